@@ -2,7 +2,7 @@
 //
 // RUN: ad-opt %s --ad-lower-to-emulator --split-input-file --verify-diagnostics
 
-// What cannot be emulated is named, with what to do instead.
+// Errors name the operation that cannot be emulated, and an alternative.
 
 gpu.module @m {
   llvm.func @k() attributes {nvvm.kernel} {

@@ -4,7 +4,7 @@
 
 // A kernel becomes host functions without address spaces, whose first argument is the running thread.
 
-// Shared memory: the static variables in order, at their alignment; dynamic memory begins behind them at its own.
+// Shared memory: the static variables in order, at their alignment; dynamic shared memory begins after them, at its own alignment.
 // CHECK-NOT: gpu.module
 // CHECK-NOT: addr_space = 3
 gpu.module @m {
@@ -17,7 +17,7 @@ gpu.module @m {
   // CHECK-SAME: (%[[SELF:.+]]: !llvm.ptr, %[[X:.+]]: !llvm.ptr, %[[MAP:.+]]: !llvm.ptr, %[[N:.+]]: i32)
   llvm.func @k(%x: !llvm.ptr<1>, %map: !llvm.ptr {llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant}, %n: i32)
       attributes {nvvm.kernel, nvvm.maxntid = array<i32: 128>, nvvm.cluster_dim = array<i32: 2, 1, 1>} {
-    // Registers are read from the thread.
+    // Special registers are loads from the thread.
     // CHECK: %[[AT:.+]] = llvm.getelementptr %[[SELF]][0] : (!llvm.ptr) -> !llvm.ptr, i32
     // CHECK: %[[TID:.+]] = llvm.load %[[AT]] invariant {alignment = 4 : i64}
     %tid = nvvm.read.ptx.sreg.tid.x : i32
@@ -27,7 +27,7 @@ gpu.module @m {
     // CHECK: %[[DYNAMIC:.+]] = llvm.mlir.constant(128 : i64)
     // CHECK: llvm.getelementptr %{{.+}}[%[[DYNAMIC]]] : (!llvm.ptr, i64) -> !llvm.ptr, i8
     %dynamic = llvm.mlir.addressof @dynamic : !llvm.ptr<3>
-    // A check stands in front of each access: bytes, then space, direction and alignment in one number.
+    // A check precedes each access. Its operands are the bytes, and the flags: space, direction and alignment.
     // CHECK: %[[FROM:.+]] = llvm.getelementptr %[[X]][%[[TID]]]
     // CHECK: %[[BYTES:.+]] = llvm.mlir.constant(16 : i64)
     // CHECK: %[[FLAGS:.+]] = llvm.mlir.constant(1025 : i32)
@@ -41,7 +41,7 @@ gpu.module @m {
     llvm.store %v, %second {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<3>
     // CHECK: llvm.call @adsim_barrier
     nvvm.barrier0
-    // A divisor that is no constant is checked; one that is needs none.
+    // A divisor is checked unless it is a constant.
     // CHECK: llvm.call @adsim_divisor
     // CHECK: llvm.udiv
     %q = llvm.udiv %tid, %n : i32
@@ -49,7 +49,7 @@ gpu.module @m {
     // CHECK-NOT: llvm.call @adsim_divisor
     // CHECK: llvm.urem
     %r = llvm.urem %tid, %seven : i32
-    // No flag may let the host contract what the program rounds twice.
+    // Fast-math flags are removed, so that the host does not contract operations that the program rounds twice.
     // CHECK: llvm.fmul %{{.+}}, %{{.+}} : vector<4xf32>
     %f = llvm.fmul %v, %v {fastmathFlags = #llvm.fastmath<contract>} : vector<4xf32>
     // CHECK: llvm.intr.fma(
@@ -62,7 +62,7 @@ gpu.module @m {
     llvm.call @helper(%h) : (vector<4xbf16>) -> ()
     llvm.return
   }
-  // Variables of the thread itself are not checked.
+  // Accesses to local memory are not checked.
   // CHECK-LABEL: llvm.func internal @adsim_body_m_helper
   // CHECK-NOT: adsim_access
   // CHECK: llvm.return
@@ -74,14 +74,14 @@ gpu.module @m {
   }
 }
 
-// The entry copies parameters by value, as a launch does.
+// The entry copies by-value parameters, as a launch does.
 // CHECK-LABEL: llvm.func @adsim_kernel_k(%{{.+}}: !llvm.ptr)
 // CHECK: %[[THREAD:.+]] = llvm.call @adsim_self()
 // CHECK: %[[COPY:.+]] = llvm.alloca %{{.+}} x !llvm.array<128 x i8> {alignment = 64 : i64}
 // CHECK: "llvm.intr.memcpy"(%[[COPY]]
 // CHECK: llvm.call @adsim_body_m_k(%[[THREAD]], %{{.+}}, %[[COPY]], %{{.+}})
 
-// Then texts and offsets of the sites, the memory that belongs to the module, and the description.
+// Then the texts and offsets of the sites, the memory of the module, and the description of the kernel.
 // CHECK: llvm.mlir.global internal constant @adsim_site_text
 // CHECK: llvm.mlir.global internal constant @adsim_site_offsets
 // CHECK: llvm.mlir.global internal constant @adsim_memory_k

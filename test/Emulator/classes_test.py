@@ -38,12 +38,12 @@ TRANSPOSE = "%y = ad.transpose %x [1, 0] : {t}"
 
 class Case:
     """A program whose one kernel is of a class. `reads` and `writes` say how many elements it loads and stores, each
-    once; `most` how many sectors or wavefronts it takes for each of the fewest that its requests need."""
+    once; `ratio` limits the sectors or wavefronts, as a multiple of the minimum for its requests."""
 
-    def __init__(self, name, kernel, text, element=4, reads=None, writes=None, most=1.0):
+    def __init__(self, name, kernel, text, element=4, reads=None, writes=None, ratio=1.0):
         self.name, self.kernel, self.text = name, kernel, text
         self.element, self.reads, self.writes = element, reads, writes
-        self.most = most
+        self.ratio = ratio
 
 
 CELLS = ROWS * 1024
@@ -53,11 +53,10 @@ CASES = [
     Case("softmax f64", "row", rows_of("f64", SOFTMAX), 8, None, CELLS),
     Case("softmax of 64 rows", "row", rows_of("f32", SOFTMAX, 64, 64), 4, 4096, 4096),
     Case("softmax bf16", "row", rows_of("bf16", SOFTMAX), 2, CELLS, CELLS),
-    # The two rows of a warp share what is read of the scale.
+    # The two rows of a warp share the loads of the scale.
     Case("layer_norm f32", "row", rows_of("f32", NORM), 4, CELLS + CELLS // 2, CELLS),
     Case("sum f32", "row", rows_of("f32", SUM, result="tensor<6xf32>"), 4, CELLS, None),
-    # Rows that are brought to shared memory and exponentials that are computed there, and what is read in one pass
-    # alone.
+    # Rows that are staged in shared memory, with their exponentials, and operands that are only read in one pass.
     Case("long rows", "row", rows_of("f32", SOFTMAX, 2, 12288), 4, 2 * 12288, 2 * 12288),
     Case("long rows bf16", "row", rows_of("bf16", SOFTMAX, 2, 9008), 2, 2 * 9008, 2 * 9008),
     Case("sums of long rows", "row", rows_of("f32", SUM.replace("tensor<6x", "tensor<2x"), 2, 12288, "tensor<2xf32>"),
@@ -71,18 +70,21 @@ CASES = [
          65536),
     Case("transpose i8", "transposition", rows_of("i8", TRANSPOSE, 128, 256, "tensor<256x128xi8>"), 1, 32768, 32768),
     Case("transpose f64", "transposition", rows_of("f64", TRANSPOSE, 64, 96, "tensor<96x64xf64>"), 8, 6144, 6144),
-    # Lines that begin anywhere: a piece of a line, which a warp touches at once, lies in a sector more than it fills.
-    Case("transpose odd f32", "transposition", rows_of("f32", TRANSPOSE, 129, 1001, "tensor<1001x129xf32>"), most=1.3),
-    Case("transpose even f32", "transposition", rows_of("f32", TRANSPOSE, 126, 1022, "tensor<1022x126xf32>"), most=1.3),
-    Case("transpose odd f64", "transposition", rows_of("f64", TRANSPOSE, 65, 501, "tensor<501x65xf64>"), 8, most=1.3),
-    Case("transpose odd f16", "transposition", rows_of("f16", TRANSPOSE, 129, 1001, "tensor<1001x129xf16>"), 2, most=2),
+    # Unaligned rows: the part of a row that a warp accesses at once spans one more sector than it fills.
+    Case("transpose odd f32", "transposition", rows_of("f32", TRANSPOSE, 129, 1001, "tensor<1001x129xf32>"), ratio=1.3),
+    Case("transpose even f32", "transposition", rows_of("f32", TRANSPOSE, 126, 1022, "tensor<1022x126xf32>"),
+         ratio=1.3),
+    Case("transpose odd f64", "transposition", rows_of("f64", TRANSPOSE, 65, 501, "tensor<501x65xf64>"), 8, ratio=1.3),
+    Case("transpose odd f16", "transposition", rows_of("f16", TRANSPOSE, 129, 1001, "tensor<1001x129xf16>"), 2,
+         ratio=2),
     Case("transpose half odd f16", "transposition", rows_of("f16", TRANSPOSE, 1001, 128, "tensor<128x1001xf16>"), 2,
-         most=2),
-    Case("transpose odd i8", "transposition", rows_of("i8", TRANSPOSE, 129, 1001, "tensor<1001x129xi8>"), 1, most=2),
-    Case("transpose even i8", "transposition", rows_of("i8", TRANSPOSE, 258, 1002, "tensor<1002x258xi8>"), 1, most=2),
+         ratio=2),
+    Case("transpose odd i8", "transposition", rows_of("i8", TRANSPOSE, 129, 1001, "tensor<1001x129xi8>"), 1, ratio=2),
+    Case("transpose even i8", "transposition", rows_of("i8", TRANSPOSE, 258, 1002, "tensor<1002x258xi8>"), 1, ratio=2),
 ]
 
-# Contractions: the operands' type, the result's, the mode, the chip, and what has to be there beside loads and stores.
+# Contractions: the type of the operands, that of the result, the mode, the chip, and an instruction that is expected in
+# addition to loads and stores.
 PRODUCTS = [
     ("bf16", "bf16", "fast", "sm_80", "nvvm.ldmatrix"), ("f16", "f32", "fast", "sm_80", "nvvm.ldmatrix"),
     ("f32", "f32", "fast,narrow", "sm_80", None), ("bf16", "bf16", "fast", "sm_90a", None),
@@ -92,7 +94,7 @@ PRODUCTS = [
     ("bf16", "bf16", "reproducible", "sm_80", None),
 ]
 LAYOUTS = ["nn", "nt", "tn"]  # t: transposed
-# Of bytes only what lies along the depth is brought by chunks.
+# Only K-major operands of bytes are loaded in chunks.
 BYTES = [("i8", "i32", "reproducible", "sm_80", "nvvm.ldmatrix", "nt"),
          ("i8", "i32", "reproducible", "sm_90a", None, "nt")]
 SIDE, DEPTH = 128, 64
@@ -115,7 +117,7 @@ VALUES = [["--arg=x=normal:1", "--arg=v=normal:2"], ["--arg=x=uniform:1:100", "-
 
 
 def run(text, folder, *options):
-    """The bytes of the result, and what the kernels asked of memory."""
+    """The bytes of the result, and the memory requests of the kernels."""
     (folder / "program.mlir").write_text(text)
     report = folder / "report.json"
     done = subprocess.run([runner.binary("ad-runner"), str(folder / "program.mlir"), "--cache=off",
@@ -129,7 +131,7 @@ def run(text, folder, *options):
 def problems_of_access(case, access):
     units = access.get("sectors", access.get("wavefronts"))
     label = f"{access['operation']} of {access['memory']} memory"
-    if units > access["fewest"] * (case.most if access["memory"] == "global" else 1):
+    if units > access["fewest"] * (case.ratio if access["memory"] == "global" else 1):
         yield f"{label}: {units} units, the fewest are {access['fewest']}"
     elements = {"llvm.store": case.writes}.get(access["operation"], case.reads)
     if access["memory"] == "global" and elements and units * SECTOR != elements * case.element:

@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Threads that work together across warps and CTAs: named barriers, clusters, bulk copies, atomics with an order. Each
-once right and once without what makes it right."""
+"""Synchronization between warps and CTAs: named barriers, clusters, bulk copies, ordered atomics. Each case runs once
+correctly, and once without an instruction that it needs."""
 
 import sys
 
@@ -13,7 +13,7 @@ LANES = np.arange(32, dtype=np.int32)
 
 
 def named_barriers(bench):
-    """One warp produces and goes on, the other one waits for it."""
+    """One warp arrives and continues, the other one waits for it."""
     arrive = "    nvvm.barrier.arrive id = %c1 number_of_threads = %c64\n"
     wait = "    nvvm.barrier id = %c1 number_of_threads = %c64\n"
     body = constants(1, 3, 32, 64) + '    %first = llvm.icmp "ult" %lane, %c32 : i32\n'
@@ -32,7 +32,7 @@ MEET = "    nvvm.cluster.arrive {aligned}\n    nvvm.cluster.wait {aligned}\n"
 
 
 def clusters(bench):
-    """Each CTA reads what the other one has in its shared memory."""
+    """Each CTA reads the shared memory of the other CTA."""
     body = "    %rank = nvvm.read.ptx.sreg.cluster.ctarank : i32\n" + constants(1, 10, 32) + (
         "    %v = llvm.add %rank, %c10 : i32\n") + store("%v", "i32", "%lane", "%memory", 3) + MEET + (
         "    %other = llvm.xor %rank, %c1 : i32\n    %far = nvvm.mapa %memory, %other : !llvm.ptr<3> -> !llvm.ptr<7>\n"
@@ -48,7 +48,7 @@ def clusters(bench):
 
 
 def remote_arrivals(bench):
-    """Each CTA arrives at an mbarrier of the other one, which has to be there before and afterwards."""
+    """Each CTA arrives at an mbarrier of the other CTA, which must not have left the kernel."""
     fence, relaxed = "    nvvm.fence.mbarrier.init\n", MEET.replace("arrive", "arrive.relaxed")
     body = ("    %rank = nvvm.read.ptx.sreg.cluster.ctarank : i32\n" + constants(0, 1, 7) +
             '    %other = llvm.xor %rank, %c1 : i32\n    %first = llvm.icmp "eq" %lane, %c0 : i32\n    llvm.cond_br %first, ^init, ^met\n  ^init:\n'
@@ -58,7 +58,7 @@ def remote_arrivals(bench):
             + store("%c7", "i32", "%rank") + "    llvm.br ^end\n  ^end:\n" + MEET)
     expected = np.array([7, 7], np.int32)
     bench.check("remote-arrival", body, LANES, "i32", expected, launch=PAIR)
-    bench.check("relaxed-behind-a-fence", body.replace(MEET, relaxed, 1), LANES, "i32", expected, launch=PAIR)
+    bench.check("relaxed-after-a-fence", body.replace(MEET, relaxed, 1), LANES, "i32", expected, launch=PAIR)
     bench.check("relaxed-without-a-fence", body.replace(MEET, relaxed, 1).replace(fence, ""), LANES, "i32", expected,
                 launch=PAIR, finding="race")
     bench.check("initialised-without-order", body.replace(MEET, "    nvvm.barrier0\n", 1), LANES, "i32", expected,
@@ -68,8 +68,8 @@ def remote_arrivals(bench):
 
 
 def scopes(bench):
-    """Each CTA stores into shared memory of the other one and tells it by an mbarrier: both sides need the scope of the
-    cluster."""
+    """Each CTA stores into the shared memory of the other CTA and arrives at its mbarrier. Arrival and wait need the
+    scope of the cluster."""
     fence, cluster = "    nvvm.fence.mbarrier.init\n", " {scope = #nvvm.mem_scope<cluster>}"
     body = ("    %rank = nvvm.read.ptx.sreg.cluster.ctarank : i32\n" + constants(0, 1, 7, 1024) +
             "    %bar = llvm.getelementptr %memory[1024] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8\n"
@@ -132,7 +132,7 @@ def bulk_copies(bench):
 
 
 def ordered_atomics(bench):
-    """The second CTA reads what the first one wrote, behind a flag."""
+    """The second CTA reads data of the first one after it has read a flag."""
     def body(order, fence):
         return (constants(0, 1, 7)
                 + "    %block = nvvm.read.ptx.sreg.ctaid.x : i32\n    %data = llvm.getelementptr %y[1] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i32\n"

@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""What the emulator's tests share: the kernels in Inputs with arguments and results, and runs of the tool."""
+"""Shared by the emulator's tests: the kernels in Inputs with arguments and results, and runs of the tool."""
 
 import os
 import pathlib
@@ -14,7 +14,7 @@ SCHEDULES = [["eager"], ["lazy"], *(["shuffled", "--seed", str(seed)] for seed i
 
 
 def to_bf16(values):
-    """The upper halves of f32 numbers that have nothing in the lower one."""
+    """The upper halves of f32 numbers whose lower halves are zero."""
     bits = values.astype(np.float32).view(np.uint32)
     assert not (bits & 0xFFFF).any()
     return (bits >> 16).astype(np.uint16)
@@ -26,7 +26,7 @@ def emulate(file, options, schedule=("eager",)):
 
 
 class Kernel:
-    """A kernel of Inputs, its launch, its arrays and what it should compute."""
+    """A kernel of Inputs, its launch, its arrays and its expected results."""
 
     def __init__(self, name, launch, arrays, arguments, expected):
         self.file, self.launch, self.arrays = INPUTS / name, launch, arrays
@@ -99,13 +99,13 @@ def store(value, element, index, base="%y", space=1):
 
 
 class Bench:
-    """Runs kernels of one block and counts what is not as expected."""
+    """Runs kernels of one block and counts failures."""
 
     def __init__(self, folder):
         self.folder, self.run, self.problems = folder, 0, []
 
     def check(self, name, body, values, out, expected, threads=32, equal=np.array_equal, launch=(), finding=None):
-        """Compares results, or looks for a finding of the checks."""
+        """Compares the results, or expects a finding of the checks."""
         self.run += 1
         file, source, result = (self.folder / f"{name}.{end}" for end in ("mlir", "in.npy", "out.npy"))
         file.write_text(PREFIX + body + SUFFIX)

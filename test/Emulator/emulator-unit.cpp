@@ -1,10 +1,11 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The emulated machine as a library, without LLVM: launches end by a finding, by an interruption or well, and
-// the machine is as good as new after each. Kernels are functions here.
+// The emulated machine as a library, without LLVM. Launches end with a finding, an interruption or success,
+// and none of them affects later launches. The kernels are C++ functions.
 #include "ExpectText.h"
-#include "Instructions/Functions.h"
-#include "Instructions/Numbers.h"
+#include "Functions.h"
+#include "Numbers.h"
+#include "State/Worker.h"
 
 #include <array>
 #include <cstring>
@@ -91,7 +92,7 @@ TEST_P(HostThreads, RunEveryThreadOnceAndAddUpStatistics) {
   EXPECT_EQ(statistics.stores, counts.size());
 }
 
-// A second range over the same memory, as donated arguments make it, takes nothing away.
+// A second range over the same memory, such as that of a donated argument, does not remove permissions.
 TEST_P(HostThreads, WriteWhereOneOfSeveralRangesAllowsIt) {
   Launch launch = makeCounting(counts, GetParam());
   launch.memory.push_back({counts.data(), 8, false});
@@ -251,7 +252,8 @@ void multiplyTwice(void **arguments) {
   adsim_wgmma_commit(self, 0);
   if (mistake == Mistake::WriteInFlight || mistake == Mistake::ReadInFlight)
     access(mistake == Mistake::WriteInFlight);
-  multiply(mistake == Mistake::OtherShape ? 16 : 8); // of one shape, one after the other needs no fence
+  multiply(mistake == Mistake::OtherShape ? 16
+                                          : 8); // consecutive wgmma of one shape need no fence between them
   adsim_wgmma_commit(self, 0);
   adsim_wgmma_wait(self, 0, 0);
   access(false);
@@ -284,10 +286,10 @@ INSTANTIATE_TEST_SUITE_P(
         MistakeCase{"ReadInFlight", Mistake::ReadInFlight, "read of accumulators of a wgmma in flight"},
         MistakeCase{"ReadUncommitted", Mistake::ReadUncommitted, "read of accumulators of a wgmma in flight"},
         MistakeCase{"OtherShape", Mistake::OtherShape,
-                    "behind one of another shape with the same accumulators"},
+                    "after one of another shape with the same accumulators"},
         MistakeCase{"NoFence", Mistake::NoFence, "wgmma without a wgmma.fence before it"},
         MistakeCase{"NoFenceBehindRead", Mistake::NoFenceBehindRead,
-                    "behind the last access to its accumulators"}),
+                    "after the last access to its accumulators"}),
     [](const auto &info) { return info.param.name; });
 
 TEST_P(WgmmaMistakes, AreNamed) {
@@ -322,13 +324,13 @@ TEST(RegisterCounts, ADecreaseToMoreIsRefused) {
 }
 
 TEST(RegisterCounts, AnIncreaseThatNobodyMakesRoomForIsADeadlock) {
-  EXPECT_TEXT(messageOf(168, 176, true), "wait for registers of others");
+  EXPECT_TEXT(messageOf(168, 176, true), "wait for registers of other warps");
 }
 
-// 384 threads can have 168 each; the assembler may have given them less.
+// 384 threads can have 168 registers each; ptxas may have assigned fewer.
 TEST(RegisterCounts, UnknownOnesMayGrowToWhatFits) {
   EXPECT_EQ(messageOf(0, 160, true), "");
-  EXPECT_TEXT(messageOf(0, 176, true), "wait for registers of others");
+  EXPECT_TEXT(messageOf(0, 176, true), "wait for registers of other warps");
 }
 
 TEST(Halves, GoToF32AndBack) {

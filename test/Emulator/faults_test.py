@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Faults put into kernels that are right: each is found and named, with the places of what goes wrong."""
+"""Faults inserted into correct kernels: each is found and named, with the locations of the accesses."""
 
 import pathlib
 import sys
@@ -14,8 +14,8 @@ RAW = "nvvm.barrier0\n    %four"
 WAR = "nvvm.barrier0\n    %k1"
 # Swizzles of 128 and 64 bytes in the last two bits of a matrix descriptor.
 SWIZZLE_128, SWIZZLE_64 = (f"llvm.mlir.constant({(1 << 16) | (64 << 32) | (mode << 62)} : i64)" for mode in (1, 2))
-# Name: kernel, schedule, edits, the failure, what else the message says: texts, and lines of the source in the order
-# "this access", "the other one".
+# Name: kernel, schedule, edits, the finding, other parts of the message: texts, and lines of the source in the order
+# "this access", "the other access".
 FAULTS = {
     "removed barrier before a write": ("reduction", "eager", [(WAR, WAR[14:])], "race", "is not ordered after a read",
                                        ["llvm.store %s, %mine", "%all = llvm.load"]),
@@ -39,7 +39,7 @@ FAULTS = {
                           "lanes",
                           ["nvvm.barrier0"]),
     "index out of bounds": ("elementwise", "eager", [('"ult" %i', '"ule" %i')], "out of bounds",
-                            "2000 bytes behind the start of a buffer of 2000", ["%a = llvm.load"]),
+                            "2000 bytes after the start of a buffer of 2000", ["%a = llvm.load"]),
     "unwritten shared memory": ("reduction", "eager", [("array<8 x f32>", "array<12 x f32>"), ("%sums[4]", "%sums[8]")],
                                 "read of unwritten shared memory", "shared memory at 32", ["%rest = llvm.load"]),
     "misaligned vector access": ("reduction", "eager", [("%sums[4]", "%sums[3]")], "misaligned access",
@@ -59,13 +59,13 @@ FAULTS = {
                                          [("nvvm.mbarrier.init %empty1, %c1 : !llvm.ptr<3>, i32", "")],
                                          "mbarrier misuse", "which is not initialised", []),
     "mbarrier written over": ("wgmma", "eager", [("constant(20480 : i32)", "constant(20512 : i32)")],
-                              "mbarrier misuse", "where an mbarrier lies", []),
+                              "mbarrier misuse", "which holds an mbarrier", []),
     "race between CTAs": ("reduction", "eager", [("getelementptr %y[%r]", "getelementptr %y[%k]")], "race",
                           "global memory",
                           ["llvm.store %total", "llvm.store %total"]),
     "lane left out of a shuffle": ("reduction", "eager", [("constant(-1 : i32)", "constant(65535 : i32)")],
                                    "divergent warp",
-                                   "which takes no part", ["nvvm.shfl.sync"]),
+                                   "which does not participate", ["nvvm.shfl.sync"]),
     "shared memory overrun": ("mma", "eager", [("constant(3072 : i32)", "constant(4096 : i32)")], "out of bounds",
                               "which has 9216 bytes",
                               []),
@@ -79,7 +79,7 @@ def line_of(text, wanted):
 
 
 def check(kernel, folder, schedule, edits, failure, says, lines):
-    """What is wrong with the finding, or nothing."""
+    """A complaint about the finding, or None."""
     text = kernel.file.read_text()
     for old, new in edits:
         if old not in text:

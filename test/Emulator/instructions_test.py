@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Single instructions against closed forms: what each lane of one warp, or each thread of a warpgroup, gets."""
+"""Single instructions against closed forms: the results of each lane of a warp, or of each thread of a warpgroup."""
 
 import sys
 
@@ -67,7 +67,7 @@ def registers(bench):
                          for z in range(3)
                          for y in range(2) for x in range(4)], np.int32)
     bench.check("coordinates", body, LANES.astype(np.int32), "i32", expected, threads="4,2,3", launch=["--grid", "2,2"])
-    # An address of shared memory survives as a 32-bit number.
+    # An address of shared memory is the same after a conversion to 32 bits and back.
     body = (constants(4) + load("v", "i32", "%lane")
             + "    %o = llvm.mul %lane, %c4 : i32\n    %start = llvm.ptrtoint %memory : !llvm.ptr<3> to i32\n"
             "    %at = llvm.add %start, %o : i32\n    %p = llvm.inttoptr %at : i32 to !llvm.ptr<3>\n    llvm.store %v, %p : i32, !llvm.ptr<3>\n"
@@ -180,13 +180,13 @@ def float_bits(bench):
     half = load("v", "f32", "%lane") + "    %r = llvm.fptrunc %v : f32 to f16\n" + store("%r", "f16", "%lane")
     with np.errstate(over="ignore"):
         bench.check("f16-rounding", half, values, "f16", values.astype(np.float16).view(np.uint16), threads=512)
-    # Just above and below the middle between two numbers in f16: a rounding to f32 in between would lose it.
+    # Just above and below the midpoint of two numbers in f16: an additional rounding to f32 would give another result.
     middles = (np.arange(1024, 1056, dtype=np.float64) + 0.5) * 2.0**-10
     middles[1::2] += 2.0**-40
     middles[2::3] -= 2.0**-41
     wide = load("v", "f64", "%lane") + "    %r = llvm.fptrunc %v : f64 to f16\n" + store("%r", "f16", "%lane")
     bench.check("f64-to-f16", wide, middles, "f16", middles.astype(np.float16).view(np.uint16))
-    # A product and a sum stay two roundings whatever the flags allow; a fused one is one.
+    # A product and a sum are rounded twice, whatever the fast-math flags allow; a fused multiply-add is rounded once.
     x = np.full(32, 1 + 2.0**-12, np.float32)
     loose = load("v", "f32",
                  "%lane") + ("    %m = llvm.fmul %v, %v {fastmathFlags = #llvm.fastmath<fast>} : f32\n    %o = llvm.mlir.constant(-1.0 : f32) : f32\n"

@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Whole kernels on the emulated GPU: right numbers and no finding of any check in the eager, the lazy and three
-shuffled schedules, the same on several host threads, and traffic as the layouts of the kernels promise it."""
+"""Whole kernels on the emulated GPU: correct results and no finding in the eager, the lazy and three shuffled
+schedules, the same on several host threads, and the traffic for which the layouts of the kernels are designed."""
 
 import pathlib
 import re
@@ -13,7 +13,7 @@ from emulate import SCHEDULES, kernels
 
 
 def check(kernel, folder, schedule, more=()):
-    """What is wrong with a run, or nothing."""
+    """A complaint about a run, or None."""
     result = folder / "result.npy"
     result.unlink(missing_ok=True)
     done = kernel.run(folder, schedule, more=more)
@@ -26,9 +26,9 @@ def check(kernel, folder, schedule, more=()):
 
 
 def traffic(kernel, folder):
-    """Units over the least, by operation."""
+    """Units divided by the minimum, by operation."""
     done = kernel.run(folder, more=["--stats"])
-    return {m[1]: float(m[2]) for m in re.finditer(r" (\S+): \d+ requests, .*, (\S+) of the least", done.stdout)}
+    return {m[1]: float(m[2]) for m in re.finditer(r" (\S+): \d+ requests, .*, (\S+) times the minimum", done.stdout)}
 
 
 def main():
@@ -44,12 +44,12 @@ def main():
             run += 1
             if problem := check(kernel, folder, ["eager"], ["--no-race-detection", "--threads", "2"]):
                 problems.append(f"{label}, two host threads: {problem}")
-        # The swizzle of the ring keeps ldmatrix without conflicts; rows are read and written in whole sectors.
+        # The swizzle of the stages prevents bank conflicts of ldmatrix; rows are read and written in whole sectors.
         for label, operation in [("mma", "nvvm.ldmatrix"), ("softmax", "llvm.load"), ("softmax", "llvm.store")]:
             run += 1
-            share = traffic(table[label], folder).get(operation)
-            if share != 1.0:
-                problems.append(f"{label}: {operation} takes {share} of the least traffic")
+            ratio = traffic(table[label], folder).get(operation)
+            if ratio != 1.0:
+                problems.append(f"{label}: {operation} needs {ratio} times the minimum traffic")
     print("\n".join(problems))
     print(f"kernels: {run} run, {len(problems)} failed")
     return bool(problems)

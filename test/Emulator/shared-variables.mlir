@@ -2,7 +2,7 @@
 //
 // RUN: ad-opt %s --ad-lower-to-emulator | FileCheck %s
 
-// What one kernel alone names takes no memory of another one: its static variables begin at 0, and its dynamic memory behind them.
+// A variable that only one kernel uses takes no memory in other kernels: its static variables begin at 0, dynamic memory after them.
 gpu.module @m {
   llvm.mlir.global internal @of_first() {addr_space = 3 : i32} : !llvm.array<200 x i8>
   llvm.mlir.global internal @of_second() {addr_space = 3 : i32} : !llvm.array<16 x i8>
@@ -32,7 +32,7 @@ gpu.module @m {
     llvm.return
   }
 
-  // Bytes of static memory that the launch adds its own to.
+  // Bytes of static shared memory.
   // CHECK: llvm.mlir.global {{.*}}@adsim_code_first
   // CHECK: llvm.mlir.constant(200 : i32)
   // CHECK: llvm.mlir.global {{.*}}@adsim_code_second

@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""What tensor maps bring: rows at their swizzled places, zeros from outside, and f32 as they are or as the nearest
-tf32. Both the places and the rounding are written here as they are documented, independently of the emulator."""
+"""Loads by tensor maps: rows in swizzled chunks, zeros outside the tensor, and f32 unchanged or rounded to tf32. The
+swizzle and the rounding are implemented here from their documentation, independently of the emulator."""
 
 import functools
 import pathlib
@@ -17,7 +17,7 @@ from wgmma_test import swizzled  # noqa: E402
 ROWS, COLUMNS, WIDTH = 8, 32, 48
 # Bits of f32 and of the nearest tf32, ties to the one whose last digit is 0: exact, below and above the middle, the
 # middle of an even and of an odd number, up to the next power of two and to infinity, the same below zero, subnormal;
-# infinities and NaN stay.
+# infinities and NaN are unchanged.
 ROUNDED = {
     0x3F800000: 0x3F800000, 0x3F802000: 0x3F802000, 0x3F800FFF: 0x3F800000, 0x3F801001: 0x3F802000,
     0x3F801000: 0x3F800000,
@@ -38,7 +38,7 @@ def run(folder, bits, settings, at=0, back=0, schedule=("eager",)):
 
 
 def in_shared(tile, width):
-    """The words of a tile with lines of 128 bytes, where the swizzle puts them."""
+    """The words of a tile with rows of 128 bytes, swizzled."""
     words = np.zeros(tile.size, np.uint32)
     for number, word in enumerate(tile.ravel()):
         words[swizzled(4 * number, width) // 4] = word
@@ -46,7 +46,7 @@ def in_shared(tile, width):
 
 
 def nearest(values):
-    """In f64, where whole numbers of the last digit that stays are rounded to even."""
+    """Rounded in f64: to an integer multiple of the last kept digit, ties to even."""
     fraction, exponent = np.frexp(values.astype(np.float64))
     return np.ldexp(np.rint(np.ldexp(fraction, 11)), exponent - 11).astype(np.float32)
 
@@ -71,7 +71,7 @@ def moves(width, tf32, at, folder):
 
 
 def takes_back(tf32, folder):
-    """Through the same map; hardware does not say what storing by one of tf32 does."""
+    """Loads and stores by the same map. A store by a map of tf32 is not documented, and is refused."""
     bits = np.arange(0x3F800000, 0x3F800000 + ROWS * WIDTH, dtype=np.uint32).reshape(ROWS, WIDTH)
     done = run(folder, bits, f"box={ROWS}x{COLUMNS}" + (",tf32" if tf32 else ""), back=1)
     if tf32:

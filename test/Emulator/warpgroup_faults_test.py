@@ -21,7 +21,8 @@ EXPECT = r"( *nvvm\.mbarrier\.arrive\.expect_tx (%\d+), %\d+ : !llvm\.ptr<3>, i3
 SYNC = r" *nvvm\.bar\.warp\.sync %\d+ : i32\n"
 # Descriptors end in a constant with a swizzle of 128 bytes in the upper bits.
 DESCRIPTOR = r"(llvm\.mlir\.constant\()46116862933\d+( : i64\))"
-# Name: schedule, what is replaced and by what, how often it stands there, the finding, what else is said of it.
+# Name: schedule, the replaced pattern, its replacement, how often the pattern occurs, the finding, other parts of the
+# message.
 FAULTS = {
     "wait count off by one": ("eager", f"{WAIT} 1", f"{WAIT} 2", 1, "race", "while an asynchronous read is in flight"),
     "removed wait": ("shuffled", f"{WAIT} 1\n", "nvvm.wgmma.fence.aligned\n", 1, "race",
@@ -29,15 +30,15 @@ FAULTS = {
     "early read of sums": ("eager", f"{WAIT} 0", f"{WAIT} 1", 1, "register misuse",
                            "read of accumulators of a wgmma in flight"),
     "removed fence": ("shuffled", r" *nvvm\.wgmma\.fence\.aligned\n", "", 1, "register misuse",
-                      "behind the last access to its accumulators"),
+                      "after the last access to its accumulators"),
     "fence before the sums are zeroed": ("lazy",
                                          r"(nvvm\.setmaxregister +increase 232\n)((?:.*\n)*?) *nvvm\.wgmma\.fence\.aligned\n",
                                          r"\1      nvvm.wgmma.fence.aligned\n\2", 1, "register misuse",
-                                         "behind the last access to its accumulators"),
+                                         "after the last access to its accumulators"),
     "registers that nobody gives up": ("eager", r" *nvvm\.setmaxregister +decrease 40\n", "", 1, "deadlock",
-                                       "wait for registers of others"),
+                                       "wait for registers of other warps"),
     "registers beyond what there are": ("lazy", "setmaxregister  increase 232", "setmaxregister  increase 240", 1,
-                                        "deadlock", "wait for registers of others"),
+                                        "deadlock", "wait for registers of other warps"),
     "registers given up that a thread lacks": ("eager", "setmaxregister  decrease 40", "setmaxregister  decrease 176",
                                                1, "register misuse",
                                                "setmaxnreg.dec to 176 registers in a thread that has 168"),
@@ -51,7 +52,7 @@ FAULTS = {
                       "with a swizzle of 64 bytes"),
     "too few bytes announced": ("lazy", r"constant\(32768 : i32\)(?= : i32\n *nvvm\.mbarrier\.arrive)",
                                 "constant(16384 : i32)", 1, "race", ""),
-    "removed barrier behind the initialisation": ("eager", r"nvvm\.barrier0\n", "nvvm.fence.mbarrier.init\n", 1, "race",
+    "removed barrier after the initialisation": ("eager", r"nvvm\.barrier0\n", "nvvm.fence.mbarrier.init\n", 1, "race",
                                                   "not ordered after its initialisation"),
     "removed barrier before sums are read": ("eager", f"{SYNC}(?! *%\\d+ = llvm.trunc)", "", 1,
                                              "read of unwritten shared memory", ""),
@@ -59,7 +60,7 @@ FAULTS = {
     "a row too many": ("eager", r'"ult" (%\d+), (%\d+) : i64(?=\n.*"ult")', r'"ule" \1, \2 : i64', 1, "out of bounds",
                        ""),
 }
-# The same of two blocks, which tell each other what they have read.
+# The same with clusters of two blocks, which release stages to each other.
 REMOTE = r"( *)(%(\d+) = nvvm\.mapa %\d+, )%\d+(?= : )"
 ARRIVE = r" *nvvm\.mbarrier\.arrive %\d+ : !llvm\.ptr<7>\n"
 READS = r'( *)(%\d+) = llvm\.icmp "ult" (%\d+), %\d+ : i64(?=\n.*\n *llvm\.br )'
@@ -80,7 +81,7 @@ OF_PAIRS = {name: FAULTS[name] for name in FOR_PAIRS} | {
                                       "lacks 0 of 1 arrivals and 8192 bytes"),
     "too few bytes announced": ("lazy", r"constant\(32768 : i32\)(?= : i32\n *nvvm\.mbarrier\.arrive)",
                                 "constant(24576 : i32)", 1, "race", ""),
-    "no barrier of the cluster behind the initialisation": ("eager", f"{MEET}(?=.*\n.*llvm.cond_br)", "nvvm.barrier0\n",
+    "no barrier of the cluster after the initialisation": ("eager", f"{MEET}(?=.*\n.*llvm.cond_br)", "nvvm.barrier0\n",
                                                             1, "race", "not ordered after its initialisation"),
     "no barrier of the cluster before the end": ("lazy", f"{MEET}(?= *llvm.return)", "nvvm.barrier0\n", 1,
                                                  "out of bounds", "whose threads have left the kernel"),
@@ -88,7 +89,7 @@ OF_PAIRS = {name: FAULTS[name] for name in FOR_PAIRS} | {
 
 
 def mutated(text, old, new, count):
-    """The text with every place changed, or nothing when there are not that many."""
+    """The text with every occurrence replaced, or None if their number differs."""
     changed, found = re.subn(old, new, text)
     return changed if found == count else None
 

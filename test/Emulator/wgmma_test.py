@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""wgmma against NumPy, for each type and for each arrangement of the operands in shared memory. The arrangements are
-written here as the instruction set documents them, independently of the emulator."""
+"""wgmma against NumPy, for each type and each layout of the operands in shared memory. The layouts are implemented here
+from the PTX ISA, independently of the emulator."""
 
 import sys
 
@@ -13,17 +13,17 @@ MODES = {0: 0, 128: 1, 64: 2, 32: 3}
 
 
 def swizzled(address, width):
-    """Pieces of 16 bytes change places by the number of their row of 128 bytes."""
+    """XOR swizzle: chunk c of 16 bytes of row r of 128 bytes is stored at c ^ (r % 8)."""
     return address ^ (address >> 7 & {0: 0, 32: 1, 64: 3, 128: 7}[width]) << 4
 
 
-def place(image, start, matrix, width, transposed):
+def write_matrix(image, start, matrix, width, transposed):
     """Writes matrix[mn, k] and returns its descriptor without the address."""
-    size, (count, depth) = matrix.itemsize, matrix.shape
-    raw = matrix.view(np.uint8).reshape(count, depth, size)
+    size, (count, k_size) = matrix.itemsize, matrix.shape
+    raw = matrix.view(np.uint8).reshape(count, k_size, size)
     groups = count // 8
     for mn in range(count):
-        for k in range(depth):
+        for k in range(k_size):
             if transposed:  # mn is contiguous: blocks of `width` bytes of mn by eight k
                 per = width // size
                 leading, stride = 8 * width, 8 * width * (count // per)
@@ -42,12 +42,12 @@ def place(image, start, matrix, width, transposed):
 def case(bench, name, element, width, transposed=False, sums="f32", pack=None):
     random = np.random.default_rng(width + len(name))
     size = {"tf32": 4, "s8": 1, "u8": 1}.get(element, 2)
-    depth, low = 32 // size, 0 if element == "u8" else -5
-    a, b = random.integers(low, 6, (M, depth)), random.integers(low, 6, (N, depth))
+    k_size, low = 32 // size, 0 if element == "u8" else -5
+    a, b = random.integers(low, 6, (M, k_size)), random.integers(low, 6, (N, k_size))
     image = np.zeros(32768, np.uint8)
     if transposed:  # a block of 64 columns at a time
         b = np.concatenate([b] * 4)
-    descriptors = [place(image, start, pack(matrix.astype(np.float64)), width, transposed) for start,
+    descriptors = [write_matrix(image, start, pack(matrix.astype(np.float64)), width, transposed) for start,
                    matrix in ((0, a), (16384, b))]
     # Descriptors are signed 64-bit constants here.
     constants = "".join(f"    %d{i} = llvm.mlir.constant({d - (1 << 64) if d >> 63 else d} : i64) : i64\n" for i,
@@ -63,7 +63,7 @@ def case(bench, name, element, width, transposed=False, sums="f32", pack=None):
     layouts = ("col", "row") if transposed else ("row", "col")
     body += ("    nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}\n    nvvm.barrier0\n"
              f"    %zeros = llvm.mlir.zero : {struct}\n    nvvm.wgmma.fence.aligned\n"
-             f"    %s = nvvm.wgmma.mma_async %d0, %d1, %zeros, #nvvm.shape<m = 64, n = {N}, k = {depth}>, D[#nvvm.wgmma_type<{kind}>, #nvvm.wgmma_scale_out<one>], "
+             f"    %s = nvvm.wgmma.mma_async %d0, %d1, %zeros, #nvvm.shape<m = 64, n = {N}, k = {k_size}>, D[#nvvm.wgmma_type<{kind}>, #nvvm.wgmma_scale_out<one>], "
              f"A[#nvvm.wgmma_type<{element}>, #nvvm.wgmma_scale_in<one>, #nvvm.mma_layout<{layouts[0]}>], "
              f"B[#nvvm.wgmma_type<{element}>, #nvvm.wgmma_scale_in<one>, #nvvm.mma_layout<{layouts[1]}>] : {struct} -> {struct}\n"
              "    nvvm.wgmma.commit.group.sync.aligned\n    nvvm.wgmma.wait.group.sync.aligned 0\n")

@@ -1,7 +1,7 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   What the lowering and the machine agree on beside the names of functions: the special registers, which
-   compiled code reads directly, and numbers that stand for attributes. */
+   The ABI between compiled kernels and the machine: the special registers, which compiled code reads
+   directly, and the numbers of attributes. The names of functions are in lib/Emulator/Machine/Functions.h. */
 #ifndef ADJOINT_EMULATOR_ABI_H
 #define ADJOINT_EMULATOR_ABI_H
 
@@ -47,17 +47,17 @@ enum Register : uint32_t {
 
 /// The 64-bit address of the CTA's shared memory follows the registers.
 constexpr uint32_t sharedBaseOffset = 128;
-static_assert(registerCount * 4 <= sharedBaseOffset, "the registers have outgrown their place");
+static_assert(registerCount * 4 <= sharedBaseOffset, "the registers end before the base of shared memory");
 
-/// Shared memory of each CTA lies at a multiple of this, so that swizzles and matrix descriptors, which are
-/// made of bits of addresses, work unchanged. The CTAs of a cluster follow each other.
+/// Shared memory of each CTA begins at a multiple of this, so that swizzles and matrix descriptors, which use
+/// bits of addresses, work unchanged. The CTAs of a cluster are consecutive.
 constexpr uint64_t sharedWindow = uint64_t(1) << 18;
 
 /// The flags of an access.
 enum AccessFlags : uint32_t {
   AccessGeneric = 0,
   AccessGlobal = 1,
-  AccessShared = 2,  // of the own CTA
+  AccessShared = 2,  // of the thread's CTA
   AccessCluster = 3, // of any CTA of the cluster
   accessSpaceMask = 3,
   AccessWrite = 4,
@@ -73,9 +73,9 @@ enum class ReduxKind : uint32_t { Add, And, Or, Xor, Min, Max, UMin, UMax, FMin,
 enum class BarrierReduction : uint32_t { None, Popc, And, Or };
 enum class FenceKind : uint32_t { Memory, ProxyAsync };
 enum class ElementKind : uint32_t { F16, BF16, TF32, S8, U8, F64, F32, S32 };
-/// Whether a thread looks at an mbarrier, waits for some time or until it is through.
+/// mbarrier.test_wait, mbarrier.try_wait, and a wait without a time limit.
 enum class WaitKind : uint32_t { Test, Try, Wait };
-/// Among whom an arrival at an mbarrier releases, or a wait acquires: nobody, the CTA, the cluster.
+/// The scope in which an arrival at an mbarrier releases, or a wait acquires.
 enum class MBarrierScope : uint32_t { Relaxed, Cta, Cluster };
 
 } // namespace adsim

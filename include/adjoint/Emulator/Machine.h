@@ -1,13 +1,15 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   The emulated GPU. It runs kernels that `ad-lower-to-emulator` has turned into host code: one fiber for each
-   thread, shared memory, barriers, asynchronous copies and matrix instructions in software, and checks that
-   hardware does not make. Neither LLVM nor MLIR is needed here. docs/emulator.md says what is modelled. */
+   The emulated GPU. It runs kernels that `ad-lower-to-emulator` has compiled to host code: a fiber for each
+   thread, and shared memory, barriers, asynchronous copies and matrix instructions in software. It makes
+   checks that hardware does not make. It needs neither LLVM nor MLIR. docs/emulator.md lists what is
+   modelled. */
 #ifndef ADJOINT_EMULATOR_MACHINE_H
 #define ADJOINT_EMULATOR_MACHINE_H
 
 #include "adjoint/Support/SymbolTable.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -15,38 +17,44 @@
 
 namespace adsim {
 
-/// An instruction's place in the source: `FILE:LINE:COLUMN`, and the name of the operation.
+/// The source location of an instruction, `FILE:LINE:COLUMN`, and the name of its operation.
 struct Site {
   const char *location;
   const char *operation;
 };
 
-/// Memory that belongs to the module: constants and variables outside of shared memory.
+/// A constant or variable of the module outside shared memory.
 struct ModuleMemory {
   void *base;
   uint64_t bytes;
   uint64_t writable;
 };
 
-/// One kernel as compiled code describes it. The lowering emits it as data, under the symbol
-/// `adsim_code_<kernel>`; the order of the fields is part of that contract.
+/// The description of a compiled kernel. The lowering emits it as data under the symbol
+/// `adsim_code_<kernel>`, so the order of the fields is part of the ABI.
 struct KernelCode {
   const char *name;
   /// Runs one thread; `arguments` points to one value each, as for cuLaunchKernel.
   void (*entry)(void **arguments);
-  const char *siteText;        ///< strings, each ended by a zero
-  const uint32_t *siteOffsets; ///< of the location and of the operation in them, for each site
+  const char *siteText;        ///< zero-terminated strings
+  const uint32_t *siteOffsets; ///< for each site: offsets in siteText of its location and its operation
   const ModuleMemory *memory;
   uint32_t siteCount;
   uint32_t memoryCount;
-  uint32_t staticSharedBytes; ///< dynamic shared memory begins behind them
-  uint32_t localBytes;        ///< memory of a thread, registers aside
-  uint32_t maxThreads;        ///< of a CTA; 0: the machine's own limit
+  uint32_t staticSharedBytes; ///< dynamic shared memory begins after them
+  uint32_t localBytes;        ///< local memory of a thread, without registers
+  uint32_t maxThreads;        ///< of a CTA; 0: the limit of the machine
   uint32_t requiredBlock[3];  ///< 0: any
-  uint32_t cluster[3];        ///< that the kernel asks for; 0: any
+  uint32_t cluster[3];        ///< that the kernel requires; 0: any
   uint32_t argumentCount;
   uint32_t registers; ///< of a thread when the kernel starts; 0: as many as fit
-  const char *kind;   ///< the class of the kernel, as its function says; empty when it does not
+  const char *kind;   ///< the kernel class that the function states, or an empty string
+
+  /// The site with this index, which is less than siteCount.
+  Site site(uint32_t index) const {
+    const uint32_t *offsets = siteOffsets + 2 * static_cast<size_t>(index);
+    return {siteText + offsets[0], siteText + offsets[1]};
+  }
 };
 
 struct Dim3 {
@@ -61,7 +69,8 @@ enum class Schedule {
   Shuffled, ///< both are drawn from the seed
 };
 
-/// Global memory that a kernel may touch. Ranges may overlap; one that may be written is enough.
+/// Global memory that a kernel may access. Ranges may overlap. An address may be written if one of its ranges
+/// may be.
 struct MemoryRange {
   const void *base = nullptr;
   uint64_t bytes = 0;
@@ -70,22 +79,22 @@ struct MemoryRange {
 
 struct Launch {
   Dim3 grid, block;
-  Dim3 cluster; ///< where the kernel itself asks for none
+  Dim3 cluster; ///< if the kernel itself requires none
   uint32_t dynamicSharedBytes = 0;
   Schedule schedule = Schedule::Eager;
   uint64_t seed = 0;
-  /// Vector clocks over shared and global memory, and missing proxy fences. CTAs run one after the other.
+  /// Finds races in shared and global memory, and missing proxy fences. CTAs run one after the other.
   bool detectRaces = true;
-  /// Counts wavefronts and sectors; costs time.
+  /// Counts wavefronts and sectors; slower.
   bool countTraffic = false;
-  /// Host threads that run CTAs side by side when no race is looked for.
+  /// Host threads that run CTAs in parallel, without race detection.
   unsigned hostThreads = 1;
   std::vector<MemoryRange> memory;
-  /// Asked now and then, on any host thread; true ends the launch.
+  /// Polled on any host thread; true ends the launch.
   std::function<bool()> interrupted;
 };
 
-/// What went wrong; the first word of a message names it.
+/// The kinds of findings; a message begins with the name.
 enum class Failure {
   None,
   InvalidLaunch,
@@ -98,9 +107,9 @@ enum class Failure {
   OutOfBounds,
   Misaligned,
   MBarrierMisuse,
-  RegisterMisuse,     ///< of wgmma, or of a warpgroup's share of all registers
+  RegisterMisuse,     ///< of accumulators of wgmma, or by setmaxnreg
   SwizzleMismatch,    ///< a tile is read with another swizzle than it was written with
-  Divergence,         ///< lanes of one warp disagree about an instruction of the warp
+  Divergence,         ///< lanes of a warp disagree about a warp-synchronous instruction
   InvalidInstruction, ///< an operand that the instruction does not allow
   DivisionByZero,
   Trap,
@@ -110,21 +119,21 @@ const char *failureName(Failure failure);
 
 struct Result {
   Failure failure = Failure::None;
-  /// Kernel, CTA, thread, what happened and where; a second line names the other access of a race.
+  /// Names the kernel, the CTA, the thread and the location. A second line names the other access of a race.
   std::string message;
-  /// `FILE:LINE:COLUMN` of the instruction and of the other one, where there are such.
+  /// `FILE:LINE:COLUMN` of the instruction and of the other access, if known.
   std::string location, otherLocation;
 
   bool ok() const { return failure == Failure::None; }
 };
 
-/// What the warps of a launch asked of memory at one place of the source.
+/// The memory requests of all warps of a launch at one site.
 struct SiteTraffic {
   Site site{"", ""};
   bool shared = false;
   uint64_t requests = 0;
   uint64_t units = 0;      ///< wavefronts of shared memory, sectors of 32 bytes of global memory
-  uint64_t idealUnits = 0; ///< the fewest that the requested bytes need
+  uint64_t idealUnits = 0; ///< the minimum for the requested bytes
 };
 
 struct Statistics {
@@ -135,12 +144,12 @@ struct Statistics {
   std::vector<SiteTraffic> traffic;             ///< with Launch::countTraffic, in the order of the sites
 };
 
-/// Runs the kernel over the whole grid. The first failure, in the order of the CTAs, ends the launch; nothing
-/// ends the process. `arguments` holds a pointer to each argument.
+/// Runs the kernel over the whole grid. The first failure, in the order of the CTAs, ends the launch, but not
+/// the process. `arguments` has a pointer to each argument.
 Result launch(const KernelCode &code, void **arguments, const Launch &launch,
               Statistics *statistics = nullptr);
 
-/// What emulated kernels call; to be linked in beside adrt::getSymbols(), whose memory functions they need.
+/// The functions that emulated kernels call. Kernels also need the memory functions of adrt::getSymbols().
 adrt::SymbolTable getSymbols();
 
 /// A tile of a tensor in global memory, as cuTensorMapEncodeTiled describes it; axis 0 is contiguous.
@@ -152,13 +161,13 @@ struct TensorMapSpec {
   uint64_t strides[5] = {}; ///< in bytes; of axis 0: ignored
   uint32_t box[5] = {};
   uint32_t swizzleBytes = 0; ///< 0, 32, 64 or 128
-  bool tf32 = false;         ///< f32 that loads round to tf32, to nearest even
+  bool tf32 = false;         ///< loads round f32 to tf32, to nearest even
 };
 
 constexpr uint32_t tensorMapBytes = 128;
 
-/// Fills the `tensorMapBytes` bytes, aligned to 64, that a kernel takes as tensor map. Returns why hardware
-/// would refuse the description, or nothing.
+/// Encodes a tensor map into `tensorMapBytes` bytes, which are aligned to 64. Returns the reason why hardware
+/// would refuse the description, or an empty string.
 std::string encodeTensorMap(void *map, const TensorMapSpec &spec);
 
 } // namespace adsim

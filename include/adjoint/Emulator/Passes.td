@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The pass that makes host code of GPU kernels.
+// The pass that compiles GPU kernels to host code.
 
 #ifndef ADJOINT_EMULATOR_PASSES
 #define ADJOINT_EMULATOR_PASSES
@@ -10,12 +10,13 @@ include "mlir/Pass/PassBase.td"
 def LowerToEmulatorPass : Pass<"ad-lower-to-emulator", "::mlir::ModuleOp"> {
   let summary = "Turn GPU modules into host code for the emulated GPU";
   let description = [{
-    Where there is no GPU, its kernels run on the host, under checks that hardware does not make (`docs/emulator.md`).
-    This pass takes each `gpu.module` in the LLVM and NVVM dialects, as `convert-gpu-to-nvvm` leaves it and before
-    `convert-nvvm-to-llvm`, and moves it into the module around it as LLVM functions: shared variables get places in the
-    CTA's shared memory, address spaces go away, each instruction of NVVM becomes a call of the machine, and a check
-    stands in front of each access. A kernel `k` leaves two symbols: `adsim_kernel_k`, which runs one thread, and
-    `adsim_code_k`, the `adsim::KernelCode` that a launch takes. What results needs `adsim::getSymbols()` to link.
+    Without a GPU, kernels run on the host, under checks that hardware does not make (`docs/emulator.md`). This pass
+    lowers each `gpu.module` in the LLVM and NVVM dialects, after `convert-gpu-to-nvvm` and before
+    `convert-nvvm-to-llvm`, to LLVM functions in the enclosing module. Shared variables become offsets in the CTA's
+    shared memory, and pointers lose their address spaces. Each NVVM instruction becomes a call of the machine, and each
+    access is preceded by a call that checks it. A kernel `k` becomes two symbols: `adsim_kernel_k`, which runs one
+    thread, and `adsim_code_k`, the `adsim::KernelCode` that `adsim::launch` takes. The result links against
+    `adsim::getSymbols()`.
 
     Before:
     ```mlir
@@ -35,8 +36,8 @@ def LowerToEmulatorPass : Pass<"ad-lower-to-emulator", "::mlir::ModuleOp"> {
     llvm.func @adsim_kernel_k(%arguments: !llvm.ptr) {…}
     llvm.mlir.global external constant @adsim_code_k() : !llvm.struct<(…)>
     ```
-    Refuses, with the place, instructions that the machine does not have, assembly text, libdevice and other functions
-    without a body, functions of the host's mathematical library, and operations of other dialects.
+    Refuses with located errors: instructions that the machine does not have, assembly text, libdevice and other
+    functions without a body, functions of the host's mathematical library, and operations of other dialects.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
 }

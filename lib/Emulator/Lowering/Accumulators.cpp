@@ -1,9 +1,10 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which values share the registers that wgmma sums in. The result of a wgmma and its accumulators are in the
-// same registers, and so are values that become one block argument: a GPU's compiler copies none of them. All
-// else that reads such values reads the registers; a value from elsewhere that becomes such a block argument
-// is written to them. A conditional branch counts as passing on the values of both successors.
+// Finds the values that share the accumulator registers of wgmma. The operand and the result of a wgmma are
+// in the same registers, and so are the operand of a branch and the block argument that receives it: ptxas
+// copies none of them. Any other use of such a value reads the registers. If a branch passes another value to
+// such a block argument, it writes the registers. A conditional branch counts as passing the values of both
+// successors.
 #include "Lowering.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 
@@ -31,7 +32,7 @@ private:
   DenseMap<Value, unsigned> numbers;
 };
 
-// Calls visit(operand, block argument) for all that the branch passes on.
+// Calls visit(operand, block argument) for each value that the branch passes.
 void forPassedValues(Operation *op, function_ref<void(Value, BlockArgument)> visit) {
   auto branch = dyn_cast<BranchOpInterface>(op);
   for (unsigned i = 0; branch && i < op->getNumSuccessors(); ++i) {
@@ -72,7 +73,7 @@ void AccumulatorFinder::emitCheck(Operation *before, unsigned number, bool write
   l.callAt("adsim_accumulators", {}, {l.constant(number), l.constant(writes)});
 }
 
-// One check stands for all reads up to the next instruction that may change the answer.
+// One check is enough for all reads up to the next instruction that may change its result.
 void AccumulatorFinder::checkReads(Block &block) {
   llvm::SmallDenseSet<unsigned> checked;
   for (Operation &op : llvm::make_early_inc_range(block)) {

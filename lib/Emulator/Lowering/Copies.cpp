@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Asynchronous copies: cp.async, rows of bytes and tiles of tensors.
+// Asynchronous copies: cp.async, cp.async.bulk and cp.async.bulk.tensor.
 #include "Lowering.h"
 
 using namespace mlir;

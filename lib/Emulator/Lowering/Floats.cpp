@@ -1,9 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Float arithmetic that must give the GPU's bits on the host: no flag may let the compiler contract or
-// reorder, and bfloat16, which hosts convert by instructions that flush subnormals or by functions that are
-// not there, is computed in f32 and rounded by integer arithmetic. One rounding more is none: f32 has more
-// than twice the digits.
+// Float arithmetic that gives the GPU's bits on the host. Fast-math flags are removed, so that the compiler
+// neither contracts nor reorders. bf16 is computed in f32 and rounded by integer arithmetic, since the
+// conversions of hosts flush subnormals or call functions that do not exist. The second rounding changes no
+// result, since f32 has more than twice the digits of bf16.
 #include "Lowering.h"
 #include "mlir/Dialect/LLVMIR/LLVMInterfaces.h"
 

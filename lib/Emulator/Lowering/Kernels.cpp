@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Shared memory laid out, and what a launch needs to know of a kernel: an entry that unpacks arguments and a
-// description, adsim::KernelCode, as data.
+// The layout of shared memory, and for each kernel an entry that unpacks arguments and a constant with its
+// description, adsim::KernelCode.
 #include "Lowering.h"
 #include "adjoint/Codegen/Kernel/KernelAttributes.h"
 #include "llvm/Support/MathExtras.h"
@@ -13,7 +13,7 @@ bool mlir::ad::emulator::isKernel(LLVM::LLVMFuncOp function) {
   return function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName());
 }
 
-// The only function that names each variable; none for those that several name.
+// The only function that uses each variable; null if several functions use it.
 static DenseMap<StringAttr, LLVM::LLVMFuncOp> findOwners(gpu::GPUModuleOp module) {
   DenseMap<StringAttr, LLVM::LLVMFuncOp> owners;
   module.walk([&](LLVM::AddressOfOp address) {
@@ -26,10 +26,10 @@ static DenseMap<StringAttr, LLVM::LLVMFuncOp> findOwners(gpu::GPUModuleOp module
 }
 
 namespace {
-/// Variables in shared memory: those that several kernels name, those of one, and dynamic ones.
+/// Variables in shared memory: those of several kernels, those of one kernel, and dynamic ones.
 struct SharedVariables {
-  SmallVector<LLVM::GlobalOp> common, ofOne, dynamic;
-  uint64_t widest = 16; ///< alignment
+  SmallVector<LLVM::GlobalOp> common, ofOneKernel, dynamic;
+  uint64_t maxAlignment = 16;
 };
 } // namespace
 
@@ -43,15 +43,18 @@ static FailureOr<SharedVariables> findShared(gpu::GPUModuleOp module, const Data
         (global.getValueAttr() && !isa<LLVM::UndefAttr>(global.getValueAttr())))
       return global.emitOpError()
              << "initialises shared memory, which a GPU cannot do; store into it in the kernel";
-    variables.widest = std::max<uint64_t>(variables.widest, global.getAlignment().value_or(16));
+    variables.maxAlignment = std::max<uint64_t>(variables.maxAlignment, global.getAlignment().value_or(16));
     bool isDynamic = layout.getTypeSize(global.getGlobalType()).isZero();
-    (isDynamic ? variables.dynamic : ownerOf(global) ? variables.ofOne : variables.common).push_back(global);
+    (isDynamic         ? variables.dynamic
+     : ownerOf(global) ? variables.ofOneKernel
+                       : variables.common)
+        .push_back(global);
   }
   return variables;
 }
 
-// As on a GPU, variables that only one kernel names take no memory of others: they begin in the same place.
-// Dynamic memory begins behind them.
+// As on a GPU, a variable that only one kernel uses takes no memory in other kernels: the variables of each
+// kernel begin at the same offset. Dynamic shared memory begins after them.
 FailureOr<SharedLayout> mlir::ad::emulator::layOutShared(gpu::GPUModuleOp module, const DataLayout &layout) {
   DenseMap<StringAttr, LLVM::LLVMFuncOp> owners = findOwners(module);
   auto ownerOf = [&](LLVM::GlobalOp global) {
@@ -62,26 +65,26 @@ FailureOr<SharedLayout> mlir::ad::emulator::layOutShared(gpu::GPUModuleOp module
   if (failed(variables))
     return failure();
   SharedLayout result;
-  auto place = [&](LLVM::GlobalOp global, uint64_t &end) {
+  auto allocate = [&](LLVM::GlobalOp global, uint64_t &end) {
     end = llvm::alignTo(end, std::max<uint64_t>(16, global.getAlignment().value_or(16)));
     result.offsets[global.getName()] = end;
     end += layout.getTypeSize(global.getGlobalType()).getFixedValue();
   };
   for (LLVM::GlobalOp global : variables->common)
-    place(global, result.staticBytes);
-  uint64_t common = result.staticBytes, most = common;
-  auto placeBehindOwn = [&](LLVM::GlobalOp global) {
+    allocate(global, result.staticBytes);
+  uint64_t common = result.staticBytes, maxEnd = common;
+  auto allocateInKernel = [&](LLVM::GlobalOp global) {
     uint64_t &end = result.ofKernel.try_emplace(ownerOf(global).getName(), common).first->second;
-    place(global, end);
-    most = std::max(most, end);
+    allocate(global, end);
+    maxEnd = std::max(maxEnd, end);
   };
-  llvm::for_each(variables->ofOne, placeBehindOwn);
+  llvm::for_each(variables->ofOneKernel, allocateInKernel);
   if (llvm::all_of(variables->dynamic, ownerOf)) {
-    llvm::for_each(variables->dynamic, placeBehindOwn);
+    llvm::for_each(variables->dynamic, allocateInKernel);
     return result;
   }
   result.ofKernel.clear();
-  result.staticBytes = llvm::alignTo(most, variables->widest);
+  result.staticBytes = llvm::alignTo(maxEnd, variables->maxAlignment);
   for (LLVM::GlobalOp global : variables->dynamic)
     result.offsets[global.getName()] = result.staticBytes;
   return result;
@@ -96,7 +99,7 @@ uint64_t mlir::ad::emulator::frameBytes(LLVM::LLVMFuncOp function, const DataLay
     bytes += alignment + layout.getTypeSize(alloca.getElemType()).getFixedValue() *
                              (number ? static_cast<uint64_t>(number.getInt()) : 1);
   });
-  // Parameters by value are copied into the frame of the entry.
+  // By-value parameters are copied into the frame of the entry.
   for (unsigned index = 0; index < function.getNumArguments(); ++index)
     if (Attribute held = function.getArgAttr(index, LLVM::LLVMDialect::getByValAttrName()))
       bytes += alignment + layout.getTypeSize(cast<TypeAttr>(held).getValue()).getFixedValue();
@@ -137,7 +140,7 @@ private:
   Type pointer, i32, i64;
 };
 
-// A parameter by value is the thread's own copy, as on the GPU.
+// Each thread gets its own copy of a by-value parameter, as on the GPU.
 Value KernelEmitter::unpack(Value arguments, unsigned index) {
   constexpr unsigned alignment = 64;
   Value slot = LLVM::GEPOp::create(builder, loc, pointer, pointer, arguments,
@@ -238,8 +241,8 @@ void KernelEmitter::emitCode(LLVM::LLVMFuncOp entry, const SharedLayout &shared,
   auto own = shared.ofKernel.find(name);
   addInteger(static_cast<int64_t>(own == shared.ofKernel.end() ? shared.staticBytes : own->second));
   addInteger(static_cast<int64_t>(shared.localBytes));
-  std::array<int64_t, 3> most = triple("nvvm.maxntid");
-  addInteger(most[0] * most[1] * most[2]);
+  std::array<int64_t, 3> maxBlock = triple("nvvm.maxntid");
+  addInteger(maxBlock[0] * maxBlock[1] * maxBlock[2]);
   for (int64_t size : triple("nvvm.reqntid"))
     addInteger(size);
   for (int64_t size : triple("nvvm.cluster_dim"))

@@ -34,7 +34,7 @@ const InstructionTable &instructions() {
   return table;
 }
 
-/// Lowers one GPU module into the module around it.
+/// Lowers one GPU module into the enclosing module.
 class ModuleLowering {
 public:
   ModuleLowering(ModuleOp module, gpu::GPUModuleOp gpuModule)
@@ -49,7 +49,7 @@ private:
   LogicalResult lowerOperations();
   LogicalResult lowerOne(Operation *op);
   LogicalResult lowerIntToPtr(LLVM::IntToPtrOp cast);
-  /// A pointer into the CTA's shared memory.
+  /// The pointer to this offset in the CTA's shared memory.
   Value inShared(Value offset, Type type);
   void dropAddressSpaces();
   void moveOut();
@@ -128,7 +128,7 @@ static void insertFirstArgument(LLVM::LLVMFuncOp function, Type type) {
 
 static bool isShortFloat(Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 16; }
 
-// Floats of 16 bits are passed as their bits: calls on x86 may convert bf16, and flush subnormal numbers.
+// 16-bit floats are passed as integers: calls on x86 may convert bf16 and flush subnormals.
 static void passShortFloatsAsBits(LLVM::LLVMFuncOp function) {
   LLVM::LLVMFunctionType type = function.getFunctionType();
   SmallVector<Type> types(type.getParams());
@@ -146,7 +146,7 @@ static void passShortFloatsAsBits(LLVM::LLVMFuncOp function) {
   function.setFunctionType(LLVM::LLVMFunctionType::get(type.getReturnType(), types, type.isVarArg()));
 }
 
-// The running thread comes first, so that neither registers nor calls have to look for it.
+// The running thread becomes the first argument of each function, so that no instruction has to look it up.
 void ModuleLowering::addThreadArguments() {
   for (LLVM::LLVMFuncOp function : functions) {
     insertFirstArgument(function, lowering.pointer);
@@ -176,8 +176,8 @@ Value ModuleLowering::inShared(Value offset, Type type) {
   return LLVM::GEPOp::create(builder, loc, type, builder.getI8Type(), base, ArrayRef<LLVM::GEPArg>{offset});
 }
 
-// A GPU's addresses of shared memory fit 32 bits, ours do not: what counts are the bits within the CTA's
-// memory.
+// Addresses of shared memory have 32 bits on a GPU and 64 bits here. The low bits, within the window of the
+// CTA, are the same.
 LogicalResult ModuleLowering::lowerIntToPtr(LLVM::IntToPtrOp cast) {
   unsigned space = llvm::cast<LLVM::LLVMPointerType>(cast.getType()).getAddressSpace();
   if (space == ClusterSpace)
@@ -240,7 +240,7 @@ void ModuleLowering::dropAddressSpaces() {
   });
 }
 
-// Functions and variables get names that no host code has.
+// Moves functions and variables out of the GPU module, under names that no host code has.
 void ModuleLowering::moveOut() {
   std::string prefix = ("adsim_body_" + gpuModule.getName() + "_").str();
   SymbolTable symbols(gpuModule);
@@ -269,7 +269,7 @@ void ModuleLowering::moveOut() {
   }
 }
 
-/// What concerns only the GPU's back end.
+/// Removes the attributes of the GPU's back end.
 void removeTargetAttributes(LLVM::LLVMFuncOp function) {
   SmallVector<StringAttr> names;
   for (NamedAttribute attribute : function->getDiscardableAttrs())

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Helpers of the lowering.
+// Emitting calls, words and conversions.
 #include "Lowering.h"
 
 using namespace mlir;
@@ -38,7 +38,7 @@ Value Lowering::call(StringRef function, Type result, ValueRange arguments) {
   llvm::append_range(all, arguments);
   auto callee = module.lookupSymbol<LLVM::LLVMFuncOp>(function);
   if (!callee) {
-    // Address spaces go away later; functions of the machine never have them.
+    // Pointers lose their address spaces later. The functions of the machine never have them.
     auto types = llvm::map_to_vector(all, [&](Value value) {
       return isa<LLVM::LLVMPointerType>(value.getType()) ? pointer : value.getType();
     });

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What the parts of the lowering share: building calls of the machine's functions, sites, and the table of
-// instructions. Pointers keep their address spaces until everything that depends on them has been emitted.
+// Shared by the files of the lowering: calls of the machine's functions, sites, and the table of
+// instructions. Pointers keep their address spaces until all code that depends on them has been emitted.
 #ifndef ADJOINT_LIB_EMULATOR_LOWERING_LOWERING_H
 #define ADJOINT_LIB_EMULATOR_LOWERING_LOWERING_H
 
@@ -31,20 +31,20 @@ enum AddressSpace : unsigned {
   ParameterSpace = 101
 };
 
-/// Where variables of a module lie in shared memory, and what its functions keep in their frames.
+/// The offsets of a module's variables in shared memory, and the sizes of shared and local memory.
 struct SharedLayout {
   llvm::StringMap<uint64_t> offsets;
-  uint64_t staticBytes = 0;           ///< dynamic shared memory begins behind them
+  uint64_t staticBytes = 0;           ///< dynamic shared memory begins after them
   llvm::StringMap<uint64_t> ofKernel; ///< the same for kernels that have variables of their own
   uint64_t localBytes = 0;
 };
 
-/// Emits code in front of one operation at a time.
+/// Emits code before one operation at a time.
 class Lowering {
 public:
   Lowering(ModuleOp module, SiteTable &sites, const DataLayout &layout);
 
-  /// All that follows is emitted before `op`, at its location, as part of its site.
+  /// From now on, code is emitted before `op`, with its location and its site.
   void setOperation(Operation *op);
 
   Value self() const;
@@ -52,12 +52,12 @@ public:
   Value constant64(int64_t value);
   Value site() { return constant(siteIndex); }
   Value null();
-  /// A call of `function`, with the running thread in front of `arguments`.
+  /// A call of `function` with the running thread and `arguments`.
   Value call(StringRef function, Type result, ValueRange arguments);
-  /// The same with the site behind them.
+  /// The same with the site as the last argument.
   Value callAt(StringRef function, Type result, SmallVector<Value> arguments);
 
-  /// Memory of the thread's frame for `count` words of 32 bits.
+  /// Allocates `count` 32-bit words in the thread's frame.
   Value words(unsigned count);
   void putWord(Value memory, unsigned index, Value value);
   Value getWord(Value memory, unsigned index, Type type);
@@ -100,28 +100,28 @@ void addMBarriers(InstructionTable &table);
 void addCopies(InstructionTable &table);
 void addMatrices(InstructionTable &table);
 void addScalars(InstructionTable &table);
-/// The few intrinsics of LLVM that NVVM has no operation for.
+/// Intrinsics for which the NVVM dialect has no operation.
 LogicalResult lowerIntrinsic(Lowering &l, LLVM::CallIntrinsicOp op);
 /// Special registers, which are read from the thread's state.
 LogicalResult lowerRegister(Lowering &l, Operation *op, StringRef name);
 
-/// The flags of an access through `pointer` that an operation of `alignment` makes.
+/// The AccessFlags of an access through `pointer` with `alignment`.
 uint32_t accessFlags(Value pointer, uint64_t alignment, uint32_t more = 0);
-/// Calls of the checks in front of loads, stores, atomics and integer divisions.
+/// Emits calls of the checks before loads, stores, atomics and integer divisions.
 LogicalResult instrument(Lowering &l, Operation *op);
-/// Finds the accumulators of each `wgmma` in the function, and puts checks in front of what else reads or
-/// writes them.
+/// Finds the accumulators of each `wgmma` in the function, and emits checks before other operations that read
+/// or write them.
 void watchAccumulators(Lowering &l, LLVM::LLVMFuncOp function);
-/// The number of a `wgmma`'s accumulators, as watchAccumulators has given it.
+/// The number that watchAccumulators has given to the accumulators of a `wgmma`.
 int64_t accumulatorsOf(NVVM::WgmmaMmaAsyncOp op);
-/// Float operations that the host would compute otherwise.
+/// Expands float operations that give other bits on the host.
 LogicalResult expandFloats(Lowering &l, Operation *op);
 
 bool isKernel(LLVM::LLVMFuncOp function);
 FailureOr<SharedLayout> layOutShared(gpu::GPUModuleOp module, const DataLayout &layout);
-/// Memory of one thread in the frame of `function`.
+/// The size of the frame of `function`, for one thread.
 uint64_t frameBytes(LLVM::LLVMFuncOp function, const DataLayout &layout);
-/// The entry and the description of a kernel, behind the functions of `module`.
+/// Emits the entry and the description of a kernel at the end of `module`.
 void emitKernel(ModuleOp module, LLVM::LLVMFuncOp kernel, StringRef name, const SharedLayout &shared,
                 SiteTable &sites, ArrayRef<LLVM::GlobalOp> memory, const DataLayout &layout);
 

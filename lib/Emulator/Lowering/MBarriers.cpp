@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Mbarriers.
+// Instructions of mbarriers, and mapa.
 #include "Lowering.h"
 
 using namespace mlir;

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Matrix instructions. Fragments travel through words in the thread's frame.
+// Matrix instructions. Fragments are passed through words in the thread's frame.
 #include "Lowering.h"
 
 using namespace mlir;
@@ -59,7 +59,7 @@ static std::optional<ElementKind> kindOf(NVVM::MMATypes type) {
   }
 }
 
-/// The kinds of A, B and the sums in one number.
+/// The element kinds of A, B and the accumulators in one number.
 static int64_t packKinds(ElementKind a, ElementKind b, ElementKind sum) {
   return static_cast<int64_t>(a) | static_cast<int64_t>(b) << 8 | static_cast<int64_t>(sum) << 16;
 }
@@ -138,7 +138,7 @@ static bool hasWgmma(ElementKind a, ElementKind b, ElementKind sum) {
 
 static LogicalResult lowerWgmma(Lowering &l, NVVM::WgmmaMmaAsyncOp op) {
   auto a = kindOf(op.getTypeA()), b = kindOf(op.getTypeB()), sum = kindOf(op.getTypeD());
-  // The attributes describe rows of A and columns of B: both run along k unless they say otherwise.
+  // The attributes name the layout of A and B: `row` of A and `col` of B mean K-major.
   bool transposedA = op.getLayoutA() == NVVM::MMALayout::col,
        transposedB = op.getLayoutB() == NVVM::MMALayout::row;
   bool wide = a && (*a == ElementKind::F16 || *a == ElementKind::BF16);

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Checks in front of accesses to memory and of divisions that would end the process on the host.
+// Checks before memory accesses, and before integer divisions that would trap on the host.
 #include "Lowering.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -12,7 +12,7 @@ static unsigned spaceOf(Value pointer) {
   return cast<LLVM::LLVMPointerType>(pointer.getType()).getAddressSpace();
 }
 
-/// Whether the pointer leads to memory of the thread itself: variables of the frame, parameters by value.
+/// Whether the pointer refers to local memory: variables of the frame, or by-value parameters.
 static bool isLocal(Value pointer) {
   unsigned space = spaceOf(pointer);
   if (space == LocalSpace || space == ParameterSpace)
@@ -51,18 +51,18 @@ uint32_t mlir::ad::emulator::accessFlags(Value pointer, uint64_t alignment, uint
 
 namespace {
 
-/// What an access moves.
+/// The size and the alignment of an access.
 struct Extent {
   uint64_t bytes, alignment;
 };
 
-// Without an alignment of its own an access has that of its type on the GPU, whose vectors are aligned to
-// their size rounded up to a power of two.
+// The default alignment is that of the type on the GPU: vectors are aligned to their size, rounded up to a
+// power of two.
 Extent extentOf(const Lowering &l, Type type, std::optional<uint64_t> alignment) {
   uint64_t bytes = l.getLayout().getTypeSize(type).getFixedValue();
-  constexpr uint64_t widest = 16;
+  constexpr uint64_t maxAlignment = 16;
   uint64_t natural = isa<VectorType>(type)
-                         ? std::min(widest, llvm::PowerOf2Ceil(std::max<uint64_t>(bytes, 1)))
+                         ? std::min(maxAlignment, llvm::PowerOf2Ceil(std::max<uint64_t>(bytes, 1)))
                          : l.getLayout().getTypeABIAlignment(type);
   return {bytes, alignment.value_or(natural)};
 }
@@ -92,7 +92,7 @@ LogicalResult instrumentAccess(Lowering &l, Value pointer, Type type, std::optio
   if (isLocal(pointer))
     return success();
   Extent extent = extentOf(l, type, alignment);
-  // What is volatile is relaxed at the scope of the system.
+  // Volatile accesses are relaxed atomics in the scope of the system.
   bool atomic = isVolatile || ordering != LLVM::AtomicOrdering::not_atomic;
   if (atomic)
     flags |= adsim::AccessAtomic | orderFlags(ordering);
@@ -114,8 +114,8 @@ LogicalResult instrumentMasked(Lowering &l, Value pointer, Value mask, Type type
   if (isLocal(pointer))
     return success();
   auto vector = cast<VectorType>(type);
-  constexpr int64_t mostLanes = 64;
-  if (vector.getNumElements() > mostLanes)
+  constexpr int64_t maxElements = 64;
+  if (vector.getNumElements() > maxElements)
     return l.refuse("masks more than 64 elements; split the vector");
   Extent element = extentOf(l, vector.getElementType(), std::nullopt);
   element.alignment = std::min(element.alignment, alignment);
@@ -138,7 +138,7 @@ bool isNonZeroConstant(Value value) {
   return integer && !integer.getValue().isZero() && !integer.getValue().isAllOnes();
 }
 
-// The host traps where the GPU gives some number; neither is what anyone wants.
+// The host traps where the GPU gives an unspecified number. Both are faults of the program.
 LogicalResult instrumentDivision(Lowering &l, Value dividend, Value divisor, bool isSigned) {
   if (isNonZeroConstant(divisor))
     return success();
@@ -161,7 +161,7 @@ LogicalResult instrumentDivision(Lowering &l, Value dividend, Value divisor, boo
   return success();
 }
 
-// Ranges of bytes, fences, and what ends a thread.
+// Ranges of bytes, fences, divisions and traps.
 LogicalResult instrumentOther(Lowering &l, Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](LLVM::MemcpyOp copy) {

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Approximations and conversions of single values.
+// Approximations and conversions of scalars.
 #include "Lowering.h"
 
 using namespace mlir;
@@ -35,7 +35,7 @@ static StringRef approximationOf(StringRef intrinsic, bool &flushes) {
 }
 
 LogicalResult mlir::ad::emulator::lowerIntrinsic(Lowering &l, LLVM::CallIntrinsicOp op) {
-  if (op.getIntrin() == "llvm.arithmetic.fence") // the host's compiler has it too
+  if (op.getIntrin() == "llvm.arithmetic.fence") // LLVM's back ends of hosts implement it
     return success();
   bool flushes = false;
   StringRef function = approximationOf(op.getIntrin(), flushes);

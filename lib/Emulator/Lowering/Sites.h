@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The instructions that messages can name. A kernel has thousands of them, so they become two plain arrays of
-// the compiled module: texts and offsets.
+// The sites of instructions, which messages name. A kernel has thousands of sites, so they become two plain
+// arrays in the compiled module: texts and offsets.
 #ifndef ADJOINT_LIB_EMULATOR_LOWERING_SITES_H
 #define ADJOINT_LIB_EMULATOR_LOWERING_SITES_H
 
@@ -19,11 +19,11 @@ namespace mlir::ad::emulator {
 
 class SiteTable {
 public:
-  /// A number that stands for the place of `op` and its name. Instructions of one place have numbers of their
-  /// own: what the lanes of a warp ask of memory belongs together by instruction.
+  /// The number of a new site with the location and the name of `op`. Each instruction has its own site, even
+  /// if the location is the same: memory requests of a warp are counted per instruction.
   int64_t add(Operation *op);
   size_t size() const { return offsets.size() / 2; }
-  /// The two arrays, made at the first call. The table must be complete.
+  /// The two arrays. The first call creates them; the table must be complete.
   std::pair<LLVM::GlobalOp, LLVM::GlobalOp> emit(ModuleOp module);
 
 private:

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Barriers of CTAs and clusters, fences.
+// Barriers of CTAs and clusters, fences, setmaxnreg.
 #include "Lowering.h"
 
 using namespace mlir;
@@ -112,7 +112,7 @@ void mlir::ad::emulator::addSynchronization(InstructionTable &table) {
   addInstruction(table, lowerFenceInit);
   addInstruction(table, lowerFenceProxy);
   addInstruction(table, lowerSetMaxRegister);
-  // Hints, and resources that the emulator does not count.
+  // Hints without effect on results.
   addInstruction(table, ignore<NVVM::PrefetchOp>);
   addInstruction(table, ignore<NVVM::CpAsyncBulkPrefetchOp>);
   addInstruction(table, ignore<NVVM::CpAsyncBulkTensorPrefetchOp>);

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Instructions of a warp, and special registers.
+// Warp-synchronous instructions and special registers.
 #include "Lowering.h"
 
 using namespace mlir;
@@ -171,19 +171,19 @@ static std::optional<uint32_t> registerNumber(StringRef name) {
 static Value readRegister(Lowering &l, uint32_t number) {
   Value at = LLVM::GEPOp::create(l.builder, l.loc(), l.pointer, l.i32, l.self(),
                                  ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(number)});
-  // Registers never change, which lets the compiler read each one once.
+  // Special registers never change, so the compiler may load each one once.
   return LLVM::LoadOp::create(l.builder, l.loc(), l.i32, at, /*alignment=*/4, /*isVolatile=*/false,
                               /*isNonTemporal=*/false, /*isInvariant=*/true);
 }
 
-/// Masks of the lanes before, at or behind the thread's own.
+/// %lanemask_lt, _le, _eq, _ge and _gt.
 static Value laneMask(Lowering &l, StringRef which) {
   auto own = [&] { return readRegister(l, adsim::LaneId); };
   Value bit = LLVM::ShlOp::create(l.builder, l.loc(), l.constant(1), own());
   if (which == "eq")
     return bit;
-  bool upTo = which == "lt" || which == "ge"; // without the own lane, or its complement
-  Value end = upTo ? bit : Value(LLVM::AddOp::create(l.builder, l.loc(), bit, bit));
+  bool excludesOwn = which == "lt" || which == "ge"; // the mask below the own lane, or its complement
+  Value end = excludesOwn ? bit : Value(LLVM::AddOp::create(l.builder, l.loc(), bit, bit));
   Value below = LLVM::SubOp::create(l.builder, l.loc(), end, l.constant(1));
   bool complement = which == "ge" || which == "gt";
   return complement ? Value(LLVM::XOrOp::create(l.builder, l.loc(), below, l.constant(-1))) : below;

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The sum of 256 elements per block: a shuffle tree in each warp, the sums of the warps through shared memory, and
-// all of it twice, so that the second round writes what the first one reads.
+// The sum of 256 elements per block: a shuffle tree in each warp, then the sums of the warps through shared memory. The
+// kernel does this twice, so that the second round overwrites shared memory that the first round reads.
 gpu.module @kernels {
   llvm.mlir.global internal @sums() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<8 x f32>
 

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// y = 2 x + 1 over n elements, one to a thread; and bfloat16 doubled in place, for its rounding.
+// y = 2 x + 1 for n elements, one per thread; and bf16 doubled in place, which rounds.
 gpu.module @kernels {
   llvm.func @affine(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>, %n: i32) attributes {nvvm.kernel} {
     %tid = nvvm.read.ptx.sreg.tid.x : i32

@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// C = A B^T in tiles of 32x16 by two warps, A (m x k) and B (n x k) in bf16: mma.sync from a ring of three stages that
-// cp.async fills. A row of a stage is 64 bytes; its four pieces are permuted by half the row's number, so that the eight
-// rows of each ldmatrix lie in different banks.
+// C = A B^T in tiles of 32x16 by two warps, A (m x k) and B (n x k) in bf16: mma.sync with a pipeline of three stages,
+// filled by cp.async. A row of a stage has four 16-byte chunks. Chunk c of row r is stored at c ^ (r / 2 % 4), so that
+// ldmatrix has no bank conflicts.
 gpu.module @kernels {
   llvm.mlir.global internal @tiles() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<9216 x i8>
 
@@ -30,24 +30,24 @@ gpu.module @kernels {
     %steps = llvm.lshr %k, %c5 : i32
     %row0 = llvm.mul %by, %c32 : i32
     %col0 = llvm.mul %bx, %c16 : i32
-    // A thread copies two pieces of A, rows r and r + 16, and one of B: piece t mod 4 of row t / 4.
+    // A thread copies two chunks of A, of rows r and r + 16, and one of B: chunk t mod 4 of row t / 4.
     %r = llvm.lshr %tid, %c2 : i32
-    %piece = llvm.and %tid, %c3 : i32
+    %chunk = llvm.and %tid, %c3 : i32
     %half = llvm.lshr %r, %c1 : i32
-    %turn = llvm.and %half, %c3 : i32
-    %place = llvm.xor %piece, %turn : i32
+    %row_bits = llvm.and %half, %c3 : i32
+    %swizzled = llvm.xor %chunk, %row_bits : i32
     %line = llvm.mul %r, %c64 : i32
-    %column = llvm.mul %place, %c16 : i32
+    %column = llvm.mul %swizzled, %c16 : i32
     %to = llvm.add %line, %column : i32
     %ar = llvm.add %row0, %r : i32
     %ark = llvm.mul %ar, %k : i32
-    %pk = llvm.mul %piece, %c8 : i32
+    %pk = llvm.mul %chunk, %c8 : i32
     %ai = llvm.add %ark, %pk : i32
     %br = llvm.add %col0, %r : i32
     %brk = llvm.mul %br, %k : i32
     %bi = llvm.add %brk, %pk : i32
     %below = llvm.mul %k, %c16 : i32
-    // Rows and pieces that a lane names for ldmatrix.
+    // The row and the chunk whose address a lane gives to ldmatrix.
     %arow = llvm.and %lane, %c15 : i32
     %wrow = llvm.mul %warp, %c16 : i32
     %lr = llvm.add %wrow, %arow : i32
@@ -175,7 +175,7 @@ gpu.module @kernels {
     llvm.return
   }
 
-  // Starts the copies of one step into a stage; beyond the last step only an empty group.
+  // Starts the copies of one K tile into a stage. After the last K tile, only commits an empty group.
   llvm.func internal @load(%a: !llvm.ptr<1>, %b: !llvm.ptr<1>, %ai: i32, %bi: i32, %below: i32, %to: i32, %shared: !llvm.ptr<3>, %step: i32, %stage: i32, %steps: i32) {
     %c32 = llvm.mlir.constant(32 : i32) : i32
     %c1024 = llvm.mlir.constant(1024 : i32) : i32

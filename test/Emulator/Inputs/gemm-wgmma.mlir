@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// C = A B^T in tiles of 64x16, A (m x k) and B (n x k) in bf16: one warpgroup has the bulk engine fill a ring of two
-// stages, the other one multiplies them with wgmma. Tensor maps: A in boxes of 64x64 and B in boxes of 16x64, swizzled by
+// C = A B^T in tiles of 64x16, A (m x k) and B (n x k) in bf16: a producer warpgroup loads K tiles by TMA into a
+// pipeline of two stages, and a consumer warpgroup multiplies them with wgmma. Tensor maps: A in boxes of 64x64 and B in boxes of 16x64, swizzled by
 // 128 bytes; C in boxes of 64x16. 24608 bytes of dynamic shared memory: two stages of 10240, the tile of C, four mbarriers.
 gpu.module @kernels [#nvvm.target<chip = "sm_90a", features = "+ptx86", O = 3>] {
   llvm.mlir.global external @tiles() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
@@ -141,7 +141,7 @@ gpu.module @kernels [#nvvm.target<chip = "sm_90a", features = "+ptx86", O = 3>] 
     %umore = llvm.icmp "ult" %u1, %steps : i32
     llvm.cond_br %umore, ^use(%u1, %us1, %up1, %sum3 : i32, i32, i32, !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32)>), ^epilogue
   ^epilogue:
-    // Rows of 16 sums through shared memory; one thread hands the tile to the bulk engine.
+    // Rows of 16 accumulators are written to shared memory; one thread stores the tile by TMA.
     %w = llvm.lshr %local, %c5 : i32
     %lane = llvm.and %local, %c31 : i32
     %g = llvm.lshr %lane, %c2 : i32

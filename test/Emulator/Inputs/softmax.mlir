@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Softmax of rows of 1024 bf16 into f32, a row to a block of 128 threads: eight neighbouring elements in the registers of each,
+// Softmax of rows of 1024 bf16 into f32, a row to a block of 128 threads: eight contiguous elements in the registers of each,
 // maximum and sum by shuffles and through shared memory.
 gpu.module @kernels {
   llvm.mlir.global internal @parts() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<4 x f32>

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// One warp has a tile of 8 by 32 words brought by a tensor map, from row 0 and column %at on. It writes what then lies in
-// shared memory to %y, or has it taken back by the same map.
+// One warp loads a tile of 8 by 32 words by a tensor map, from row 0 and column %at on. It copies the tile from shared
+// memory to %y, or stores it by the same map.
 gpu.module @kernels {
   llvm.mlir.global internal @tile() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<1024 x i8>
   llvm.mlir.global internal @barrier() {addr_space = 3 : i32, alignment = 8 : i64} : !llvm.array<8 x i8>

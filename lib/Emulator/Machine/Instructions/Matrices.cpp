@@ -1,10 +1,12 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Instructions of a warp on small matrices in registers: ldmatrix, stmatrix, mma.sync. Lane `4 r + c` holds
-   the elements of row r that begin at column c times the elements of a register. */
-#include "../Scheduling/Barriers.h"
-#include "Functions.h"
-#include "Numbers.h"
+   Warp-level matrix instructions: ldmatrix, stmatrix, mma.sync. A register of lane `4 r + c` holds e elements
+   of row r, from column `c * e` on. */
+#include "../Functions.h"
+#include "../Memory/Access.h"
+#include "../Numbers.h"
+#include "../Synchronization/Rendezvous.h"
+#include "Accumulate.h"
 
 #include <algorithm>
 
@@ -19,8 +21,8 @@ struct MatrixOperand {
   uint32_t *words;
 };
 
-const MatrixOperand &operandOf(const Meeting &meeting, uint32_t lane) {
-  return *static_cast<const MatrixOperand *>(meeting.inputs[lane]);
+const MatrixOperand &operandOf(const Rendezvous &rendezvous, uint32_t lane) {
+  return *static_cast<const MatrixOperand *>(rendezvous.inputs[lane]);
 }
 
 bool requireWholeWarp(Thread &self, const char *what, uint32_t site) {
@@ -30,7 +32,7 @@ bool requireWholeWarp(Thread &self, const char *what, uint32_t site) {
   return false;
 }
 
-/// The first lanes each name a row of eight elements.
+/// Each of the first `8 count` lanes gives the address of a row of eight elements.
 bool checkRow(Thread &self, const char *row, uint32_t count, unsigned flags, const char *what,
               uint32_t site) {
   if (!requireWholeWarp(self, what, site))
@@ -47,7 +49,7 @@ bool checkRow(Thread &self, const char *row, uint32_t count, unsigned flags, con
                       Accessor(self, site, flags));
 }
 
-void countTraffic(Thread &self, const Meeting &meeting, uint32_t count, uint32_t site) {
+void countTraffic(Thread &self, const Rendezvous &rendezvous, uint32_t count, uint32_t site) {
   Worker &worker = *self.worker;
   ++worker.statistics.matrixLoads;
   if (!worker.traffic.isEnabled())
@@ -56,23 +58,24 @@ void countTraffic(Thread &self, const Meeting &meeting, uint32_t count, uint32_t
   for (uint32_t matrix = 0; matrix < count; ++matrix) {
     uint64_t rows[matrixRows];
     for (uint32_t row = 0; row < matrixRows; ++row)
-      rows[row] = reinterpret_cast<uint64_t>(operandOf(meeting, matrix * matrixRows + row).row);
+      rows[row] = reinterpret_cast<uint64_t>(operandOf(rendezvous, matrix * matrixRows + row).row);
     wavefronts += countWavefronts(rows, matrixRows, rowBytes);
   }
   worker.traffic.addRequest(site, /*shared=*/true, wavefronts, count);
 }
 
-/// Visits the element that half `h` of the register of `lane` stands for, in one matrix.
+/// Visits each element of each matrix: its address, and the half of a lane's register that holds it.
 template <typename Visit>
-void forElements(const Meeting &meeting, uint32_t count, bool transposed, const Visit &visit) {
+void forElements(const Rendezvous &rendezvous, uint32_t count, bool transposed, const Visit &visit) {
   for (uint32_t matrix = 0; matrix < count; ++matrix)
     for (uint32_t lane = 0; lane < warpLanes; ++lane)
       for (uint32_t half = 0; half < 2; ++half) {
         uint32_t row = lane >> 2, column = (lane & 3) * 2 + half;
         if (transposed)
           std::swap(row, column);
-        char *element = operandOf(meeting, matrix * matrixRows + row).row + 2 * static_cast<size_t>(column);
-        visit(element, reinterpret_cast<char *>(operandOf(meeting, lane).words + matrix) +
+        char *element =
+            operandOf(rendezvous, matrix * matrixRows + row).row + 2 * static_cast<size_t>(column);
+        visit(element, reinterpret_cast<char *>(operandOf(rendezvous, lane).words + matrix) +
                            2 * static_cast<size_t>(half));
       }
 }
@@ -84,9 +87,9 @@ void adsim_ldmatrix(Thread *self, const char *row, uint32_t *out, uint32_t count
   if (!checkRow(*self, row, count, 0, "ldmatrix", site))
     self->worker->leave(*self);
   MatrixOperand operand{const_cast<char *>(row), out};
-  collective(*self, wholeWarp, "ldmatrix", site, &operand, nullptr, [&](const Meeting &meeting) {
-    countTraffic(*self, meeting, count, site);
-    forElements(meeting, count, transposed,
+  collective(*self, wholeWarp, "ldmatrix", site, &operand, nullptr, [&](const Rendezvous &rendezvous) {
+    countTraffic(*self, rendezvous, count, site);
+    forElements(rendezvous, count, transposed,
                 [](const char *memory, char *lane) { std::memcpy(lane, memory, 2); });
   });
 }
@@ -96,9 +99,9 @@ void adsim_stmatrix(Thread *self, char *row, uint32_t *in, uint32_t count, uint3
   if (!checkRow(*self, row, count, RecordWrite, "stmatrix", site))
     self->worker->leave(*self);
   MatrixOperand operand{row, in};
-  collective(*self, wholeWarp, "stmatrix", site, &operand, nullptr, [&](const Meeting &meeting) {
-    countTraffic(*self, meeting, count, site);
-    forElements(meeting, count, transposed,
+  collective(*self, wholeWarp, "stmatrix", site, &operand, nullptr, [&](const Rendezvous &rendezvous) {
+    countTraffic(*self, rendezvous, count, site);
+    forElements(rendezvous, count, transposed,
                 [](char *memory, const char *lane) { std::memcpy(memory, lane, 2); });
   });
 }
@@ -119,19 +122,20 @@ struct Mma {
   uint32_t wordsOfSum() const { return sum == ElementKind::F16 ? m * n / 64 : m * n / 32; }
 };
 
-constexpr uint32_t mostRows = 16, mostDepth = 32, mostColumns = 8;
+constexpr uint32_t maxRows = 16, maxK = 32, maxColumns = 8;
 
 struct Tiles {
-  float a[mostRows][mostDepth], b[mostDepth][mostColumns];
-  float sums[mostRows][mostColumns];
-  int64_t integers[mostRows][mostColumns];
+  float a[maxRows][maxK], b[maxK][maxColumns];
+  float sums[maxRows][maxColumns];
+  int64_t integers[maxRows][maxColumns];
 };
 
-/// The usual case of readFactors, 16-bit elements.
-template <float (*widen)(uint16_t)> void readShorts(const Mma &mma, const Meeting &meeting, Tiles &tiles) {
+/// readFactors for 16-bit elements, the common case.
+template <float (*widen)(uint16_t)>
+void readShorts(const Mma &mma, const Rendezvous &rendezvous, Tiles &tiles) {
   uint32_t first = mma.registersA(), second = mma.registersB();
   for (uint32_t lane = 0; lane < warpLanes; ++lane) {
-    const auto *words = static_cast<const uint32_t *>(meeting.inputs[lane]);
+    const auto *words = static_cast<const uint32_t *>(rendezvous.inputs[lane]);
     uint32_t group = lane >> 2, column = (lane & 3) * 2;
     for (uint32_t i = 0; i < first; ++i) {
       float *row = &tiles.a[group + (i & 1) * 8][column + (i >> 1) * 8];
@@ -145,14 +149,14 @@ template <float (*widen)(uint16_t)> void readShorts(const Mma &mma, const Meetin
   }
 }
 
-void readFactors(const Mma &mma, const Meeting &meeting, Tiles &tiles) {
+void readFactors(const Mma &mma, const Rendezvous &rendezvous, Tiles &tiles) {
   if (mma.a == ElementKind::BF16)
-    return readShorts<fromBF16>(mma, meeting, tiles);
+    return readShorts<fromBF16>(mma, rendezvous, tiles);
   if (mma.a == ElementKind::F16)
-    return readShorts<fromF16>(mma, meeting, tiles);
+    return readShorts<fromF16>(mma, rendezvous, tiles);
   uint32_t each = mma.perRegister(), bits = elementBits(mma.a);
   for (uint32_t lane = 0; lane < warpLanes; ++lane) {
-    const auto *words = static_cast<const uint32_t *>(meeting.inputs[lane]);
+    const auto *words = static_cast<const uint32_t *>(rendezvous.inputs[lane]);
     uint32_t group = lane >> 2, column = (lane & 3) * each;
     for (uint32_t i = 0; i < mma.registersA(); ++i)
       for (uint32_t j = 0; j < each; ++j)
@@ -164,7 +168,7 @@ void readFactors(const Mma &mma, const Meeting &meeting, Tiles &tiles) {
   }
 }
 
-/// Visits the accumulators of each lane: register, half of it, row and column.
+/// Visits the accumulators of each lane: register, half of the register, row and column.
 template <typename Visit> void forSums(const Mma &mma, const Visit &visit) {
   uint32_t halves = mma.sum == ElementKind::F16 ? 2 : 1;
   for (uint32_t lane = 0; lane < warpLanes; ++lane)
@@ -175,10 +179,10 @@ template <typename Visit> void forSums(const Mma &mma, const Visit &visit) {
       }
 }
 
-void readSums(const Mma &mma, const Meeting &meeting, Tiles &tiles) {
+void readSums(const Mma &mma, const Rendezvous &rendezvous, Tiles &tiles) {
   uint32_t first = mma.registersA() + mma.registersB();
   forSums(mma, [&](uint32_t lane, uint32_t i, uint32_t half, uint32_t row, uint32_t column) {
-    uint32_t word = static_cast<const uint32_t *>(meeting.inputs[lane])[first + i];
+    uint32_t word = static_cast<const uint32_t *>(rendezvous.inputs[lane])[first + i];
     if (mma.sum == ElementKind::S32)
       tiles.integers[row][column] = static_cast<int32_t>(word);
     else
@@ -188,9 +192,9 @@ void readSums(const Mma &mma, const Meeting &meeting, Tiles &tiles) {
   });
 }
 
-void writeSums(const Mma &mma, const Meeting &meeting, const Tiles &tiles) {
+void writeSums(const Mma &mma, const Rendezvous &rendezvous, const Tiles &tiles) {
   forSums(mma, [&](uint32_t lane, uint32_t i, uint32_t half, uint32_t row, uint32_t column) {
-    uint32_t &word = static_cast<uint32_t *>(meeting.outputs[lane])[i];
+    uint32_t &word = static_cast<uint32_t *>(rendezvous.outputs[lane])[i];
     if (mma.sum == ElementKind::S32) {
       int64_t sum = tiles.integers[row][column];
       word = static_cast<uint32_t>(mma.saturates ? std::clamp<int64_t>(sum, INT32_MIN, INT32_MAX) : sum);
@@ -204,8 +208,8 @@ void writeSums(const Mma &mma, const Meeting &meeting, const Tiles &tiles) {
 
 void multiply(const Mma &mma, Tiles &tiles) {
   if (mma.sum != ElementKind::S32) {
-    accumulate(&tiles.sums[0][0], mostColumns, &tiles.a[0][0], mostDepth, &tiles.b[0][0], mostColumns, mma.m,
-               mma.k, mma.n);
+    accumulate(&tiles.sums[0][0], maxColumns, &tiles.a[0][0], maxK, &tiles.b[0][0], maxColumns, mma.m, mma.k,
+               mma.n);
     return;
   }
   for (uint32_t row = 0; row < mma.m; ++row)
@@ -220,16 +224,17 @@ double doubleAt(const void *memory, uint32_t index) {
   return value;
 }
 
-/// m8n8k4 in f64, which is fused on hardware.
-void multiplyDoubles(const Meeting &meeting) {
+/// m8n8k4 in f64; hardware uses fused multiply-adds.
+void multiplyDoubles(const Rendezvous &rendezvous) {
   for (uint32_t lane = 0; lane < warpLanes; ++lane)
     for (uint32_t i = 0; i < 2; ++i) {
       uint32_t row = lane >> 2, column = (lane & 3) * 2 + i;
-      double sum = doubleAt(meeting.inputs[lane], 2 + i);
+      double sum = doubleAt(rendezvous.inputs[lane], 2 + i);
       for (uint32_t k = 0; k < 4; ++k)
-        sum = __builtin_fma(doubleAt(meeting.inputs[row * 4 + k], 0),
-                            doubleAt(meeting.inputs[column * 4 + k], 1), sum);
-      std::memcpy(static_cast<char *>(meeting.outputs[lane]) + 8 * static_cast<size_t>(i), &sum, sizeof(sum));
+        sum = __builtin_fma(doubleAt(rendezvous.inputs[row * 4 + k], 0),
+                            doubleAt(rendezvous.inputs[column * 4 + k], 1), sum);
+      std::memcpy(static_cast<char *>(rendezvous.outputs[lane]) + 8 * static_cast<size_t>(i), &sum,
+                  sizeof(sum));
     }
 }
 
@@ -245,16 +250,16 @@ void adsim_mma(Thread *self, uint32_t *in, uint32_t *out, uint32_t shape, uint32
           static_cast<ElementKind>(kinds >> 8 & 0xff),
           static_cast<ElementKind>(kinds >> 16 & 0xff),
           (kinds >> 24) != 0};
-  collective(*self, wholeWarp, "mma.sync", site, in, out, [&](const Meeting &meeting) {
+  collective(*self, wholeWarp, "mma.sync", site, in, out, [&](const Rendezvous &rendezvous) {
     ++self->worker->statistics.mma;
     if (mma.a == ElementKind::F64) {
-      multiplyDoubles(meeting);
+      multiplyDoubles(rendezvous);
       return;
     }
     Tiles tiles;
-    readFactors(mma, meeting, tiles);
-    readSums(mma, meeting, tiles);
+    readFactors(mma, rendezvous, tiles);
+    readSums(mma, rendezvous, tiles);
     multiply(mma, tiles);
-    writeSums(mma, meeting, tiles);
+    writeSums(mma, rendezvous, tiles);
   });
 }

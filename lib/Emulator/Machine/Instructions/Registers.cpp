@@ -1,15 +1,13 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   The rules of wgmma.fence, wgmma.wait_group and setmaxnreg for registers, as the PTX ISA has them. */
+   wgmma.fence, the accumulators of wgmma, and setmaxnreg, by the rules of the PTX ISA. */
 #include "Registers.h"
-#include "../Scheduling/Barriers.h"
-#include "Functions.h"
+#include "../Functions.h"
+#include "../Synchronization/Rendezvous.h"
 
 #include <algorithm>
 
 using namespace adsim;
-
-void WgmmaState::wait(uint32_t count) { retired = std::max(retired, committed - std::min(committed, count)); }
 
 namespace {
 
@@ -22,8 +20,8 @@ Accumulators &accumulatorsOf(Thread &self, uint32_t number) {
   return self.wgmma.accumulators.back();
 }
 
-/// The registers of one SM, which a CTA of the largest size may have to itself.
-constexpr uint32_t registersOfMachine = 64 * 1024, mostRegisters = 255, registerStep = 8;
+/// The registers of one SM. One CTA may use all of them.
+constexpr uint32_t registersPerSM = 64 * 1024, maxRegisters = 255, registerStep = 8;
 
 } // namespace
 
@@ -35,14 +33,14 @@ bool adsim::useAccumulators(Thread &self, uint32_t number, uint32_t shape, uint3
     self.worker->fail(Failure::RegisterMisuse, self, site,
                       own.accessSite == noSite
                           ? "wgmma without a wgmma.fence before it"
-                          : "wgmma without a wgmma.fence behind the last access to its accumulators",
-                      own.accessSite, own.accessSite == noSite ? "" : "the access stands");
+                          : "wgmma without a wgmma.fence after the last access to its accumulators",
+                      own.accessSite, own.accessSite == noSite ? "" : "the access is");
     return false;
   }
   if (otherShape && state.fences == own.fence) {
     self.worker->fail(Failure::RegisterMisuse, self, site,
-                      "wgmma without a wgmma.fence behind one of another shape with the same accumulators",
-                      own.productSite, "the other one stands");
+                      "wgmma without a wgmma.fence after one of another shape with the same accumulators",
+                      own.productSite, "the other one is");
     return false;
   }
   own.group = state.committed + 1;
@@ -55,8 +53,8 @@ bool adsim::useAccumulators(Thread &self, uint32_t number, uint32_t shape, uint3
 uint32_t adsim::launchRegisters(const LaunchState &state) {
   if (state.code.registers)
     return state.code.registers;
-  uint32_t most = std::min(registersOfMachine / std::max(state.blockThreads, 1u), mostRegisters);
-  return most / registerStep * registerStep;
+  uint32_t limit = std::min(registersPerSM / std::max(state.blockThreads, 1u), maxRegisters);
+  return limit / registerStep * registerStep;
 }
 
 void adsim_wgmma_fence(Thread *self, uint32_t) { ++self->wgmma.fences; }
@@ -70,20 +68,21 @@ void adsim_accumulators(Thread *self, uint32_t number, uint32_t writes, uint32_t
     worker.fail(Failure::RegisterMisuse, *self, site,
                 std::string(writes ? "write to" : "read of") +
                     " accumulators of a wgmma in flight; wgmma.wait_group has to come first",
-                own.productSite, "the wgmma stands");
+                own.productSite, "the wgmma is");
     worker.leave(*self);
   }
   own.accessFence = self->wgmma.fences;
   own.accessSite = site;
 }
 
-/// Changes the registers of a whole warp; an increase waits until others have given up enough.
-static void setRegisters(Thread &self, const Meeting &warp, uint32_t count, bool increases, uint32_t site) {
+/// Changes the register count of a whole warp. An increase waits until other warps have released enough.
+static void setRegisters(Thread &self, const Rendezvous &warp, uint32_t count, bool increases,
+                         uint32_t site) {
   Worker &worker = *self.worker;
   Cta &cta = *self.cta;
   uint32_t before = self.registerCount;
   uint64_t lanes = warp.members.size();
-  // The assembler may have given less to the kernel than fits, unless the kernel says how much.
+  // Without nvvm.maxnreg, ptxas may have assigned fewer registers than the maximum.
   bool mayHaveFewer = !worker.state.code.registers && !self.hasSetRegisters;
   if (increases ? count < before && !mayHaveFewer : count > before) {
     worker.fail(Failure::RegisterMisuse, self, site,
@@ -93,7 +92,7 @@ static void setRegisters(Thread &self, const Meeting &warp, uint32_t count, bool
   }
   while (count > before && cta.freeRegisters < lanes * (count - before) && !worker.failed) {
     cta.registerWaiters.push_back(&self);
-    worker.block(self, "registers of others", site, count);
+    worker.block(self, "registers of other warps", site, count);
   }
   cta.freeRegisters += lanes * before - lanes * count; // modulo 2^64
   for (Thread *member : warp.members) {
@@ -107,5 +106,5 @@ static void setRegisters(Thread &self, const Meeting &warp, uint32_t count, bool
 
 void adsim_set_max_registers(Thread *self, uint32_t count, uint32_t increases, uint32_t site) {
   collective(*self, self->warp->lanes & ~self->warp->exited, "setmaxnreg", site, nullptr, nullptr,
-             [&](const Meeting &warp) { setRegisters(*self, warp, count, increases, site); });
+             [&](const Rendezvous &warp) { setRegisters(*self, warp, count, increases, site); });
 }

@@ -1,11 +1,11 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Approximations, which hardware computes with an error of its own: here each is the correctly rounded f32
-   value, as far as the host's library is right in double. And what compiled code calls for f16 where the
-   CPU has no instructions for it. */
+   Approximations (`ex2.approx`, …), mapa, and the conversions of f16 that compiled code calls on CPUs without
+   such instructions. The hardware's approximations have documented errors; here each is the f32 rounded from
+   the double result of the host's library. */
+#include "../Functions.h"
 #include "../Memory/Access.h"
-#include "Functions.h"
-#include "Numbers.h"
+#include "../Numbers.h"
 
 #include <cmath>
 
@@ -66,7 +66,7 @@ char *adsim_mapa(Thread *self, char *pointer, uint32_t rank, uint32_t site) {
   return worker.ctas[rank].shared + (pointer - cta->shared);
 }
 
-//===- What code generators call for f16 ----------------------------------===//
+//===- Conversions of f16 -------------------------------------------------===//
 
 #if defined(__FLT16_MAX__)
 namespace {

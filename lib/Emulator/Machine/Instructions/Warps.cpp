@@ -1,8 +1,9 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Instructions of a warp: shuffles, votes, matches, reductions. */
-#include "../Scheduling/Barriers.h"
-#include "Functions.h"
+   Warp-synchronous instructions: shuffles, votes, matches, reductions. */
+#include "../Functions.h"
+#include "../Memory/MemoryOrder.h"
+#include "../Synchronization/Rendezvous.h"
 
 #include <cmath>
 #include <cstring>
@@ -11,11 +12,11 @@ using namespace adsim;
 
 namespace {
 
-template <typename T> T &input(const Meeting &meeting, uint32_t lane) {
-  return *static_cast<T *>(meeting.inputs[lane]);
+template <typename T> T &input(const Rendezvous &rendezvous, uint32_t lane) {
+  return *static_cast<T *>(rendezvous.inputs[lane]);
 }
-template <typename T> T &output(const Meeting &meeting, uint32_t lane) {
-  return *static_cast<T *>(meeting.outputs[lane]);
+template <typename T> T &output(const Rendezvous &rendezvous, uint32_t lane) {
+  return *static_cast<T *>(rendezvous.outputs[lane]);
 }
 
 template <typename Visit> void forLanes(uint32_t lanes, const Visit &visit) {
@@ -30,7 +31,7 @@ struct ShuffleOutput {
   uint32_t value, valid;
 };
 
-/// The lane that `lane` reads from; itself, and not valid, where the segment ends before.
+/// The source lane of `lane`. If the source is outside of the segment, `lane` itself, and `valid` is false.
 uint32_t shuffleSource(uint32_t lane, const ShuffleInput &in, bool &valid) {
   uint32_t clamp = in.clamp & 31, segment = in.clamp >> 8 & 31, offset = in.offset & 31;
   uint32_t last = (lane & segment) | (clamp & ~segment);
@@ -56,25 +57,25 @@ uint32_t shuffleSource(uint32_t lane, const ShuffleInput &in, bool &valid) {
   return valid ? source : lane;
 }
 
-void shuffle(Thread &self, const Meeting &meeting, uint32_t site) {
-  forLanes(meeting.present, [&](uint32_t lane) {
-    const auto &in = input<ShuffleInput>(meeting, lane);
+void shuffle(Thread &self, const Rendezvous &rendezvous, uint32_t site) {
+  forLanes(rendezvous.present, [&](uint32_t lane) {
+    const auto &in = input<ShuffleInput>(rendezvous, lane);
     bool valid = false;
     uint32_t source = shuffleSource(lane, in, valid);
-    if (!(meeting.present >> source & 1)) {
+    if (!(rendezvous.present >> source & 1)) {
       self.worker->fail(Failure::Divergence, self, site,
                         "lane " + std::to_string(lane) + " reads from lane " + std::to_string(source) +
-                            ", which takes no part");
+                            ", which does not participate");
       return;
     }
-    output<ShuffleOutput>(meeting, lane) = {input<ShuffleInput>(meeting, source).value, valid};
+    output<ShuffleOutput>(rendezvous, lane) = {input<ShuffleInput>(rendezvous, source).value, valid};
   });
 }
 
-uint32_t ballot(const Meeting &meeting) {
+uint32_t ballot(const Rendezvous &rendezvous) {
   uint32_t votes = 0;
-  forLanes(meeting.present,
-           [&](uint32_t lane) { votes |= (input<uint32_t>(meeting, lane) != 0 ? 1u : 0u) << lane; });
+  forLanes(rendezvous.present,
+           [&](uint32_t lane) { votes |= (input<uint32_t>(rendezvous, lane) != 0 ? 1u : 0u) << lane; });
   return votes;
 }
 
@@ -150,9 +151,9 @@ uint32_t adsim_shuffle(Thread *self, uint32_t mask, uint32_t value, uint32_t off
                        uint32_t kind, uint32_t *valid, uint32_t site) {
   ShuffleInput in{value, offset, clamp, kind};
   ShuffleOutput out{};
-  collective(*self, mask, "shfl.sync", site, &in, &out, [&](const Meeting &meeting) {
+  collective(*self, mask, "shfl.sync", site, &in, &out, [&](const Rendezvous &rendezvous) {
     ++self->worker->statistics.shuffles;
-    shuffle(*self, meeting, site);
+    shuffle(*self, rendezvous, site);
   });
   if (valid)
     *valid = out.valid;
@@ -161,9 +162,9 @@ uint32_t adsim_shuffle(Thread *self, uint32_t mask, uint32_t value, uint32_t off
 
 uint32_t adsim_vote(Thread *self, uint32_t mask, uint32_t predicate, uint32_t kind, uint32_t site) {
   uint32_t out = 0;
-  collective(*self, mask, "vote.sync", site, &predicate, &out, [&](const Meeting &meeting) {
-    uint32_t result = decideVote(ballot(meeting), meeting.present, kind);
-    forLanes(meeting.present, [&](uint32_t lane) { output<uint32_t>(meeting, lane) = result; });
+  collective(*self, mask, "vote.sync", site, &predicate, &out, [&](const Rendezvous &rendezvous) {
+    uint32_t result = decideVote(ballot(rendezvous), rendezvous.present, kind);
+    forLanes(rendezvous.present, [&](uint32_t lane) { output<uint32_t>(rendezvous, lane) = result; });
   });
   return out;
 }
@@ -171,13 +172,13 @@ uint32_t adsim_vote(Thread *self, uint32_t mask, uint32_t predicate, uint32_t ki
 uint32_t adsim_match(Thread *self, uint32_t mask, uint64_t value, uint32_t all, uint32_t *equal,
                      uint32_t site) {
   uint32_t out = 0;
-  collective(*self, mask, "match.sync", site, &value, &out, [&](const Meeting &meeting) {
-    forLanes(meeting.present, [&](uint32_t lane) {
+  collective(*self, mask, "match.sync", site, &value, &out, [&](const Rendezvous &rendezvous) {
+    forLanes(rendezvous.present, [&](uint32_t lane) {
       uint32_t same = 0;
-      forLanes(meeting.present, [&](uint32_t other) {
-        same |= (input<uint64_t>(meeting, other) == input<uint64_t>(meeting, lane) ? 1u : 0u) << other;
+      forLanes(rendezvous.present, [&](uint32_t other) {
+        same |= (input<uint64_t>(rendezvous, other) == input<uint64_t>(rendezvous, lane) ? 1u : 0u) << other;
       });
-      output<uint32_t>(meeting, lane) = !all || same == meeting.present ? same : 0;
+      output<uint32_t>(rendezvous, lane) = !all || same == rendezvous.present ? same : 0;
     });
   });
   if (equal)
@@ -188,111 +189,36 @@ uint32_t adsim_match(Thread *self, uint32_t mask, uint64_t value, uint32_t all, 
 uint32_t adsim_redux(Thread *self, uint32_t mask, uint32_t value, uint32_t kind, uint32_t absolute,
                      uint32_t nan, uint32_t site) {
   uint32_t in = absolute ? asBits(std::fabs(asFloat(value))) : value, out = 0;
-  collective(*self, mask, "redux.sync", site, &in, &out, [&](const Meeting &meeting) {
-    auto first = static_cast<uint32_t>(__builtin_ctz(meeting.present));
-    uint32_t result = input<uint32_t>(meeting, first);
-    forLanes(meeting.present & ~(1u << first),
-             [&](uint32_t lane) { result = reduceTwo(result, input<uint32_t>(meeting, lane), kind, nan); });
-    forLanes(meeting.present, [&](uint32_t lane) { output<uint32_t>(meeting, lane) = result; });
+  collective(*self, mask, "redux.sync", site, &in, &out, [&](const Rendezvous &rendezvous) {
+    auto first = static_cast<uint32_t>(__builtin_ctz(rendezvous.present));
+    uint32_t result = input<uint32_t>(rendezvous, first);
+    forLanes(rendezvous.present & ~(1u << first), [&](uint32_t lane) {
+      result = reduceTwo(result, input<uint32_t>(rendezvous, lane), kind, nan);
+    });
+    forLanes(rendezvous.present, [&](uint32_t lane) { output<uint32_t>(rendezvous, lane) = result; });
   });
   return out;
 }
 
 uint32_t adsim_elect(Thread *self, uint32_t mask, uint32_t site) {
   uint32_t in = 0, out = 0;
-  collective(*self, mask, "elect.sync", site, &in, &out, [&](const Meeting &meeting) {
-    output<uint32_t>(meeting, static_cast<uint32_t>(__builtin_ctz(meeting.present))) = 1;
+  collective(*self, mask, "elect.sync", site, &in, &out, [&](const Rendezvous &rendezvous) {
+    output<uint32_t>(rendezvous, static_cast<uint32_t>(__builtin_ctz(rendezvous.present))) = 1;
   });
   return out;
 }
 
 void adsim_warp_sync(Thread *self, uint32_t mask, uint32_t site) {
   Worker &worker = *self->worker;
-  collective(*self, mask, "bar.warp.sync", site, self, nullptr, [&](const Meeting &meeting) {
+  collective(*self, mask, "bar.warp.sync", site, self, nullptr, [&](const Rendezvous &rendezvous) {
     if (!worker.races)
       return;
     Exchange exchange;
-    forLanes(meeting.present, [&](uint32_t lane) { exchange.add(input<Thread>(meeting, lane)); });
-    Clock seen = exchange.seen.finish(), fenced = exchange.fenced.finish();
-    forLanes(meeting.present, [&](uint32_t lane) {
-      release(input<Thread>(meeting, lane));
-      acquire(input<Thread>(meeting, lane), seen, fenced, exchange.foreign);
+    forLanes(rendezvous.present, [&](uint32_t lane) { exchange.add(input<Thread>(rendezvous, lane)); });
+    VectorClock genericClock = exchange.genericClock.finish(), asyncClock = exchange.asyncClock.finish();
+    forLanes(rendezvous.present, [&](uint32_t lane) {
+      release(input<Thread>(rendezvous, lane));
+      acquire(input<Thread>(rendezvous, lane), genericClock, asyncClock, exchange.clusterClocks);
     });
   });
-}
-
-//===- Meetings -----------------------------------------------------------===//
-
-void Exchange::add(const Thread &thread) {
-  seen.add(thread.slot, thread.seen);
-  fenced.add(thread.slot, thread.fenced);
-  foreign = joinForeign(foreign, thread.foreign);
-}
-
-Meeting &adsim::warpMeeting(Thread &self, uint32_t mask, const char *what, uint32_t site) {
-  Worker &worker = *self.worker;
-  if (!(mask >> self.lane & 1)) {
-    worker.fail(Failure::Divergence, self, site,
-                std::string(what) + " by lane " + std::to_string(self.lane) + ", which its mask leaves out");
-    worker.leave(self);
-  }
-  Meeting *free = nullptr;
-  for (const auto &meeting : self.warp->meetings) {
-    if (meeting->present ? meeting->mask == mask : meeting->mask == mask || !free)
-      free = meeting.get();
-    if (meeting->present && meeting->mask == mask)
-      return *meeting;
-    if (meeting->present & mask) {
-      worker.fail(Failure::Divergence, self, site,
-                  std::string(what) + " with another mask than that of other lanes", meeting->site,
-                  "they wait");
-      worker.leave(self);
-    }
-  }
-  if (!free || free->present) {
-    self.warp->meetings.push_back(std::make_unique<Meeting>());
-    free = self.warp->meetings.back().get();
-  }
-  free->mask = mask;
-  return *free;
-}
-
-static bool allPresent(const Thread &self, const Meeting &meeting) {
-  if (!meeting.mask)
-    return meeting.members.size() == warpgroupThreads;
-  uint32_t needed = meeting.mask & self.warp->lanes & ~self.warp->exited;
-  return (needed & ~meeting.present) == 0;
-}
-
-bool adsim::meet(Thread &self, Meeting &meeting, uint32_t index, const char *what, uint32_t site, void *input,
-                 void *output) {
-  Worker &worker = *self.worker;
-  if (!meeting.members.empty() && meeting.site != site) {
-    worker.fail(Failure::Divergence, self, site,
-                std::string(what) + " while other lanes are at another instruction", meeting.site,
-                "they wait");
-    worker.leave(self);
-  }
-  meeting.site = site;
-  meeting.inputs[index] = input;
-  meeting.outputs[index] = output;
-  meeting.members.push_back(&self);
-  if (meeting.mask)
-    meeting.present |= 1u << index;
-  uint32_t generation = meeting.generation;
-  while (!allPresent(self, meeting)) {
-    worker.block(self, what, site, 0, /*ofWarp=*/true);
-    if (meeting.generation != generation)
-      return false;
-  }
-  return true;
-}
-
-void adsim::dismiss(Thread &self, Meeting &meeting) {
-  for (Thread *member : meeting.members)
-    if (member != &self)
-      self.worker->makeReady(*member);
-  meeting.members.clear();
-  meeting.present = 0;
-  ++meeting.generation;
 }

@@ -1,11 +1,15 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   wgmma: 64 rows by up to 256 columns, by the 128 threads of a warpgroup, from shared memory that descriptors
-   name (A also from registers). The result is computed at once; for the race detector the operands stay in
-   use until the group is waited for. */
-#include "../Scheduling/Barriers.h"
-#include "Functions.h"
-#include "Numbers.h"
+   wgmma: 64 rows by up to 256 columns, executed by the 128 threads of a warpgroup. The operands are in shared
+   memory, given by matrix descriptors; A may also be in registers. The result is computed at once. For the
+   race detector, the operands are read until a thread waits for the group. */
+#include "../Functions.h"
+#include "../Memory/Access.h"
+#include "../Memory/MemoryOrder.h"
+#include "../Numbers.h"
+#include "../Synchronization/Rendezvous.h"
+#include "Accumulate.h"
+#include "Registers.h"
 
 #include <algorithm>
 
@@ -13,9 +17,9 @@ using namespace adsim;
 
 namespace {
 
-constexpr uint32_t rows = 64, mostColumns = 256, depthBytes = 32, mostDepth = 32, pieceBytes = 16;
+constexpr uint32_t rows = 64, maxColumns = 256, bytesK = 32, maxK = 32, chunkBytes = 16;
 
-/// One instruction, decoded from the numbers that the lowering gives.
+/// One instruction, decoded from the numbers that the lowering passes.
 struct Wgmma {
   ElementKind a, b, sum;
   uint32_t columns;
@@ -26,7 +30,7 @@ struct Wgmma {
         sum(static_cast<ElementKind>(kinds >> 16 & 0xff)), columns(columns), transposedA(flags & 1),
         transposedB(flags & 2), scaleD(flags & 4), negateA(flags & 8), negateB(flags & 16) {}
   uint32_t elementBytes() const { return elementBits(a) / 8; }
-  uint32_t depth() const { return depthBytes / elementBytes(); }
+  uint32_t sizeK() const { return bytesK / elementBytes(); }
 };
 
 struct WgmmaOperand {
@@ -34,11 +38,11 @@ struct WgmmaOperand {
   const uint32_t *registersA;
 };
 
-const WgmmaOperand &operandOf(const Meeting &meeting, uint32_t index) {
-  return *static_cast<const WgmmaOperand *>(meeting.inputs[index]);
+const WgmmaOperand &operandOf(const Rendezvous &rendezvous, uint32_t index) {
+  return *static_cast<const WgmmaOperand *>(rendezvous.inputs[index]);
 }
 
-/// A matrix in shared memory. `mn` counts along the rows of A or the columns of B.
+/// A matrix descriptor. `mn` is the index along M of A, or along N of B.
 struct Descriptor {
   uint32_t start, leading, stride, swizzleBytes;
   uint32_t baseOffset;
@@ -51,37 +55,37 @@ struct Descriptor {
     baseOffset = static_cast<uint32_t>(bits >> 49 & 7);
     swizzleBytes = swizzles[bits >> 62];
   }
-  /// Where the 16-byte piece with `mn` and byte `k` of its row begins.
+  /// K-major: the offset of the 16-byte chunk of row `mn` that begins at byte `k`.
   uint32_t alongK(uint32_t mn, uint32_t k) const {
     uint32_t offset = swizzleBytes ? (mn >> 3) * stride + (mn & 7) * swizzleBytes + k
-                                   : (mn >> 3) * stride + (mn & 7) * pieceBytes + (k >> 4) * leading;
-    return place(offset);
+                                   : (mn >> 3) * stride + (mn & 7) * chunkBytes + (k >> 4) * leading;
+    return swizzled(offset);
   }
-  /// The same where `mn` is contiguous: the piece that holds elements mn to mn + 7 of 16 bits at depth `k`.
+  /// MN-major: the offset of the chunk with the elements mn to mn + 7, of 16 bits, at index `k`.
   uint32_t alongMN(uint32_t mn, uint32_t k) const {
     uint32_t perRow = swizzleBytes / 2;
     uint32_t offset =
         swizzleBytes ? mn / perRow * leading + (k >> 3) * stride + (k & 7) * swizzleBytes + mn % perRow * 2
-                     : (mn >> 3) * stride + (k >> 3) * leading + (k & 7) * pieceBytes;
-    return place(offset);
+                     : (mn >> 3) * stride + (k >> 3) * leading + (k & 7) * chunkBytes;
+    return swizzled(offset);
   }
-  uint32_t place(uint32_t offset) const {
+  uint32_t swizzled(uint32_t offset) const {
     return static_cast<uint32_t>(swizzle(start + offset, swizzleBytes));
   }
 };
 
-/// Reads a matrix, piece by piece.
+/// Reads a matrix in chunks of 16 bytes.
 class MatrixReader {
 public:
   MatrixReader(Thread &self, const Accessor &by, uint64_t bits, std::vector<PendingRange> &pending)
       : self(self), by(by), descriptor(bits), pending(pending) {}
 
-  /// put(mn, k, element) for `count` values of mn and the whole depth. False after a failure.
+  /// Calls put(mn, k, element) for `count` values of mn and all k. False after a failure.
   template <typename Put>
   bool read(const Wgmma &wgmma, ElementKind kind, uint32_t count, bool transposed, const Put &put);
 
 private:
-  const char *piece(uint32_t offset);
+  const char *readChunk(uint32_t offset);
   bool checkSwizzle(uint32_t offset);
   Thread &self;
   const Accessor &by;
@@ -91,7 +95,7 @@ private:
 
 bool MatrixReader::checkSwizzle(uint32_t offset) {
   const Cta &cta = *self.cta;
-  uint32_t written = cta.tileSwizzles.empty() ? 0 : cta.tileSwizzles[offset / pieceBytes];
+  uint32_t written = cta.tileSwizzles.empty() ? 0 : cta.tileSwizzles[offset / chunkBytes];
   if (!written || written == descriptor.swizzleBytes + 1)
     return true;
   self.worker->fail(Failure::SwizzleMismatch, self, by.site,
@@ -101,50 +105,50 @@ bool MatrixReader::checkSwizzle(uint32_t offset) {
   return false;
 }
 
-/// The elements of 16 bytes as factors.
-void widenPiece(ElementKind kind, const char *piece, float *values) {
-  uint16_t shorts[pieceBytes / 2];
-  std::memcpy(shorts, piece, sizeof(shorts));
+/// Converts the elements of 16 bytes to f32.
+void widenChunk(ElementKind kind, const char *chunk, float *values) {
+  uint16_t shorts[chunkBytes / 2];
+  std::memcpy(shorts, chunk, sizeof(shorts));
   if (kind == ElementKind::BF16) {
-    for (uint32_t e = 0; e < pieceBytes / 2; ++e)
+    for (uint32_t e = 0; e < chunkBytes / 2; ++e)
       values[e] = fromBF16(shorts[e]);
     return;
   }
   if (kind == ElementKind::F16) {
-    for (uint32_t e = 0; e < pieceBytes / 2; ++e)
+    for (uint32_t e = 0; e < chunkBytes / 2; ++e)
       values[e] = fromF16(shorts[e]);
     return;
   }
   uint32_t bytes = elementBits(kind) / 8;
-  for (uint32_t e = 0; e < pieceBytes / bytes; ++e) {
+  for (uint32_t e = 0; e < chunkBytes / bytes; ++e) {
     uint32_t bits = 0;
-    std::memcpy(&bits, piece + static_cast<size_t>(e) * bytes, bytes);
+    std::memcpy(&bits, chunk + static_cast<size_t>(e) * bytes, bytes);
     values[e] = factor(kind, bits);
   }
 }
 
-const char *MatrixReader::piece(uint32_t offset) {
-  if (!accessShared(*self.cta, offset, pieceBytes, by) || !checkSwizzle(offset))
+const char *MatrixReader::readChunk(uint32_t offset) {
+  if (!accessShared(*self.cta, offset, chunkBytes, by) || !checkSwizzle(offset))
     return nullptr;
   if (self.worker->races)
-    pending.push_back({offset, pieceBytes, by.number});
+    pending.push_back({offset, chunkBytes, by.number});
   return self.cta->shared + offset;
 }
 
 template <typename Put>
 bool MatrixReader::read(const Wgmma &wgmma, ElementKind kind, uint32_t count, bool transposed,
                         const Put &put) {
-  uint32_t bytes = wgmma.elementBytes(), each = pieceBytes / bytes;
+  uint32_t bytes = wgmma.elementBytes(), each = chunkBytes / bytes;
   uint32_t outer = transposed ? count / each : count,
-           inner = transposed ? wgmma.depth() : depthBytes / pieceBytes;
+           inner = transposed ? wgmma.sizeK() : bytesK / chunkBytes;
   for (uint32_t i = 0; i < outer; ++i)
     for (uint32_t j = 0; j < inner; ++j) {
       const char *at =
-          piece(transposed ? descriptor.alongMN(i * each, j) : descriptor.alongK(i, j * pieceBytes));
+          readChunk(transposed ? descriptor.alongMN(i * each, j) : descriptor.alongK(i, j * chunkBytes));
       if (!at)
         return false;
-      float values[pieceBytes];
-      widenPiece(kind, at, values);
+      float values[chunkBytes];
+      widenChunk(kind, at, values);
       for (uint32_t e = 0; e < each; ++e)
         transposed ? put(i * each + e, j, values[e]) : put(i, j * each + e, values[e]);
     }
@@ -152,13 +156,13 @@ bool MatrixReader::read(const Wgmma &wgmma, ElementKind kind, uint32_t count, bo
 }
 
 struct Tiles {
-  alignas(64) float a[rows][mostDepth];
-  alignas(64) float b[mostDepth][mostColumns];
-  alignas(64) float sums[rows][mostColumns];
-  alignas(64) int32_t integers[rows][mostColumns];
+  alignas(64) float a[rows][maxK];
+  alignas(64) float b[maxK][maxColumns];
+  alignas(64) float sums[rows][maxColumns];
+  alignas(64) int32_t integers[rows][maxColumns];
 };
 
-/// Visits the accumulators of thread `index`: word, half of it, row and column.
+/// Visits the accumulators of thread `index`: word, half of the word, row and column.
 template <typename Visit> void forSums(const Wgmma &wgmma, uint32_t index, const Visit &visit) {
   uint32_t halves = wgmma.sum == ElementKind::F16 ? 2 : 1;
   uint32_t row = index / warpLanes * 16 + (index % warpLanes >> 2), column = (index & 3) * 2;
@@ -169,12 +173,12 @@ template <typename Visit> void forSums(const Wgmma &wgmma, uint32_t index, const
     }
 }
 
-/// Two neighbouring sums in f32, of which a thread has two in each group of eight columns, lie together on
-/// both sides.
+/// Visits pairs of adjacent f32 accumulators, which are contiguous in the registers and in the tile. A thread
+/// has two pairs in each group of eight columns.
 template <typename Move>
-void forPairs(const Wgmma &wgmma, const Meeting &meeting, Tiles &tiles, const Move &move) {
+void forPairs(const Wgmma &wgmma, const Rendezvous &rendezvous, Tiles &tiles, const Move &move) {
   for (uint32_t index = 0; index < warpgroupThreads; ++index) {
-    auto *words = static_cast<uint32_t *>(meeting.outputs[index]);
+    auto *words = static_cast<uint32_t *>(rendezvous.outputs[index]);
     uint32_t row = index / warpLanes * 16 + (index % warpLanes >> 2), column = (index & 3) * 2;
     float *upper = &tiles.sums[row][column], *lower = &tiles.sums[row + 8][column];
     for (uint32_t group = 0; group < wgmma.columns / 8; ++group) {
@@ -184,13 +188,14 @@ void forPairs(const Wgmma &wgmma, const Meeting &meeting, Tiles &tiles, const Mo
   }
 }
 
-void readSums(const Wgmma &wgmma, const Meeting &meeting, Tiles &tiles) {
+void readSums(const Wgmma &wgmma, const Rendezvous &rendezvous, Tiles &tiles) {
   if (wgmma.sum == ElementKind::F32 && wgmma.scaleD) {
-    forPairs(wgmma, meeting, tiles, [](float *sums, const uint32_t *words) { std::memcpy(sums, words, 8); });
+    forPairs(wgmma, rendezvous, tiles,
+             [](float *sums, const uint32_t *words) { std::memcpy(sums, words, 8); });
     return;
   }
   for (uint32_t index = 0; index < warpgroupThreads; ++index) {
-    const auto *words = static_cast<const uint32_t *>(meeting.outputs[index]);
+    const auto *words = static_cast<const uint32_t *>(rendezvous.outputs[index]);
     forSums(wgmma, index, [&](uint32_t word, uint32_t half, uint32_t row, uint32_t column) {
       uint32_t bits = wgmma.scaleD ? words[word] : 0;
       if (wgmma.sum == ElementKind::S32)
@@ -203,13 +208,14 @@ void readSums(const Wgmma &wgmma, const Meeting &meeting, Tiles &tiles) {
   }
 }
 
-void writeSums(const Wgmma &wgmma, const Meeting &meeting, Tiles &tiles) {
+void writeSums(const Wgmma &wgmma, const Rendezvous &rendezvous, Tiles &tiles) {
   if (wgmma.sum == ElementKind::F32) {
-    forPairs(wgmma, meeting, tiles, [](const float *sums, uint32_t *words) { std::memcpy(words, sums, 8); });
+    forPairs(wgmma, rendezvous, tiles,
+             [](const float *sums, uint32_t *words) { std::memcpy(words, sums, 8); });
     return;
   }
   for (uint32_t index = 0; index < warpgroupThreads; ++index) {
-    auto *words = static_cast<uint32_t *>(meeting.outputs[index]);
+    auto *words = static_cast<uint32_t *>(rendezvous.outputs[index]);
     forSums(wgmma, index, [&](uint32_t word, uint32_t half, uint32_t row, uint32_t column) {
       if (wgmma.sum == ElementKind::S32)
         words[word] = static_cast<uint32_t>(tiles.integers[row][column]);
@@ -222,21 +228,21 @@ void writeSums(const Wgmma &wgmma, const Meeting &meeting, Tiles &tiles) {
   }
 }
 
-void readRegistersA(const Wgmma &wgmma, const Meeting &meeting, Tiles &tiles) {
+void readRegistersA(const Wgmma &wgmma, const Rendezvous &rendezvous, Tiles &tiles) {
   uint32_t bits = elementBits(wgmma.a), each = 32 / bits;
   for (uint32_t index = 0; index < warpgroupThreads; ++index)
     for (uint32_t i = 0; i < 4; ++i)
       for (uint32_t j = 0; j < each; ++j)
         tiles.a[index / warpLanes * 16 + (index % warpLanes >> 2) + (i & 1) * 8]
                [(index & 3) * each + j + (i >> 1) * 4 * each] =
-            factor(wgmma.a, operandOf(meeting, index).registersA[i] >> (j * bits));
+            factor(wgmma.a, operandOf(rendezvous, index).registersA[i] >> (j * bits));
 }
 
-bool checkOperands(Thread &self, const Meeting &meeting, uint32_t site) {
-  const WgmmaOperand &first = operandOf(meeting, 0);
+bool checkOperands(Thread &self, const Rendezvous &rendezvous, uint32_t site) {
+  const WgmmaOperand &first = operandOf(rendezvous, 0);
   Worker &worker = *self.worker;
   for (uint32_t index = 1; index < warpgroupThreads; ++index) {
-    const WgmmaOperand &other = operandOf(meeting, index);
+    const WgmmaOperand &other = operandOf(rendezvous, index);
     if (other.descriptorA == first.descriptorA && other.descriptorB == first.descriptorB)
       continue;
     worker.fail(Failure::Divergence, self, site,
@@ -255,38 +261,39 @@ bool checkOperands(Thread &self, const Meeting &meeting, uint32_t site) {
 
 void multiply(const Wgmma &wgmma, Tiles &tiles) {
   if (wgmma.sum != ElementKind::S32) {
-    accumulate(&tiles.sums[0][0], mostColumns, &tiles.a[0][0], mostDepth, &tiles.b[0][0], mostColumns, rows,
-               wgmma.depth(), wgmma.columns);
+    accumulate(&tiles.sums[0][0], maxColumns, &tiles.a[0][0], maxK, &tiles.b[0][0], maxColumns, rows,
+               wgmma.sizeK(), wgmma.columns);
     return;
   }
   for (uint32_t row = 0; row < rows; ++row)
-    for (uint32_t k = 0; k < wgmma.depth(); ++k)
+    for (uint32_t k = 0; k < wgmma.sizeK(); ++k)
       for (uint32_t column = 0; column < wgmma.columns; ++column)
         tiles.integers[row][column] = static_cast<int32_t>(
             static_cast<uint32_t>(tiles.integers[row][column]) +
             static_cast<uint32_t>(static_cast<int32_t>(tiles.a[row][k] * tiles.b[k][column])));
 }
 
-/// Does the work of the warpgroup, on behalf of the thread that came last.
-void execute(Thread &self, const Wgmma &wgmma, const Meeting &meeting, uint32_t site) {
+/// Executes the instruction for the warpgroup, in the thread that arrived last.
+void execute(Thread &self, const Wgmma &wgmma, const Rendezvous &rendezvous, uint32_t site) {
   Worker &worker = *self.worker;
-  if (!checkOperands(self, meeting, site))
+  if (!checkOperands(self, rendezvous, site))
     return;
   Exchange exchange;
   if (worker.races)
-    for (const Thread *member : meeting.members)
+    for (const Thread *member : rendezvous.members)
       exchange.add(*member);
-  // Each warp has waited for itself; together they are ordered after what any of them waited for.
-  Knowledge seen{exchange.seen.finish(), self.seen.own}, fenced{exchange.fenced.finish(), self.fenced.own};
+  // The instruction is ordered after everything that any thread of the warpgroup has acquired.
+  ThreadClock genericClock{exchange.genericClock.finish(), self.genericClock.own},
+      asyncClock{exchange.asyncClock.finish(), self.asyncClock.own};
   Accessor by(self, site, RecordAsync | RecordPending, worker.nextCopy++);
-  by.seen = &seen;
-  by.fenced = &fenced;
+  by.genericClock = &genericClock;
+  by.asyncClock = &asyncClock;
   static thread_local Tiles tiles;
-  const WgmmaOperand &operand = operandOf(meeting, 0);
+  const WgmmaOperand &operand = operandOf(rendezvous, 0);
   std::vector<PendingRange> &pending = self.warpgroup->open;
   float signA = wgmma.negateA ? -1.0f : 1.0f, signB = wgmma.negateB ? -1.0f : 1.0f;
   if (operand.registersA)
-    readRegistersA(wgmma, meeting, tiles);
+    readRegistersA(wgmma, rendezvous, tiles);
   else if (!MatrixReader(self, by, operand.descriptorA, pending)
                 .read(wgmma, wgmma.a, rows, wgmma.transposedA,
                       [&](uint32_t mn, uint32_t k, float value) { tiles.a[mn][k] = signA * value; }))
@@ -295,9 +302,9 @@ void execute(Thread &self, const Wgmma &wgmma, const Meeting &meeting, uint32_t 
            .read(wgmma, wgmma.b, wgmma.columns, wgmma.transposedB,
                  [&](uint32_t mn, uint32_t k, float value) { tiles.b[k][mn] = signB * value; }))
     return;
-  readSums(wgmma, meeting, tiles);
+  readSums(wgmma, rendezvous, tiles);
   multiply(wgmma, tiles);
-  writeSums(wgmma, meeting, tiles);
+  writeSums(wgmma, rendezvous, tiles);
   ++worker.statistics.wgmma;
 }
 
@@ -308,14 +315,14 @@ bool requireWarpgroup(Thread &self, uint32_t site) {
   return false;
 }
 
-/// The operands of all groups but the last `count` are free again.
-void retire(Thread &self, const Meeting &meeting, uint32_t count, uint32_t site) {
+/// Completes all groups except the last `count`: their operands may be overwritten.
+void retire(Thread &self, const Rendezvous &rendezvous, uint32_t count, uint32_t site) {
   Exchange exchange;
-  for (const Thread *member : meeting.members)
+  for (const Thread *member : rendezvous.members)
     exchange.add(*member);
-  Clock seen = exchange.seen.finish(), fenced = exchange.fenced.finish();
+  VectorClock genericClock = exchange.genericClock.finish(), asyncClock = exchange.asyncClock.finish();
   Warpgroup &group = *self.warpgroup;
-  Thread &first = **std::min_element(meeting.members.begin(), meeting.members.end());
+  Thread &first = **std::min_element(rendezvous.members.begin(), rendezvous.members.end());
   while (group.groups.size() > count) {
     for (const PendingRange &range : group.groups.front()) {
       Record record = makeRecord(Accessor(first, site, RecordAsync));
@@ -323,14 +330,14 @@ void retire(Thread &self, const Meeting &meeting, uint32_t count, uint32_t site)
     }
     group.groups.erase(group.groups.begin());
   }
-  // Threads of a warpgroup know of each other's share of the operation; the first one stands for all.
-  ClockGather after;
-  after.add(seen);
-  after.add(first.slot, first.seen);
-  seen = after.finish();
-  for (Thread *member : meeting.members) {
+  // The records of the operands name the first thread, so all threads of the warpgroup acquire its clock.
+  ClockCollector after;
+  after.add(genericClock);
+  after.add(first.slot, first.genericClock);
+  genericClock = after.finish();
+  for (Thread *member : rendezvous.members) {
     release(*member);
-    acquire(*member, seen, fenced, exchange.foreign);
+    acquire(*member, genericClock, asyncClock, exchange.clusterClocks);
   }
 }
 
@@ -346,18 +353,19 @@ void adsim_wgmma(Thread *self, uint32_t *accumulators, uint32_t *registersA, uin
   if (worker.races && !useAccumulators(*self, accumulatorsNumber, shape, site))
     worker.leave(*self);
   WgmmaOperand operand{descriptorA, descriptorB, registersA};
-  Meeting &meeting = self->warpgroup->multiply;
-  if (!meet(*self, meeting, self->index % warpgroupThreads, "wgmma", site, &operand, accumulators))
+  Rendezvous &rendezvous = self->warpgroup->multiply;
+  if (!joinRendezvous(*self, rendezvous, self->index % warpgroupThreads, "wgmma", site, &operand,
+                      accumulators))
     return;
-  execute(*self, Wgmma(columns, kinds, flags), meeting, site);
+  execute(*self, Wgmma(columns, kinds, flags), rendezvous, site);
   if (worker.failed)
     worker.leave(*self);
-  dismiss(*self, meeting);
+  finishRendezvous(*self, rendezvous);
 }
 
 void adsim_wgmma_commit(Thread *self, uint32_t) {
   self->wgmma.commit();
-  // All threads have met at the instructions of the group; one of them closes it.
+  // All threads have executed the instructions of the group; the first thread commits it.
   if (self->index % warpgroupThreads || !self->worker->races)
     return;
   self->warpgroup->groups.push_back(std::move(self->warpgroup->open));
@@ -371,9 +379,10 @@ void adsim_wgmma_wait(Thread *self, uint32_t count, uint32_t site) {
   if (!requireWarpgroup(*self, site))
     worker.leave(*self);
   self->wgmma.wait(count);
-  Meeting &meeting = self->warpgroup->wait;
-  if (!meet(*self, meeting, self->index % warpgroupThreads, "wgmma.wait_group", site, nullptr, nullptr))
+  Rendezvous &rendezvous = self->warpgroup->wait;
+  if (!joinRendezvous(*self, rendezvous, self->index % warpgroupThreads, "wgmma.wait_group", site, nullptr,
+                      nullptr))
     return;
-  retire(*self, meeting, count, site);
-  dismiss(*self, meeting);
+  retire(*self, rendezvous, count, site);
+  finishRendezvous(*self, rendezvous);
 }

@@ -40,13 +40,13 @@ template <typename Visit> bool forWords(uint64_t begin, uint64_t bytes, const Vi
   return true;
 }
 
-/// Whether an earlier access happened before what `by` does.
+/// Whether an earlier access happened before the access `by`.
 struct Ordered {
   const Accessor &by;
   uint32_t cluster;
 
-  /// The asynchronous proxy writes after what an mbarrier says that it has done.
-  bool isOver(const Record &old) const {
+  /// An asynchronous write also follows asynchronous operations that an mbarrier has reported as complete.
+  bool isComplete(const Record &old) const {
     constexpr unsigned asyncWrite = RecordAsync | RecordWrite;
     return old.is(RecordAsync) && (by.flags & asyncWrite) == asyncWrite &&
            by.thread->completed.at(old.slot) >= old.tick;
@@ -56,11 +56,11 @@ struct Ordered {
     if (old.is(RecordPending))
       return false;
     if (old.cluster == cluster)
-      return by.seen->covers(by.thread->slot, old.slot, old.tick) || isOver(old);
-    if (!by.thread->foreign)
+      return by.genericClock->covers(by.thread->slot, old.slot, old.tick) || isComplete(old);
+    if (!by.thread->clusterClocks)
       return false;
-    auto found = by.thread->foreign->find(old.cluster);
-    return found != by.thread->foreign->end() && found->second.at(old.slot) >= old.tick;
+    auto found = by.thread->clusterClocks->find(old.cluster);
+    return found != by.thread->clusterClocks->end() && found->second.at(old.slot) >= old.tick;
   }
 };
 
@@ -73,7 +73,7 @@ void reportRace(const Accessor &by, const Record &old, const std::string &where)
           : " is not ordered after a" + std::string(old.flags & (RecordAsync | RecordAtomic) ? "n " : " ") +
                 describeAccess(old.flags);
   worker.fail(Failure::Race, *by.thread, by.site, what, old.site,
-              "the other access, by " + describeOwner(worker, old) + ", stands");
+              "the other access, by " + describeOwner(worker, old) + ", is");
 }
 
 void reportFence(const Accessor &by, const Record &old, const std::string &where) {
@@ -81,7 +81,7 @@ void reportFence(const Accessor &by, const Record &old, const std::string &where
   worker.fail(Failure::MissingProxyFence, *by.thread, by.site,
               "the asynchronous proxy reads " + where +
                   ", written by the generic proxy without a fence.proxy.async in between",
-              old.site, "the write, by " + describeOwner(worker, old) + ", stands");
+              old.site, "the write, by " + describeOwner(worker, old) + ", is");
 }
 
 template <typename Where>
@@ -95,7 +95,7 @@ bool enterAccess(ShadowWord &word, Record record, const Accessor &by, const Wher
     return true;
   auto unfenced = [&](const Record &old) {
     return !old.is(RecordAsync) && old.cluster == cluster &&
-           !by.fenced->covers(by.thread->slot, old.slot, old.tick);
+           !by.asyncClock->covers(by.thread->slot, old.slot, old.tick);
   };
   if (const Record *old = word.findWrite(record.mask, unfenced)) {
     reportFence(by, *old, where());
@@ -128,7 +128,7 @@ Record adsim::makeRecord(const Accessor &by) {
   Record record;
   record.cluster = static_cast<uint32_t>(thread.worker->clusterNumber);
   record.slot = record.thread = thread.slot;
-  record.tick = by.flags & RecordPending ? by.number : by.seen->own;
+  record.tick = by.flags & RecordPending ? by.number : by.genericClock->own;
   record.site = by.site;
   record.flags = by.flags;
   return record;
@@ -138,11 +138,11 @@ static bool checkSharedBounds(Cta &cta, uint64_t offset, uint64_t bytes, const A
   Worker &worker = *by.thread->worker;
   if (offset + bytes <= worker.state.sharedBytes && offset + bytes >= offset)
     return true;
-  auto place = static_cast<int64_t>(offset);
+  auto signedOffset = static_cast<int64_t>(offset);
   worker.fail(Failure::OutOfBounds, *by.thread, by.site,
               describeAccess(by.flags) + " of " + std::to_string(bytes) + " bytes of " +
-                  sharedAddress(cta, place < 0 ? 0 : offset) +
-                  (place < 0 ? " (" + std::to_string(place) + ")" : "") + ", which has " +
+                  sharedAddress(cta, signedOffset < 0 ? 0 : offset) +
+                  (signedOffset < 0 ? " (" + std::to_string(signedOffset) + ")" : "") + ", which has " +
                   std::to_string(worker.state.sharedBytes) + " bytes");
   return false;
 }
@@ -151,14 +151,14 @@ static bool writeShared(Cta &cta, uint64_t offset, uint64_t bytes, const Accesso
   if (!cta.mbarriers.empty() && cta.barrierBytes.any(offset, bytes)) {
     by.thread->worker->fail(Failure::MBarrierMisuse, *by.thread, by.site,
                             describeAccess(by.flags) + " of " + sharedAddress(cta, offset) +
-                                ", where an mbarrier lies");
+                                ", which holds an mbarrier");
     return false;
   }
   if (!(by.flags & RecordPending))
     cta.written.set(offset, bytes);
-  // What threads write themselves has the arrangement that they like.
-  for (uint64_t piece = offset / 16; !cta.tileSwizzles.empty() && piece <= (offset + bytes - 1) / 16; ++piece)
-    cta.tileSwizzles[piece] = 0;
+  // Threads may write tiles in any layout.
+  for (uint64_t chunk = offset / 16; !cta.tileSwizzles.empty() && chunk <= (offset + bytes - 1) / 16; ++chunk)
+    cta.tileSwizzles[chunk] = 0;
   return true;
 }
 
@@ -216,7 +216,7 @@ bool adsim::checkGlobalBounds(const void *pointer, uint64_t bytes, const Accesso
     return false;
   }
   std::string near = nearest ? ", " + std::to_string(distance(*nearest)) +
-                                   " bytes behind the start of a buffer of " + std::to_string(nearest->bytes)
+                                   " bytes after the start of a buffer of " + std::to_string(nearest->bytes)
                              : "";
   worker.fail(Failure::OutOfBounds, *by.thread, by.site,
               describeAccess(by.flags) + " of " + std::to_string(bytes) + " bytes of global memory at " +

@@ -1,52 +1,49 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   The checks that every access to memory passes, whoever makes it: bounds, unwritten bytes, races. All return
-   false after a failure, which the worker has recorded. */
+   The checks of every access to memory, by any instruction: bounds, unwritten bytes, races. All functions
+   return false after a failure, which the worker has recorded. */
 #ifndef ADJOINT_LIB_EMULATOR_MACHINE_MEMORY_ACCESS_H
 #define ADJOINT_LIB_EMULATOR_MACHINE_MEMORY_ACCESS_H
 
-#include "../State.h"
+#include "../State/Worker.h"
 
 namespace adsim {
 
-/// Who accesses, and what is known to have happened before.
+/// One access: the thread, the accesses that happened before it, and what it is.
 struct Accessor {
   Thread *thread;
-  const Knowledge *seen, *fenced;
+  const ThreadClock *genericClock, *asyncClock;
   uint32_t site;
   uint8_t flags = 0;   ///< RecordFlags
-  uint32_t number = 0; ///< of a pending copy
+  uint32_t number = 0; ///< of a copy in flight
 
   Accessor(Thread &thread, uint32_t site, unsigned flags, uint32_t number = 0)
-      : thread(&thread), seen(&thread.seen), fenced(&thread.fenced), site(site),
+      : thread(&thread), genericClock(&thread.genericClock), asyncClock(&thread.asyncClock), site(site),
         flags(static_cast<uint8_t>(flags)), number(number) {}
   bool writes() const { return flags & RecordWrite; }
 };
 
-/// Bounds, unwritten bytes (for reads), races. A write marks its bytes as written unless it is pending.
+/// Checks bounds, unwritten bytes (for reads) and races. A write marks its bytes as written unless its copy
+/// is in flight.
 bool accessShared(Cta &cta, uint64_t offset, uint64_t bytes, const Accessor &by);
 bool accessGlobal(const void *pointer, uint64_t bytes, const Accessor &by);
-/// Only that global memory may be touched there.
+/// Checks only the bounds.
 bool checkGlobalBounds(const void *pointer, uint64_t bytes, const Accessor &by);
-/// The pending records of copy `number` become those of `slot` at `tick`.
+/// Replaces the pending records of copy `number` by `record`.
 void completeShared(Cta &cta, uint64_t offset, uint64_t bytes, uint32_t number, const Record &record);
 void completeGlobal(Worker &worker, const void *pointer, uint64_t bytes, uint32_t number,
                     const Record &record);
-/// A record of what `by` does now.
+/// The shadow record of the access.
 Record makeRecord(const Accessor &by);
 
-/// A pointer that must be to shared memory of this CTA; for operands of instructions. Null after a failure.
+/// The CTA whose shared memory contains the operand `pointer` of an instruction. Null after a failure.
 Cta *requireShared(Thread &self, const void *pointer, const char *what, uint32_t site,
                    bool wholeCluster = false);
 
-/// Shared memory goes with the CTA's last thread. False after a failure.
+/// Checks that the CTA still runs: its shared memory ends with its last thread. False after a failure.
 bool requireRunning(Thread &self, const Cta &cta, const char *what, uint32_t site);
 
-/// Knowledge passes from one thread to others.
-void release(Thread &self);
-void acquire(Thread &self, const Clock &seen, const Clock &fenced, const Foreign &foreign);
-Foreign joinForeign(const Foreign &a, const Foreign &b);
-/// What `number` of the grid's clusters is, for messages.
+/// The CTA and the thread of a record, for messages.
 std::string describeOwner(const Worker &worker, const Record &record);
 std::string sharedAddress(const Cta &cta, uint64_t offset);
 

@@ -1,8 +1,8 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   The end of threads, and the report when those that are left wait for each other. */
+   Threads that leave the kernel, and the report of a deadlock. */
 #include "Deadlock.h"
-#include "Barriers.h"
+#include "../Synchronization/Barriers.h"
 
 #include <tuple>
 
@@ -14,16 +14,16 @@ void adsim::exitThread(Thread &self) {
   --self.cta->live;
   --worker.clusterLive;
   self.warp->exited |= 1u << self.lane;
-  barriersAfterExit(self);
-  // Lanes that waited for this one look again.
-  for (const auto &meeting : self.warp->meetings)
-    if (meeting->present && (meeting->mask >> self.lane & 1))
-      worker.makeReady(*meeting->members.front());
+  completeBarriersAfterExit(self);
+  // A rendezvous that waited for this lane may be complete now.
+  for (const auto &rendezvous : self.warp->rendezvousPoints)
+    if (rendezvous->present && (rendezvous->mask >> self.lane & 1))
+      worker.makeReady(*rendezvous->members.front());
 }
 
 namespace {
 
-/// Threads that wait for the same thing at the same place.
+/// Threads that wait at the same site for the same event.
 struct Group {
   const Thread *first = nullptr;
   uint32_t count = 0;
@@ -39,13 +39,13 @@ std::string waitText(const Worker &worker, const Wait &wait) {
   const Cta &cta = worker.ctas[wait.detail / sharedWindow];
   for (const MBarrier &barrier : cta.mbarriers)
     if (barrier.offset == (wait.detail & (sharedWindow - 1)))
-      text += " (phase " + std::to_string(barrier.phase) + " lacks " + std::to_string(barrier.pending) +
-              " of " + std::to_string(barrier.count) + " arrivals and " +
-              std::to_string(barrier.transactions) + " bytes)";
+      text += " (phase " + std::to_string(barrier.phase) + " lacks " + std::to_string(barrier.pendingCount) +
+              " of " + std::to_string(barrier.expectedCount) + " arrivals and " +
+              std::to_string(barrier.txCount) + " bytes)";
   return text;
 }
 
-/// A lane that waits with its warp while another one of the warp is elsewhere.
+/// A lane that waits at a warp-synchronous instruction while another lane of the warp waits at another site.
 const Thread *findDiverged(const Worker &worker, const Thread *&other) {
   for (uint32_t slot = 0; slot < worker.state.clusterThreads; ++slot) {
     const Thread &thread = worker.threads[slot];
@@ -81,7 +81,7 @@ std::string listWaits(const Worker &worker) {
             describeThread(*group.first) + ")";
     uint32_t site = std::get<1>(key);
     if (site < worker.state.code.siteCount)
-      text += std::string(" at ") + siteOf(worker.state.code, site).location;
+      text += std::string(" at ") + worker.state.code.site(site).location;
   }
   return text;
 }

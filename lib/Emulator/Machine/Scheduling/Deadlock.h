@@ -1,25 +1,25 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   The end of a thread and the end of progress. */
+   Threads that leave the kernel, and deadlocks. */
 #ifndef ADJOINT_LIB_EMULATOR_MACHINE_SCHEDULING_DEADLOCK_H
 #define ADJOINT_LIB_EMULATOR_MACHINE_SCHEDULING_DEADLOCK_H
 
-#include "../State.h"
+#include "../State/Worker.h"
 
 namespace adsim {
 
 struct Deadlock {
   Failure failure = Failure::Deadlock;
-  const Thread *thread = nullptr; ///< one of those that wait
+  const Thread *thread = nullptr; ///< one of the waiting threads
   std::string text;
   uint32_t otherSite = noSite;
   std::string otherText;
 };
 
-/// Who waits for what, when nobody can go on.
+/// What the threads wait for, when none can continue.
 Deadlock explainDeadlock(const Worker &worker);
 
-/// A thread has left the kernel: barriers count on it no more.
+/// Called when a thread has left the kernel: barriers no longer wait for it.
 void exitThread(Thread &self);
 
 } // namespace adsim

@@ -1,7 +1,8 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   A launch: what hardware would refuse is refused, then workers share the clusters of the grid. */
-#include "../State.h"
+   A launch. Launches that hardware would refuse are refused. Then workers take the clusters of the grid in
+   order. */
+#include "../State/Worker.h"
 #include "adjoint/Support/FloatingPointState.h"
 
 #include <algorithm>
@@ -11,8 +12,8 @@ using namespace adsim;
 
 namespace {
 
-constexpr uint32_t mostThreads = 1024, mostSharedBytes = 227 << 10, mostClusterCtas = 16;
-constexpr uint64_t mostGrid = 0x7fffffff;
+constexpr uint32_t maxThreads = 1024, maxSharedBytes = 227 << 10, maxClusterCtas = 16;
+constexpr uint64_t maxGrid = 0x7fffffff;
 
 std::string text(const Dim3 &dim) {
   return std::to_string(dim.x) + "x" + std::to_string(dim.y) + "x" + std::to_string(dim.z);
@@ -22,10 +23,10 @@ bool fits(const uint32_t required[3], const Dim3 &given) {
   return !required[0] || (required[0] == given.x && required[1] == given.y && required[2] == given.z);
 }
 
-/// Why the shape of a launch is impossible, or nothing.
+/// The reason why the shape of a launch is impossible, or an empty string.
 std::string checkShape(const KernelCode &code, const Launch &launch, const Dim3 &cluster) {
   uint64_t threads = launch.block.count();
-  uint32_t limit = code.maxThreads ? std::min(code.maxThreads, mostThreads) : mostThreads;
+  uint32_t limit = code.maxThreads ? std::min(code.maxThreads, maxThreads) : maxThreads;
   if (!threads || threads > limit)
     return "blocks of " + text(launch.block) + " threads, the kernel allows 1 to " + std::to_string(limit);
   if (launch.block.z > 64)
@@ -33,15 +34,15 @@ std::string checkShape(const KernelCode &code, const Launch &launch, const Dim3 
   if (!fits(code.requiredBlock, launch.block))
     return "blocks of " + text(launch.block) + " threads, the kernel requires " +
            text({code.requiredBlock[0], code.requiredBlock[1], code.requiredBlock[2]});
-  if (!launch.grid.count() || launch.grid.x > mostGrid || launch.grid.y > 65535 || launch.grid.z > 65535)
+  if (!launch.grid.count() || launch.grid.x > maxGrid || launch.grid.y > 65535 || launch.grid.z > 65535)
     return "a grid of " + text(launch.grid) + " blocks, expected 1 to 2147483647 x 65535 x 65535";
-  if (!cluster.count() || cluster.count() > mostClusterCtas)
+  if (!cluster.count() || cluster.count() > maxClusterCtas)
     return "clusters of " + text(cluster) + " blocks, expected 1 to 16";
   if (launch.grid.x % cluster.x || launch.grid.y % cluster.y || launch.grid.z % cluster.z)
     return "a grid of " + text(launch.grid) + " blocks does not consist of clusters of " + text(cluster);
   uint64_t shared = uint64_t(code.staticSharedBytes) + launch.dynamicSharedBytes;
-  if (shared > mostSharedBytes)
-    return std::to_string(shared) + " bytes of shared memory, at most " + std::to_string(mostSharedBytes) +
+  if (shared > maxSharedBytes)
+    return std::to_string(shared) + " bytes of shared memory, at most " + std::to_string(maxSharedBytes) +
            " are there";
   return "";
 }

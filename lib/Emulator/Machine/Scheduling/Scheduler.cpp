@@ -1,9 +1,8 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Runs clusters: starts a fiber for each thread, resumes those that are ready in the order of the schedule,
-   lets copies land when nobody is ready, and says who waits for what when nothing can go on. */
-#include "../Memory/Bulk.h"
-#include "../State.h"
+   Runs clusters: starts a fiber for each thread, and resumes ready threads in the order of the schedule. If
+   no thread is ready, a copy in flight lands. If there is none, the threads are in a deadlock. */
+#include "../Instructions/Registers.h"
 #include "Deadlock.h"
 
 using namespace adsim;
@@ -14,15 +13,15 @@ Thread &adsim::currentThread() { return *currentWorker->current; }
 
 Worker::~Worker() {
   if (memory)
-    WorkerMemory::giveBack(std::move(memory));
+    WorkerMemory::recycle(std::move(memory));
 }
 
 bool Worker::prepare() {
   constexpr size_t stackBytes = 64 << 10;
-  // Frames of unoptimised code are larger than the variables in them.
+  // Frames of unoptimised code are larger than their variables.
   size_t bytes = stackBytes + 2 * static_cast<size_t>(state.code.localBytes);
   auto ctaCount = static_cast<uint32_t>(state.cluster.count());
-  memory = WorkerMemory::take(state.clusterThreads, bytes, ctaCount);
+  memory = WorkerMemory::reuseOrCreate(state.clusterThreads, bytes, ctaCount);
   if (!memory)
     return false;
   threads = memory->threads.data();
@@ -40,11 +39,11 @@ static void runFiber() {
   worker.leave(self);
 }
 
-/// Whom a thread that stops can hand over to, which is faster than by way of the scheduler; null: only that
-/// way.
+/// The thread to which a suspended thread switches directly, which is faster than through the scheduler.
+/// Null: it switches to the scheduler.
 Thread *Worker::pickNext() {
 #if defined(ADSIM_ADDRESS_SANITIZER)
-  return nullptr; // the sanitizer wants to know where a fiber comes from
+  return nullptr; // the sanitizer needs to know which fiber it comes from
 #else
   constexpr uint64_t pollEvery = 1024;
   if (failed || state.launch.schedule == Schedule::Shuffled || statistics.switches % pollEvery == 0)
@@ -72,7 +71,7 @@ void Worker::block(Thread &self, const char *what, uint32_t site, uint64_t detai
 
 bool Worker::poll(Thread &self) {
   if (state.failedCluster.load(std::memory_order_relaxed) < clusterNumber) {
-    failed = true; // a cluster before this one has failed: nobody asks for what happens here
+    failed = true; // an earlier cluster has failed, so the results of this one are not needed
     return true;
   }
   if (!state.launch.interrupted || !state.launch.interrupted())
@@ -81,7 +80,7 @@ bool Worker::poll(Thread &self) {
   return true;
 }
 
-/// What is the same for all threads of a CTA.
+/// The registers that are equal in all threads of a CTA.
 static ThreadHeader commonRegisters(const LaunchState &state, const Cta &cta) {
   const Dim3 &block = state.launch.block, &grid = state.launch.grid, &cluster = state.cluster;
   ThreadHeader header;
@@ -109,7 +108,7 @@ static ThreadHeader commonRegisters(const LaunchState &state, const Cta &cta) {
 void Worker::startThread(Cta &cta, uint32_t index, const ThreadHeader &common) {
   uint32_t slot = cta.rank * state.blockThreads + index;
   Thread &thread = threads[slot];
-  // The next thread of a CTA follows the one before it, which spares divisions.
+  // The index is incremented from that of the previous thread, which avoids divisions.
   uint32_t x = 0, y = 0, z = 0;
   if (index) {
     const uint32_t *before = threads[slot - 1].registers;
@@ -136,7 +135,7 @@ void Worker::startThread(Cta &cta, uint32_t index, const ThreadHeader &common) {
   thread.warpgroup = &cta.warpgroups[index / warpgroupThreads];
   thread.warp->lanes |= 1u << thread.lane;
   ++thread.warpgroup->threads;
-  // Stacks lie a multiple of a page apart; without a shift their ends would share few lines of the cache.
+  // Stacks are a multiple of a page apart. Without a shift their ends would map to few cache sets.
   constexpr uint32_t lineBytes = 64, shifts = 61;
   prepareFiber(thread.context, memory->stacks.bottom(slot),
                memory->stacks.bytes() - slot % shifts * lineBytes, runFiber);
@@ -214,26 +213,26 @@ Thread *Worker::pickReady() {
 
 void Worker::runCluster() {
   constexpr uint64_t pollEvery = 16, landEvery = 16;
-  uint64_t turns = 0;
+  uint64_t resumed = 0;
   bool shuffled = state.launch.schedule == Schedule::Shuffled;
   while (!failed) {
     if (shuffled && !bulkQueue.empty() && random.below(landEvery) == 0)
-      landOneCopy(*this);
+      landOneCopy();
     Thread *thread = pickReady();
     if (!thread) {
-      if (clusterLive && landOneCopy(*this))
+      if (clusterLive && landOneCopy())
         continue;
       break;
     }
     current = thread;
     switchFiber(scheduler, thread->context);
     ++statistics.switches;
-    if (++turns % pollEvery == 0 && !failed)
+    if (++resumed % pollEvery == 0 && !failed)
       poll(*thread);
   }
   if (!failed && clusterLive)
     reportDeadlock();
-  while (!failed && landOneCopy(*this)) {
+  while (!failed && landOneCopy()) {
   }
   if (state.launch.countTraffic && !failed)
     traffic.flush();

@@ -1,38 +1,40 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Mbarriers: phases that end when all arrivals and all announced bytes have come. */
+   Mbarriers. A phase completes when its pending count and its transaction count are zero. */
 #include "MBarriers.h"
-#include "../Instructions/Functions.h"
-#include "../Memory/Bulk.h"
+#include "../Functions.h"
+#include "../Memory/Access.h"
+#include "../Memory/MemoryOrder.h"
 
 using namespace adsim;
 
 namespace {
 
-constexpr uint32_t mostArrivals = (1u << 20) - 1;
-constexpr int64_t mostTransactions = (1 << 20) - 1;
+constexpr uint32_t maxArrivals = (1u << 20) - 1;
+constexpr int64_t maxTxCount = (1 << 20) - 1;
 
 std::string barrierText(const MBarrier &barrier) {
   return "the mbarrier at " + std::to_string(barrier.offset);
 }
 
 void completePhase(Worker &worker, MBarrier &barrier) {
-  if (barrier.pending || barrier.transactions)
+  if (barrier.pendingCount || barrier.txCount)
     return;
   ++barrier.phase;
-  barrier.pending = barrier.count;
+  barrier.pendingCount = barrier.expectedCount;
   if (worker.races) {
     if (barrier.tracked) {
-      barrier.inCta.seen.add(barrier.slot, barrier.phase);
-      barrier.inCta.fenced.add(barrier.slot, barrier.phase);
+      barrier.inCta.genericClock.add(barrier.slot, barrier.phase);
+      barrier.inCta.asyncClock.add(barrier.slot, barrier.phase);
     }
-    barrier.doneInCta = {barrier.inCta.seen.finish(), barrier.inCta.fenced.finish()};
-    barrier.doneFromOthers = {barrier.fromOthers.seen.finish(), barrier.fromOthers.fenced.finish()};
-    barrier.doneCompleted = barrier.completed.finish();
-    barrier.doneForeign = nullptr;
-    for (const Foreign &foreign : barrier.foreign)
-      barrier.doneForeign = joinForeign(barrier.doneForeign, foreign);
-    barrier.foreign.clear();
+    barrier.previousInCta = {barrier.inCta.genericClock.finish(), barrier.inCta.asyncClock.finish()};
+    barrier.previousInCluster = {barrier.inCluster.genericClock.finish(),
+                                 barrier.inCluster.asyncClock.finish()};
+    barrier.previousCompleted = barrier.completed.finish();
+    barrier.previousClusterClocks = nullptr;
+    for (const ClusterClocks &clusterClocks : barrier.clusterClocks)
+      barrier.previousClusterClocks = joinClusterClocks(barrier.previousClusterClocks, clusterClocks);
+    barrier.clusterClocks.clear();
   }
   barrier.tracked = false;
   for (Thread *waiter : barrier.waiters)
@@ -47,19 +49,36 @@ bool misuse(Thread &self, uint32_t site, const std::string &what, const MBarrier
 }
 
 bool expect(Thread &self, MBarrier &barrier, int64_t bytes, uint32_t site) {
-  barrier.transactions += bytes;
-  if (std::abs(barrier.transactions) <= mostTransactions)
+  barrier.txCount += bytes;
+  if (std::abs(barrier.txCount) <= maxTxCount)
     return true;
   return misuse(self, site,
-                barrierText(barrier) + " counts " + std::to_string(barrier.transactions) +
+                barrierText(barrier) + " counts " + std::to_string(barrier.txCount) +
                     " bytes, at most 2^20 - 1 are possible",
                 &barrier);
 }
 
-/// Whether the initialisation happened before what this thread does.
+/// Checks the operands of mbarrier.init; `slot` is an earlier mbarrier at `offset`, or null.
+bool checkInit(Thread &self, uint32_t offset, uint32_t count, const MBarrier *slot, uint32_t site) {
+  Worker &worker = *self.worker;
+  if (offset % 8)
+    misuse(self, site, "initialises an mbarrier at " + std::to_string(offset) + ", expected a multiple of 8");
+  else if (offset + 8 > worker.state.sharedBytes)
+    worker.fail(Failure::OutOfBounds, self, site,
+                "initialises an mbarrier at " + std::to_string(offset) + " of shared memory, which has " +
+                    std::to_string(worker.state.sharedBytes) + " bytes");
+  else if (!count || count > maxArrivals)
+    misuse(self, site,
+           "initialises an mbarrier for " + std::to_string(count) + " arrivals, expected 1 to 2^20 - 1");
+  else if (slot && slot->valid)
+    misuse(self, site, "initialises " + barrierText(*slot) + " again", slot);
+  return !worker.failed;
+}
+
+/// Whether the initialisation happened before the next access of this thread.
 bool isInitializedFor(Thread &self, const MBarrier &barrier, const char *what, uint32_t site) {
   Worker &worker = *self.worker;
-  if (!worker.races || self.seen.covers(self.slot, barrier.initSlot, barrier.initTick))
+  if (!worker.races || self.genericClock.covers(self.slot, barrier.initSlot, barrier.initTick))
     return true;
   worker.fail(Failure::Race, self, site,
               what + (" " + barrierText(barrier)) + ", which is not ordered after its initialisation",
@@ -88,44 +107,46 @@ MBarrier *adsim::findMBarrier(Thread &self, const void *pointer, const char *wha
 }
 
 void adsim::completeTransactions(Worker &worker, MBarrier &barrier, uint32_t bytes) {
-  barrier.transactions -= bytes;
+  barrier.txCount -= bytes;
   barrier.tracked = true;
   completePhase(worker, barrier);
 }
 
-/// What the arrival releases. An arrival from another CTA orders memory in the scope of the cluster only.
-/// That an asynchronous operation is over, which the thread has waited for, needs no order of memory.
+/// The release of an arrival. An arrival from another CTA only orders memory if its scope is the cluster.
+/// Every arrival passes on that asynchronous operations are complete, also a relaxed one.
 static void releaseAt(Thread &self, MBarrier &barrier, MBarrierScope scope) {
   bool isRemote = self.cta->rank != barrier.rank;
-  barrier.completed.add(self.slot, self.seen);
+  barrier.completed.add(self.slot, self.genericClock);
   barrier.completed.add(self.completed);
   if (scope == MBarrierScope::Cluster || (scope == MBarrierScope::Cta && !isRemote)) {
-    Released &released = isRemote ? barrier.fromOthers : barrier.inCta;
-    released.seen.add(self.slot, self.seen);
-    released.fenced.add(self.slot, self.fenced);
-    if (self.foreign)
-      barrier.foreign.push_back(self.foreign);
+    ReleasedClocks &released = isRemote ? barrier.inCluster : barrier.inCta;
+    released.genericClock.add(self.slot, self.genericClock);
+    released.asyncClock.add(self.slot, self.asyncClock);
+    if (self.clusterClocks)
+      barrier.clusterClocks.push_back(self.clusterClocks);
   }
   release(self);
 }
 
 static void acquireAt(Thread &self, const MBarrier &barrier, MBarrierScope scope) {
-  self.completed = self.worker->joiner.join(self.completed, barrier.doneCompleted);
+  self.completed = self.worker->joiner.join(self.completed, barrier.previousCompleted);
   if (scope != MBarrierScope::Relaxed)
-    acquire(self, barrier.doneInCta.seen, barrier.doneInCta.fenced, barrier.doneForeign);
+    acquire(self, barrier.previousInCta.genericClock, barrier.previousInCta.asyncClock,
+            barrier.previousClusterClocks);
   if (scope == MBarrierScope::Cluster)
-    acquire(self, barrier.doneFromOthers.seen, barrier.doneFromOthers.fenced, barrier.doneForeign);
+    acquire(self, barrier.previousInCluster.genericClock, barrier.previousInCluster.asyncClock,
+            barrier.previousClusterClocks);
 }
 
 bool adsim::arrive(Thread &self, MBarrier &barrier, uint32_t count, MBarrierScope scope, uint32_t site) {
   Worker &worker = *self.worker;
-  if (!count || count > barrier.pending)
+  if (!count || count > barrier.pendingCount)
     return misuse(self, site,
                   "arrival of " + std::to_string(count) + " at " + barrierText(barrier) + ", whose phase " +
-                      std::to_string(barrier.phase) + " expects " + std::to_string(barrier.pending) +
-                      " more of " + std::to_string(barrier.count),
+                      std::to_string(barrier.phase) + " expects " + std::to_string(barrier.pendingCount) +
+                      " more of " + std::to_string(barrier.expectedCount),
                   &barrier);
-  barrier.pending -= count;
+  barrier.pendingCount -= count;
   if (worker.races)
     releaseAt(self, barrier, scope);
   completePhase(worker, barrier);
@@ -144,19 +165,8 @@ void adsim_mbarrier_init(Thread *self, const void *pointer, uint32_t count, uint
   MBarrier *slot = nullptr;
   for (MBarrier &barrier : cta->mbarriers)
     slot = barrier.offset == offset ? &barrier : slot;
-  if (offset % 8)
-    misuse(*self, site,
-           "initialises an mbarrier at " + std::to_string(offset) + ", expected a multiple of 8");
-  else if (offset + 8 > worker.state.sharedBytes)
-    worker.fail(Failure::OutOfBounds, *self, site,
-                "initialises an mbarrier at " + std::to_string(offset) + " of shared memory, which has " +
-                    std::to_string(worker.state.sharedBytes) + " bytes");
-  else if (!count || count > mostArrivals)
-    misuse(*self, site,
-           "initialises an mbarrier for " + std::to_string(count) + " arrivals, expected 1 to 2^20 - 1");
-  else if (slot && slot->valid)
-    misuse(*self, site, "initialises " + barrierText(*slot) + " again", slot);
-  if (worker.failed || !accessShared(*cta, offset, 8, Accessor(*self, site, RecordWrite)))
+  if (!checkInit(*self, offset, count, slot, site) ||
+      !accessShared(*cta, offset, 8, Accessor(*self, site, RecordWrite)))
     worker.leave(*self);
   if (!slot) {
     cta->mbarriers.emplace_back();
@@ -166,11 +176,11 @@ void adsim_mbarrier_init(Thread *self, const void *pointer, uint32_t count, uint
   slot->offset = offset;
   slot->initSite = site;
   slot->initSlot = self->slot;
-  slot->initTick = self->seen.own;
+  slot->initTick = self->genericClock.own;
   slot->slot = worker.nextSlot++;
   slot->rank = cta->rank;
-  slot->count = count;
-  slot->pending = count;
+  slot->expectedCount = count;
+  slot->pendingCount = count;
   cta->written.clear(offset, 8);
   cta->barrierBytes.set(offset, 8);
 }
@@ -209,7 +219,7 @@ uint64_t adsim_mbarrier_arrive(Thread *self, const void *pointer, uint32_t count
   if (bytes && !expect(*self, *barrier, bytes, site))
     worker.leave(*self);
   if (drop)
-    barrier->count -= std::min(barrier->count, count);
+    barrier->expectedCount -= std::min(barrier->expectedCount, count);
   if (!arrive(*self, *barrier, count, static_cast<MBarrierScope>(scope), site))
     worker.leave(*self);
   return phase;
@@ -224,18 +234,19 @@ uint32_t adsim_mbarrier_wait(Thread *self, const void *pointer, uint64_t phase, 
     worker.leave(*self);
   auto done = [&] { return byParity ? (barrier->phase & 1) != (phase & 1) : barrier->phase != phase; };
   auto mode = static_cast<WaitKind>(kind);
-  // A thread that only looks, and sometimes one whose wait times out, goes on behind the others.
+  // After an unsuccessful test_wait, or a try_wait that times out, the thread continues when the other
+  // threads have run.
   constexpr uint64_t timeoutEvery = 8, landEvery = 16;
-  bool gives = mode == WaitKind::Test ||
-               (mode == WaitKind::Try && worker.state.launch.schedule == Schedule::Shuffled &&
-                worker.random.below(timeoutEvery) == 0);
-  if (!done() && gives) {
+  bool yields = mode == WaitKind::Test ||
+                (mode == WaitKind::Try && worker.state.launch.schedule == Schedule::Shuffled &&
+                 worker.random.below(timeoutEvery) == 0);
+  if (!done() && yields) {
     if (worker.statistics.mbarrierPolls % landEvery == 0)
-      landOneCopy(worker);
+      worker.landOneCopy();
     worker.makeReady(*self);
     worker.block(*self, "mbarrier", site, self->cta->rank * sharedWindow + barrier->offset);
   }
-  while (!done() && !gives && !worker.failed) {
+  while (!done() && !yields && !worker.failed) {
     barrier->waiters.push_back(self);
     auto distance = static_cast<uint64_t>(static_cast<const char *>(pointer) - worker.ctas[0].shared);
     worker.block(*self, "mbarrier", site, distance);

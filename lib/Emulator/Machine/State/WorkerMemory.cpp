@@ -1,8 +1,8 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Memory of workers, kept from launch to launch: mapping and protecting stacks takes longer than a small
-   kernel. */
-#include "../State.h"
+   The memory of workers. It is kept from launch to launch, since mapping and protecting stacks takes longer
+   than a small kernel. */
+#include "Worker.h"
 
 #include <mutex>
 #include <sys/mman.h>
@@ -10,14 +10,14 @@
 using namespace adsim;
 
 namespace {
-/// What no launch uses now.
-struct Kept {
+/// The memory that no launch uses.
+struct FreeList {
   std::mutex mutex;
   std::vector<std::unique_ptr<WorkerMemory>> memories;
 };
 
-Kept &kept() {
-  static Kept instance;
+FreeList &freeList() {
+  static FreeList instance;
   return instance;
 }
 } // namespace
@@ -50,13 +50,14 @@ bool WorkerMemory::reserve(uint32_t wanted, size_t stackBytes, uint32_t ctas) {
   return stacks.reserve(wanted, stackBytes) && reserveShared(ctas);
 }
 
-std::unique_ptr<WorkerMemory> WorkerMemory::take(uint32_t threads, size_t stackBytes, uint32_t ctas) {
+std::unique_ptr<WorkerMemory> WorkerMemory::reuseOrCreate(uint32_t threads, size_t stackBytes,
+                                                          uint32_t ctas) {
   std::unique_ptr<WorkerMemory> memory;
   {
-    std::lock_guard<std::mutex> lock(kept().mutex);
-    if (!kept().memories.empty()) {
-      memory = std::move(kept().memories.back());
-      kept().memories.pop_back();
+    std::lock_guard<std::mutex> lock(freeList().mutex);
+    if (!freeList().memories.empty()) {
+      memory = std::move(freeList().memories.back());
+      freeList().memories.pop_back();
     }
   }
   if (!memory)
@@ -64,12 +65,13 @@ std::unique_ptr<WorkerMemory> WorkerMemory::take(uint32_t threads, size_t stackB
   return memory->reserve(threads, stackBytes, ctas) ? std::move(memory) : nullptr;
 }
 
-void WorkerMemory::giveBack(std::unique_ptr<WorkerMemory> memory) {
-  constexpr size_t most = 16;
-  // Clocks are counted without locks and must not outlive the launch; neither must what copies point to.
+void WorkerMemory::recycle(std::unique_ptr<WorkerMemory> memory) {
+  constexpr size_t maxKept = 16;
+  // Clocks are counted without atomics, so they must not outlive the launch, and neither must pointers in
+  // copies.
   for (Thread &thread : memory->threads)
     thread.reset();
-  std::lock_guard<std::mutex> lock(kept().mutex);
-  if (kept().memories.size() < most)
-    kept().memories.push_back(std::move(memory));
+  std::lock_guard<std::mutex> lock(freeList().mutex);
+  if (freeList().memories.size() < maxKept)
+    freeList().memories.push_back(std::move(memory));
 }

@@ -1,15 +1,16 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Entering and completing records of accesses. */
-#include "Shadow.h"
+   Storing and completing records of accesses. */
+#include "ShadowMemory.h"
 
 #include <algorithm>
 
 using namespace adsim;
 
 void ShadowWord::enterWrite(const Record &record) {
-  // Whoever races with what lies below this write and is ordered after it would have to be unordered with a
-  // record that this write is ordered after: only bytes that stay visible need their records.
+  // The hidden records happened before this write. A later access that races with one of them is not ordered
+  // after this write either, so the record of this write is enough. Only bytes outside of `record.mask` need
+  // old records.
   auto hidden = [&](const Record &old) { return (old.mask & ~record.mask) == 0; };
   if (read.mask && hidden(read))
     read = Record();

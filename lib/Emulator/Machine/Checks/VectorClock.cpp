@@ -1,7 +1,7 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
    Joining vector clocks. */
-#include "Clock.h"
+#include "VectorClock.h"
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@ static void raise(std::vector<uint32_t> &ticks, const std::vector<uint32_t> &oth
     ticks[i] = std::max(ticks[i], other[i]);
 }
 
-Clock ClockJoiner::join(const Clock &a, const Clock &b) {
+VectorClock ClockJoiner::join(const VectorClock &a, const VectorClock &b) {
   if (b.empty() || a.same(b))
     return a;
   if (a.empty())
@@ -26,7 +26,7 @@ Clock ClockJoiner::join(const Clock &a, const Clock &b) {
     return entry.result;
   std::vector<uint32_t> ticks = a.ticks();
   raise(ticks, b.ticks());
-  Clock result = ticks == a.ticks() ? a : ticks == b.ticks() ? b : Clock(std::move(ticks));
+  VectorClock result = ticks == a.ticks() ? a : ticks == b.ticks() ? b : VectorClock(std::move(ticks));
   entry = {a, b, result};
   return result;
 }
@@ -36,24 +36,24 @@ void ClockJoiner::clear() {
     entry = Entry();
 }
 
-void ClockGather::add(const Clock &clock) {
+void ClockCollector::add(const VectorClock &clock) {
   if (clock.empty())
     return;
-  for (const Clock &known : clocks)
+  for (const VectorClock &known : clocks)
     if (known.same(clock))
       return;
   clocks.push_back(clock);
 }
 
-void ClockGather::add(uint32_t slot, const Knowledge &knowledge) {
-  add(knowledge.others);
-  if (knowledge.own)
-    entries.emplace_back(slot, knowledge.own);
+void ClockCollector::add(uint32_t slot, const ThreadClock &clock) {
+  add(clock.others);
+  if (clock.own)
+    entries.emplace_back(slot, clock.own);
 }
 
-Clock ClockGather::finish() {
+VectorClock ClockCollector::finish() {
   std::vector<uint32_t> ticks;
-  for (const Clock &clock : clocks)
+  for (const VectorClock &clock : clocks)
     raise(ticks, clock.ticks());
   for (auto [slot, tick] : entries) {
     if (ticks.size() <= slot)
@@ -61,5 +61,5 @@ Clock ClockGather::finish() {
     ticks[slot] = std::max(ticks[slot], tick);
   }
   clear();
-  return ticks.empty() ? Clock() : Clock(std::move(ticks));
+  return ticks.empty() ? VectorClock() : VectorClock(std::move(ticks));
 }

@@ -1,8 +1,8 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
    Short floats as matrix instructions read and write them. */
-#ifndef ADJOINT_LIB_EMULATOR_MACHINE_INSTRUCTIONS_NUMBERS_H
-#define ADJOINT_LIB_EMULATOR_MACHINE_INSTRUCTIONS_NUMBERS_H
+#ifndef ADJOINT_LIB_EMULATOR_MACHINE_NUMBERS_H
+#define ADJOINT_LIB_EMULATOR_MACHINE_NUMBERS_H
 
 #include "adjoint/Emulator/Abi.h"
 
@@ -93,11 +93,6 @@ inline float factor(ElementKind kind, uint32_t bits) {
   }
 }
 
-/// accumulators[row][column] += a[row][k] * b[k][column] in ascending k, for `columns` columns, a multiple
-/// of 8.
-void accumulate(float *accumulators, uint32_t accumulatorStride, const float *a, uint32_t aStride,
-                const float *b, uint32_t bStride, uint32_t rows, uint32_t depth, uint32_t columns);
-
 } // namespace adsim
 
-#endif // ADJOINT_LIB_EMULATOR_MACHINE_INSTRUCTIONS_NUMBERS_H
+#endif // ADJOINT_LIB_EMULATOR_MACHINE_NUMBERS_H

@@ -1,7 +1,8 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Messages. The first line says what happened, to whom and where; a second one names the other access. */
-#include "../State.h"
+   Messages of findings. The first line names the kernel, the thread and the location. If there is a second
+   access, the second line names it. */
+#include "Worker.h"
 
 using namespace adsim;
 
@@ -54,7 +55,7 @@ std::string adsim::describeThread(const Thread &thread) {
   return triple(tid[0], tid[1], tid[2]);
 }
 
-static std::string placeText(const Site &site) {
+static std::string siteText(const Site &site) {
   return std::string(" at ") + site.location + " ('" + site.operation + "')";
 }
 
@@ -68,15 +69,15 @@ void Worker::fail(Failure kind, const Thread &thread, uint32_t siteIndex, const 
   result.message = std::string(failureName(kind)) + " in kernel '" + state.code.name + "', CTA " +
                    triple(cta.id.x, cta.id.y, cta.id.z) + ", thread " + describeThread(thread) + ": " + what;
   if (siteIndex < state.code.siteCount) {
-    Site site = siteOf(state.code, siteIndex);
+    Site site = state.code.site(siteIndex);
     result.location = site.location;
-    result.message += placeText(site);
+    result.message += siteText(site);
   }
   if (!otherText.empty())
     result.message += "\n  " + otherText;
   if (otherSite < state.code.siteCount) {
-    Site other = siteOf(state.code, otherSite);
+    Site other = state.code.site(otherSite);
     result.otherLocation = other.location;
-    result.message += placeText(other);
+    result.message += siteText(other);
   }
 }

@@ -1,9 +1,9 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Counts what warps ask of memory. The lanes of a warp run one after the other here, so the n-th execution of
-   an instruction by each lane makes the n-th request of the warp. */
-#ifndef ADJOINT_LIB_EMULATOR_MACHINE_MEMORY_TRAFFIC_H
-#define ADJOINT_LIB_EMULATOR_MACHINE_MEMORY_TRAFFIC_H
+   Counts the memory requests of warps. The lanes of a warp run one after the other, so the n-th request of a
+   warp consists of the n-th execution of the instruction by each lane. */
+#ifndef ADJOINT_LIB_EMULATOR_MACHINE_STATE_TRAFFIC_H
+#define ADJOINT_LIB_EMULATOR_MACHINE_STATE_TRAFFIC_H
 
 #include <cstdint>
 #include <deque>
@@ -16,29 +16,30 @@ namespace adsim {
 struct Statistics;
 struct KernelCode;
 
-/// How many wavefronts of shared memory a request takes: each delivers one word of each of the 32 banks.
-/// `addresses` are those of the lanes that take part.
+/// The wavefronts of shared memory that a request needs: each wavefront delivers one word of each of the 32
+/// banks. `addresses` are those of the participating lanes.
 uint32_t countWavefronts(const uint64_t *addresses, uint32_t lanes, uint32_t bytes);
-/// How many sectors of 32 bytes a request touches.
+/// The number of 32-byte sectors that a request accesses.
 uint32_t countSectors(const uint64_t *addresses, uint32_t lanes, uint32_t bytes);
 
 class TrafficCounter {
 public:
   void start(bool enable) { enabled = enable; }
   bool isEnabled() const { return enabled; }
-  /// One lane's access; `warp` numbers the warps of the cluster, `lanes` those that its warp has.
+  /// One lane's access. `warp` is the number of the warp in the cluster, and `lanes` is the number of its
+  /// lanes.
   void add(uint32_t warp, uint32_t lane, uint32_t lanes, uint32_t site, uint64_t address, uint32_t bytes,
            bool shared);
-  /// A request of a whole warp, as ldmatrix makes it.
+  /// A request of a whole warp, such as that of ldmatrix.
   void addRequest(uint32_t site, bool shared, uint32_t units, uint32_t idealUnits);
-  /// Closes what lanes have left open: the end of a cluster.
+  /// Closes the incomplete requests, at the end of a cluster.
   void flush();
   void collect(Statistics &statistics, const KernelCode &code) const;
   void merge(const TrafficCounter &other);
 
 private:
   struct Request {
-    std::vector<std::pair<uint32_t, uint64_t>> lanes; ///< and the address of each
+    std::vector<std::pair<uint32_t, uint64_t>> lanes; ///< with their addresses
     uint32_t bytes = 0;
     bool shared = false;
   };
@@ -58,4 +59,4 @@ private:
 
 } // namespace adsim
 
-#endif // ADJOINT_LIB_EMULATOR_MACHINE_MEMORY_TRAFFIC_H
+#endif // ADJOINT_LIB_EMULATOR_MACHINE_STATE_TRAFFIC_H

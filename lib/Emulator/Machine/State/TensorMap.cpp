@@ -1,6 +1,6 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Describing tensors to the bulk engine, under the conditions of the hardware. */
+   Encoding tensor maps, under the conditions of cuTensorMapEncodeTiled. */
 #include "TensorMap.h"
 
 #include <cstring>
@@ -8,13 +8,13 @@
 using namespace adsim;
 
 static std::string checkAxis(const TensorMapSpec &spec, uint32_t axis) {
-  constexpr uint64_t mostElements = uint64_t(1) << 32, mostStride = uint64_t(1) << 40;
+  constexpr uint64_t maxElements = uint64_t(1) << 32, maxStride = uint64_t(1) << 40;
   std::string name = "axis " + std::to_string(axis);
-  if (!spec.sizes[axis] || spec.sizes[axis] > mostElements)
+  if (!spec.sizes[axis] || spec.sizes[axis] > maxElements)
     return name + " has " + std::to_string(spec.sizes[axis]) + " elements, expected 1 to 2^32";
   if (!spec.box[axis] || spec.box[axis] > 256)
     return name + " of the box has " + std::to_string(spec.box[axis]) + " elements, expected 1 to 256";
-  if (axis && (spec.strides[axis] % 16 || spec.strides[axis] >= mostStride))
+  if (axis && (spec.strides[axis] % 16 || spec.strides[axis] >= maxStride))
     return name + " has a stride of " + std::to_string(spec.strides[axis]) +
            " bytes, expected a multiple of 16 below 2^40";
   return "";

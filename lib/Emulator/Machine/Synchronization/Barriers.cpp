@@ -1,8 +1,9 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Barriers of a CTA, numbered 0 to 15, and the barrier of the cluster. */
+   Named barriers 0 to 15 of a CTA, and the barrier of the cluster. */
 #include "Barriers.h"
-#include "../Instructions/Functions.h"
+#include "../Functions.h"
+#include "../Memory/MemoryOrder.h"
 
 #include <algorithm>
 
@@ -39,28 +40,28 @@ bool checkConvergence(Worker &worker, const Barrier &barrier, uint32_t id, const
   return true;
 }
 
-void exchangeKnowledge(Barrier &barrier) {
-  Clock seen = barrier.seen.finish(), fenced = barrier.fenced.finish();
-  Foreign foreign;
-  for (const Foreign &each : barrier.foreign)
-    foreign = joinForeign(foreign, each);
-  barrier.foreign.clear();
+void exchangeClocks(Barrier &barrier) {
+  VectorClock genericClock = barrier.genericClock.finish(), asyncClock = barrier.asyncClock.finish();
+  ClusterClocks clusterClocks;
+  for (const ClusterClocks &each : barrier.clusterClocks)
+    clusterClocks = joinClusterClocks(clusterClocks, each);
+  barrier.clusterClocks.clear();
   for (const Barrier::Member &member : barrier.members)
     if (member.waits)
-      acquire(*member.thread, seen, fenced, foreign);
+      acquire(*member.thread, genericClock, asyncClock, clusterClocks);
 }
 
 void contribute(Barrier &barrier, Thread &self) {
-  barrier.seen.add(self.slot, self.seen);
-  barrier.fenced.add(self.slot, self.fenced);
-  if (self.foreign)
-    barrier.foreign.push_back(self.foreign);
+  barrier.genericClock.add(self.slot, self.genericClock);
+  barrier.asyncClock.add(self.slot, self.asyncClock);
+  if (self.clusterClocks)
+    barrier.clusterClocks.push_back(self.clusterClocks);
 }
 
-/// Lets the waiting threads go. The one that runs is not among those made ready.
+/// Makes the waiting threads ready, except the running thread.
 void complete(Barrier &barrier, Worker &worker, Thread *running) {
   if (worker.races)
-    exchangeKnowledge(barrier);
+    exchangeClocks(barrier);
   for (const Barrier::Member &member : barrier.members) {
     if (!member.waits)
       continue;
@@ -78,13 +79,14 @@ bool isComplete(const Barrier &barrier, const Cta &cta) {
   return barrier.members.size() >= (barrier.expected ? barrier.expected : cta.live);
 }
 
-/// A thread learns at its wait, or at once when it has not come that far: too early, but never wrong about
-/// what the others did before they arrived.
+/// Every thread that has arrived acquires the clocks here, even if it has not reached its wait. The order is
+/// correct, since the clocks only cover accesses before the arrivals; a race between its arrival and its wait
+/// is not found.
 void completeCluster(Worker &worker) {
   Barrier &barrier = worker.clusterBarrier;
   ++worker.clusterPhase;
   if (worker.races)
-    exchangeKnowledge(barrier);
+    exchangeClocks(barrier);
   for (const Barrier::Member &member : barrier.members)
     if (member.thread->wait.what == clusterWait)
       worker.makeReady(*member.thread);
@@ -113,7 +115,7 @@ bool join(Thread &self, Barrier &barrier, uint32_t id, uint32_t threads, uint32_
     worker.fail(Failure::InvalidInstruction, self, site,
                 barrierText(id) + " is used for " + std::to_string(threads) + " threads and for " +
                     std::to_string(barrier.expected) + " at the same time",
-                barrier.members.front().site, "the other use stands");
+                barrier.members.front().site, "the other use is");
   if (worker.failed)
     return false;
   arrival.lanes |= 1u << self.lane;
@@ -175,7 +177,7 @@ void adsim_barrier_arrive(Thread *self, uint32_t id, uint32_t threads, uint32_t 
   complete(barrier, worker, self);
 }
 
-void adsim::barriersAfterExit(Thread &self) {
+void adsim::completeBarriersAfterExit(Thread &self) {
   Worker &worker = *self.worker;
   for (uint32_t id = 0; id < 16; ++id) {
     Barrier &barrier = self.cta->barriers[id];
@@ -202,11 +204,10 @@ void adsim_cluster_arrive(Thread *self, uint32_t relaxed, uint32_t site) {
   if (worker.races) {
     if (!relaxed)
       contribute(barrier, *self);
-    else if (self->released) // a fence before makes up for it
-      barrier.seen.add(self->releaseSeen);
+    else if (self->released) // a fence before the relaxed arrival releases
+      barrier.genericClock.add(self->releasedClock);
     release(*self);
   }
-  // All that arrive learn from the others; those that already wait are woken.
   barrier.members.push_back({self, site, true});
   if (barrier.members.size() >= worker.clusterLive)
     completeCluster(worker);

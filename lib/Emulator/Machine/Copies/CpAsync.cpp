@@ -1,10 +1,10 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   cp.async: copies of up to 16 bytes, in groups that their thread waits for. In the lazy schedule nothing
-   arrives before the wait. */
-#include "../Instructions/Functions.h"
-#include "../Scheduling/MBarriers.h"
-#include "Access.h"
+   cp.async: copies of up to 16 bytes, in groups that their thread waits for. In the lazy schedule a copy
+   lands when its thread waits for it. */
+#include "../Functions.h"
+#include "../Memory/Access.h"
+#include "../Synchronization/MBarriers.h"
 
 #include <algorithm>
 #include <cstring>
@@ -15,7 +15,7 @@ namespace {
 
 uint64_t offsetIn(const Cta &cta, const char *pointer) { return static_cast<uint64_t>(pointer - cta.shared); }
 
-void land(Thread &self, SmallCopy &copy) {
+void land(Thread &self, CpAsyncCopy &copy) {
   if (copy.landed)
     return;
   copy.landed = true;
@@ -24,10 +24,10 @@ void land(Thread &self, SmallCopy &copy) {
   self.cta->written.set(offsetIn(*self.cta, copy.destination), copy.bytes);
 }
 
-/// The thread has waited: what the copies did is now like an access of its own.
-void complete(Thread &self, std::vector<SmallCopy> &copies) {
+/// The thread has waited for the copies: their records become accesses of the thread.
+void complete(Thread &self, std::vector<CpAsyncCopy> &copies) {
   Worker &worker = *self.worker;
-  for (SmallCopy &copy : copies) {
+  for (CpAsyncCopy &copy : copies) {
     land(self, copy);
     if (!worker.races)
       continue;
@@ -39,7 +39,7 @@ void complete(Thread &self, std::vector<SmallCopy> &copies) {
   }
 }
 
-bool check(Thread &self, const SmallCopy &copy) {
+bool check(Thread &self, const CpAsyncCopy &copy) {
   Worker &worker = *self.worker;
   uint64_t from = reinterpret_cast<uint64_t>(copy.source), to = reinterpret_cast<uint64_t>(copy.destination);
   if (copy.bytes != 4 && copy.bytes != 8 && copy.bytes != 16)
@@ -62,7 +62,7 @@ bool check(Thread &self, const SmallCopy &copy) {
 void adsim_cp_async(Thread *self, char *destination, const char *source, uint32_t bytes, uint32_t sourceBytes,
                     uint32_t site) {
   Worker &worker = *self->worker;
-  SmallCopy copy{destination, source, bytes, sourceBytes, site, worker.nextCopy++, false};
+  CpAsyncCopy copy{destination, source, bytes, sourceBytes, site, worker.nextCopy++, false};
   ++worker.statistics.asyncCopies;
   Accessor writes(*self, site, RecordWrite | RecordPending, copy.number),
       reads(*self, site, RecordPending, copy.number);
@@ -81,20 +81,20 @@ void adsim_cp_async(Thread *self, char *destination, const char *source, uint32_
   Schedule schedule = worker.state.launch.schedule;
   if (schedule == Schedule::Eager || (schedule == Schedule::Shuffled && worker.random.below(2)))
     land(*self, copy);
-  self->openCopies.push_back(copy);
+  self->openCpAsync.push_back(copy);
 }
 
 void adsim_cp_async_commit(Thread *self, uint32_t) {
-  self->copyGroups.push_back(std::move(self->openCopies));
-  self->openCopies.clear();
+  self->cpAsyncGroups.push_back(std::move(self->openCpAsync));
+  self->openCpAsync.clear();
 }
 
 void adsim_cp_async_wait(Thread *self, uint32_t count, uint32_t) {
-  std::vector<std::vector<SmallCopy>> &groups = self->copyGroups;
+  std::vector<std::vector<CpAsyncCopy>> &groups = self->cpAsyncGroups;
   if (groups.size() <= count)
     return;
   auto done = groups.begin() + static_cast<ptrdiff_t>(groups.size() - count);
-  std::for_each(groups.begin(), done, [&](std::vector<SmallCopy> &group) { complete(*self, group); });
+  std::for_each(groups.begin(), done, [&](std::vector<CpAsyncCopy> &group) { complete(*self, group); });
   groups.erase(groups.begin(), done);
 }
 
@@ -105,7 +105,7 @@ void adsim_cp_async_arrive(Thread *self, const void *pointer, uint32_t noIncreme
   adsim_cp_async_commit(self, site);
   adsim_cp_async_wait(self, 0, site);
   if (!noIncrement)
-    ++barrier->pending;
+    ++barrier->pendingCount;
   if (!arrive(*self, *barrier, 1, MBarrierScope::Cta, site))
     self->worker->leave(*self);
 }

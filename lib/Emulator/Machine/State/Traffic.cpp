@@ -2,14 +2,14 @@
 
    Wavefronts and sectors. */
 #include "Traffic.h"
-#include "../State.h"
+#include "adjoint/Emulator/Machine.h"
 
 #include <algorithm>
 #include <cstring>
 
 using namespace adsim;
 
-// Wider accesses than a word are served half a warp or a quarter of one at a time.
+// Accesses of 8 bytes are served per half warp, accesses of 16 bytes per quarter warp.
 static uint32_t lanesAtOnce(uint32_t bytes) { return bytes <= 4 ? 32 : bytes <= 8 ? 16 : 8; }
 
 static uint32_t wavefrontsOfPart(const uint64_t *addresses, uint32_t lanes, uint32_t bytes) {
@@ -20,10 +20,10 @@ static uint32_t wavefrontsOfPart(const uint64_t *addresses, uint32_t lanes, uint
       words.push_back(word);
   std::sort(words.begin(), words.end());
   words.erase(std::unique(words.begin(), words.end()), words.end());
-  uint32_t perBank[banks] = {}, most = 0;
+  uint32_t perBank[banks] = {}, wavefronts = 0;
   for (uint64_t word : words)
-    most = std::max(most, ++perBank[word % banks]);
-  return most;
+    wavefronts = std::max(wavefronts, ++perBank[word % banks]);
+  return wavefronts;
 }
 
 uint32_t adsim::countWavefronts(const uint64_t *addresses, uint32_t lanes, uint32_t bytes) {
@@ -49,7 +49,7 @@ static uint64_t distinctBytes(const uint64_t *addresses, uint32_t lanes, uint32_
   return static_cast<uint64_t>(std::unique(distinct.begin(), distinct.end()) - distinct.begin()) * bytes;
 }
 
-/// The fewest units for the distinct bytes of a request.
+/// The minimum of units for the distinct bytes of a request.
 static uint32_t idealUnits(const std::vector<uint64_t> &addresses, uint32_t bytes, bool shared) {
   constexpr uint64_t wavefrontBytes = 128, sectorBytes = 32;
   auto lanes = static_cast<uint32_t>(addresses.size());
@@ -67,7 +67,7 @@ static uint32_t idealUnits(const std::vector<uint64_t> &addresses, uint32_t byte
 void TrafficCounter::close(uint32_t site, const Request &request) {
   if (request.lanes.empty())
     return;
-  // Lanes come in the order of the schedule; the hardware groups them by number.
+  // The lanes were added in the order of the schedule; hardware groups them by lane number.
   std::vector<std::pair<uint32_t, uint64_t>> lanes = request.lanes;
   std::sort(lanes.begin(), lanes.end());
   std::vector<uint64_t> addresses;
@@ -81,11 +81,11 @@ void TrafficCounter::close(uint32_t site, const Request &request) {
 
 void TrafficCounter::add(uint32_t warp, uint32_t lane, uint32_t lanes, uint32_t site, uint64_t address,
                          uint32_t bytes, bool shared) {
-  constexpr size_t mostOpen = 4096;
+  constexpr size_t maxOpen = 4096;
   Stream &stream = streams[uint64_t(warp) << 32 | site];
   uint32_t number = stream.executed[lane]++;
   if (number < stream.first)
-    return; // far behind the others: its request is closed
+    return; // the request of this lane has been closed
   uint32_t index = number - stream.first;
   if (stream.open.size() <= index)
     stream.open.resize(index + 1);
@@ -94,7 +94,7 @@ void TrafficCounter::add(uint32_t warp, uint32_t lane, uint32_t lanes, uint32_t 
   request.bytes = bytes;
   request.shared = shared;
   while (!stream.open.empty() &&
-         (stream.open.front().lanes.size() >= lanes || stream.open.size() > mostOpen)) {
+         (stream.open.front().lanes.size() >= lanes || stream.open.size() > maxOpen)) {
     close(site, stream.open.front());
     stream.open.pop_front();
     ++stream.first;
@@ -126,7 +126,7 @@ void TrafficCounter::merge(const TrafficCounter &other) {
   }
 }
 
-// Instructions of one place count together.
+// Instructions with the same location and name count together.
 void TrafficCounter::collect(Statistics &statistics, const KernelCode &code) const {
   auto addTo = [&](const Site &site, bool shared, const Total &total) {
     auto isSame = [&](const SiteTraffic &known) {
@@ -141,7 +141,7 @@ void TrafficCounter::collect(Statistics &statistics, const KernelCode &code) con
     known->idealUnits += total.idealUnits;
   };
   for (const auto &[key, total] : totals) {
-    Site site = key.first < code.siteCount ? siteOf(code, key.first) : Site{"", ""};
+    Site site = key.first < code.siteCount ? code.site(key.first) : Site{"", ""};
     addTo(site, /*shared=*/key.second, total);
   }
 }

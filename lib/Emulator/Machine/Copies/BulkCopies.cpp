@@ -1,12 +1,13 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   The bulk engine: rows of bytes and tiles of tensors, copied between global and shared memory by the
-   asynchronous proxy. Loads report to an mbarrier, stores to groups of their thread. */
-#include "Bulk.h"
-#include "../Instructions/Functions.h"
-#include "../Instructions/Numbers.h"
-#include "../Scheduling/MBarriers.h"
-#include "Access.h"
+   cp.async.bulk and cp.async.bulk.tensor: contiguous bytes and tiles of tensors, which the asynchronous proxy
+   copies between global and shared memory. A load completes transactions of an mbarrier. A store belongs to a
+   bulk group of its thread. */
+#include "../Functions.h"
+#include "../Memory/Access.h"
+#include "../Memory/MemoryOrder.h"
+#include "../Numbers.h"
+#include "../Synchronization/MBarriers.h"
 
 #include <algorithm>
 #include <cstring>
@@ -17,10 +18,10 @@ namespace {
 
 uint64_t offsetIn(const Cta &cta, const char *pointer) { return static_cast<uint64_t>(pointer - cta.shared); }
 
-/// The part of one row of a tile that lies inside of the tensor.
+/// The part of one row of a tile that is inside the tensor.
 struct Row {
-  char *global;        ///< of the first element inside
-  uint32_t first;      ///< byte of the row where it begins
+  char *global;        ///< address of the first element inside
+  uint32_t first;      ///< byte offset of that element in the row
   uint32_t bytes;      ///< 0: the whole row is outside
   uint32_t tileOffset; ///< of the row
 };
@@ -58,11 +59,11 @@ void roundToTF32(char *words, uint32_t bytes) {
   }
 }
 
-/// Moves bytes between a row in global memory and its swizzled place in shared memory.
+/// Copies a row between global memory and its swizzled chunks in shared memory.
 void moveRow(const BulkCopy &copy, const Row &row) {
-  constexpr uint32_t piece = 16;
+  constexpr uint32_t chunkBytes = 16;
   for (uint32_t done = 0; done < row.bytes;) {
-    uint32_t at = row.first + done, step = std::min(row.bytes - done, piece - at % piece);
+    uint32_t at = row.first + done, step = std::min(row.bytes - done, chunkBytes - at % chunkBytes);
     char *shared = reinterpret_cast<char *>(
         swizzle(reinterpret_cast<uint64_t>(copy.shared + row.tileOffset + at), copy.map.swizzleBytes));
     if (copy.toGlobal)
@@ -82,7 +83,7 @@ void moveBytes(const BulkCopy &copy) {
     std::memcpy(copy.toGlobal ? copy.global : copy.shared, copy.toGlobal ? copy.shared : copy.global,
                 copy.bytes);
   } else {
-    if (!copy.toGlobal) // what lies outside of the tensor reads as zero
+    if (!copy.toGlobal) // elements outside the tensor are zero
       std::memset(copy.shared, 0, copy.bytes);
     forRows(copy, [&](const Row &row) {
       moveRow(copy, row);
@@ -95,7 +96,7 @@ bool forGlobal(const BulkCopy &copy, const Accessor &by) {
   return forRows(copy, [&](const Row &row) { return !row.bytes || accessGlobal(row.global, row.bytes, by); });
 }
 
-/// Checks both sides and enters what is in flight.
+/// Checks source and target, and stores pending records for both.
 bool enter(BulkCopy &copy) {
   Thread &self = *copy.issuer;
   unsigned common = RecordAsync | RecordPending;
@@ -111,7 +112,7 @@ bool enter(BulkCopy &copy) {
 }
 
 void completeLoad(Worker &worker, const BulkCopy &copy) {
-  // Whoever waits for the phase of the mbarrier is ordered after the copy.
+  // A thread that waits for the phase of the mbarrier is ordered after the copy.
   Record record = makeRecord(Accessor(*copy.issuer, copy.site, RecordAsync | RecordWrite));
   record.slot = copy.barrier->slot;
   record.tick = copy.barrier->phase + 1;
@@ -143,15 +144,15 @@ void completeStore(Worker &worker, const BulkCopy &copy, bool readOnly) {
   });
 }
 
-/// Remembers how a tile was written, for those that read it through descriptors.
+/// Records the swizzle of a tile, which `wgmma` compares with that of its descriptor.
 void noteSwizzle(const Worker &worker, const BulkCopy &copy) {
-  constexpr uint64_t pieceBytes = 16;
+  constexpr uint64_t chunkBytes = 16;
   std::vector<uint8_t> &swizzles = copy.target->tileSwizzles;
   if (swizzles.empty())
-    swizzles.resize(worker.state.sharedBytes / pieceBytes + 1);
-  auto first = swizzles.begin() + static_cast<ptrdiff_t>(offsetIn(*copy.target, copy.shared) / pieceBytes);
+    swizzles.resize(worker.state.sharedBytes / chunkBytes + 1);
+  auto first = swizzles.begin() + static_cast<ptrdiff_t>(offsetIn(*copy.target, copy.shared) / chunkBytes);
   auto value = static_cast<uint8_t>(copy.tiled ? copy.map.swizzleBytes + 1 : 0);
-  std::fill_n(first, copy.bytes / pieceBytes, value);
+  std::fill_n(first, copy.bytes / chunkBytes, value);
 }
 
 void land(Worker &worker, BulkCopy &copy) {
@@ -177,9 +178,9 @@ void submit(Thread &self, const std::shared_ptr<BulkCopy> &copy) {
   if (!enter(*copy))
     return;
   if (worker.races)
-    release(self); // what this thread does from here on is not part of what the copy was ordered after
+    release(self); // later accesses of this thread are not ordered before the copy
   if (copy->toGlobal)
-    self.openStores.push_back(copy);
+    self.openBulkStores.push_back(copy);
   if (worker.state.launch.schedule == Schedule::Eager)
     land(worker, *copy);
   else
@@ -219,8 +220,8 @@ std::shared_ptr<BulkCopy> makeCopy(Thread &self, char *shared, uint32_t bytes, u
   return copy->target ? copy : nullptr;
 }
 
-/// The sectors of global memory that a copy touches, beside the fewest that hold its bytes. What a load
-/// brings to several CTAs it reads once.
+/// Counts the sectors of global memory that a copy accesses, and the minimum for its bytes. A multicast load
+/// reads its sectors once.
 void countTraffic(Worker &worker, const BulkCopy &copy) {
   constexpr uint64_t sectorBytes = 32;
   if (!worker.traffic.isEnabled() || copy.from)
@@ -236,7 +237,7 @@ void countTraffic(Worker &worker, const BulkCopy &copy) {
                             static_cast<uint32_t>((bytes + sectorBytes - 1) / sectorBytes));
 }
 
-/// Starts a load into one CTA, or with a mask into the same place of several.
+/// Starts a load into one CTA, or with a multicast mask to the same offset in several CTAs.
 void submitLoad(Thread &self, const BulkCopy &pattern, const char *mbarrier, uint32_t mask) {
   Worker &worker = *self.worker;
   uint64_t shared = offsetIn(*pattern.target, pattern.shared);
@@ -262,14 +263,14 @@ void submitLoad(Thread &self, const BulkCopy &pattern, const char *mbarrier, uin
 
 } // namespace
 
-bool adsim::landOneCopy(Worker &worker) {
-  if (worker.bulkQueue.empty())
+bool Worker::landOneCopy() {
+  if (bulkQueue.empty())
     return false;
-  bool shuffled = worker.state.launch.schedule == Schedule::Shuffled;
-  size_t index = shuffled ? worker.random.below(worker.bulkQueue.size()) : 0;
-  std::shared_ptr<BulkCopy> copy = std::move(worker.bulkQueue[index]);
-  worker.bulkQueue.erase(worker.bulkQueue.begin() + static_cast<ptrdiff_t>(index));
-  land(worker, *copy);
+  bool shuffled = state.launch.schedule == Schedule::Shuffled;
+  size_t index = shuffled ? random.below(bulkQueue.size()) : 0;
+  std::shared_ptr<BulkCopy> copy = std::move(bulkQueue[index]);
+  bulkQueue.erase(bulkQueue.begin() + static_cast<ptrdiff_t>(index));
+  land(*this, *copy);
   return true;
 }
 
@@ -323,7 +324,7 @@ void adsim_tensor_store(Thread *self, const void *map, char *shared, const int32
     self->worker->leave(*self);
 }
 
-/// Loads, stores and copies of a row of bytes; a null `mbarrier` makes it a store.
+/// Loads, stores and copies of contiguous bytes; a null `mbarrier` means a store.
 static void bulkRow(Thread &self, char *shared, char *other, const char *mbarrier, uint32_t bytes,
                     uint32_t mask, bool fromShared, uint32_t site) {
   constexpr uint64_t rowAlignment = 16;
@@ -364,20 +365,20 @@ void adsim_bulk_shared(Thread *self, char *target, char *source, const char *mba
 }
 
 void adsim_bulk_commit(Thread *self, uint32_t) {
-  self->storeGroups.push_back(std::move(self->openStores));
-  self->openStores.clear();
+  self->bulkStoreGroups.push_back(std::move(self->openBulkStores));
+  self->openBulkStores.clear();
 }
 
 void adsim_bulk_wait(Thread *self, uint32_t count, uint32_t readOnly, uint32_t) {
   Worker &worker = *self->worker;
-  size_t done = self->storeGroups.size() > count ? self->storeGroups.size() - count : 0;
+  size_t done = self->bulkStoreGroups.size() > count ? self->bulkStoreGroups.size() - count : 0;
   for (size_t group = 0; group < done; ++group)
-    for (const std::shared_ptr<BulkCopy> &copy : self->storeGroups[group]) {
+    for (const std::shared_ptr<BulkCopy> &copy : self->bulkStoreGroups[group]) {
       land(worker, *copy);
       if (worker.races)
         completeStore(worker, *copy, readOnly);
     }
-  if (!readOnly) // after a wait for reading, a later one still has to wait for the writes
-    self->storeGroups.erase(self->storeGroups.begin(),
-                            self->storeGroups.begin() + static_cast<ptrdiff_t>(done));
+  if (!readOnly) // after wait_group.read, a later wait_group still has to complete the writes
+    self->bulkStoreGroups.erase(self->bulkStoreGroups.begin(),
+                                self->bulkStoreGroups.begin() + static_cast<ptrdiff_t>(done));
 }

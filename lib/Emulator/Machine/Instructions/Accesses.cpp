@@ -1,8 +1,9 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   What compiled code calls before each load, store and atomic. */
-#include "../Instructions/Functions.h"
-#include "Access.h"
+   The checks before each load, store and atomic, and before integer divisions and traps. */
+#include "../Functions.h"
+#include "../Memory/Access.h"
+#include "../Memory/MemoryOrder.h"
 
 using namespace adsim;
 
@@ -21,7 +22,7 @@ unsigned recordFlags(uint32_t flags) {
   return (flags & AccessWrite ? RecordWrite : 0u) | (flags & AccessAtomic ? RecordAtomic : 0u);
 }
 
-/// Where a pointer leads; a null CTA means global memory.
+/// The memory that a pointer refers to; a null CTA means global memory.
 struct Target {
   bool local = false;
   Cta *cta = nullptr;
@@ -96,7 +97,7 @@ void adsim_access_range(Thread *self, const void *pointer, uint64_t bytes, uint3
 void adsim_atomic(Thread *self, const void *pointer, uint64_t bytes, uint32_t flags, uint32_t site) {
   Worker &worker = *self->worker;
   ++worker.statistics.atomics;
-  // Whoever spins on a variable has to let the others run.
+  // A thread that spins on a variable has to let other threads run.
   if (worker.statistics.atomics % 64 == 0) {
     worker.makeReady(*self);
     worker.block(*self, "an atomic variable", site);

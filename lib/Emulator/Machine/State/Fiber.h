@@ -1,9 +1,9 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Flows of control with stacks of their own. A switch costs a few nanoseconds where we have our own;
-   elsewhere ucontext does, which asks the kernel for the signal mask each time. */
-#ifndef ADJOINT_LIB_EMULATOR_MACHINE_SCHEDULING_FIBER_H
-#define ADJOINT_LIB_EMULATOR_MACHINE_SCHEDULING_FIBER_H
+   Fibers: flows of control with stacks of their own. On x86-64 a switch is a few instructions. On other
+   processors it uses ucontext, which reads the signal mask by a system call each time. */
+#ifndef ADJOINT_LIB_EMULATOR_MACHINE_STATE_FIBER_H
+#define ADJOINT_LIB_EMULATOR_MACHINE_STATE_FIBER_H
 
 #include <cstddef>
 #include <cstdint>
@@ -41,10 +41,10 @@ struct Context {
 void prepareFiber(Context &context, char *bottom, size_t bytes, void (*body)());
 /// Suspends the running flow in `from` and resumes `to`. `final`: `from` is never resumed.
 void switchFiber(Context &from, Context &to, bool final = false);
-/// The first words of a fiber; `from` is the context that switched to it.
+/// The first call in a fiber; `from` is the context that switched to it.
 void enteredFiber(Context &self, Context &from);
 
-/// Stacks in one mapping, each with a page below it that no one may touch.
+/// Stacks in one mapping, each with a guard page below it.
 class StackPool {
 public:
   StackPool() = default;
@@ -71,4 +71,4 @@ private:
 
 } // namespace adsim
 
-#endif // ADJOINT_LIB_EMULATOR_MACHINE_SCHEDULING_FIBER_H
+#endif // ADJOINT_LIB_EMULATOR_MACHINE_STATE_FIBER_H

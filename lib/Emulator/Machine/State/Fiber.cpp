@@ -14,7 +14,7 @@ using namespace adsim;
 
 #if defined(__x86_64__)
 
-// Only what the calling convention wants kept: the floating-point state is the same for all fibers.
+// Saves only the callee-saved registers: the floating-point state is the same for all fibers.
 extern "C" void adsim_switch_stacks(void **from, void *to);
 asm(R"(
   .text
@@ -44,7 +44,7 @@ adsim_switch_stacks:
 static void prepareStack(Context &context, char *bottom, size_t bytes, void (*body)()) {
   constexpr int savedRegisters = 6;
   auto *top = reinterpret_cast<uint64_t *>(bottom + bytes);
-  *--top = 0; // where body would return to; also keeps its frame aligned
+  *--top = 0; // the return address of body, which never returns; also aligns its frame
   *--top = reinterpret_cast<uint64_t>(body);
   for (int i = 0; i < savedRegisters; ++i)
     *--top = 0;
@@ -71,7 +71,7 @@ static void switchStacks(Context &from, Context &to) { swapcontext(&from.state, 
 
 void adsim::prepareFiber(Context &context, char *bottom, size_t bytes, void (*body)()) {
 #if defined(ADSIM_ADDRESS_SANITIZER)
-  // A fiber that was left after a failure has not cleared the marks of its frames.
+  // A fiber that was abandoned after a failure has not unpoisoned its frames.
   __asan_unpoison_memory_region(bottom, bytes);
   context.stackBottom = bottom;
   context.stackBytes = bytes;
@@ -124,7 +124,7 @@ bool StackPool::reserve(uint32_t wanted, size_t bytes) {
   if (block == MAP_FAILED)
     return false;
   memory = static_cast<char *>(block);
-  // Where the system allows no more mappings, stacks lie without a guard.
+  // If the system allows no more mappings, stacks have no guard page.
   for (uint32_t i = 0; i < count; ++i)
     (void)mprotect(memory + i * stride, guardBytes, PROT_NONE);
   return true;

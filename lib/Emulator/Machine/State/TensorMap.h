@@ -1,8 +1,8 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Our own form of a tensor map; kernels only pass it on. */
-#ifndef ADJOINT_LIB_EMULATOR_MACHINE_MEMORY_TENSORMAP_H
-#define ADJOINT_LIB_EMULATOR_MACHINE_MEMORY_TENSORMAP_H
+   The emulator's encoding of a tensor map. Kernels treat it as opaque. */
+#ifndef ADJOINT_LIB_EMULATOR_MACHINE_STATE_TENSORMAP_H
+#define ADJOINT_LIB_EMULATOR_MACHINE_STATE_TENSORMAP_H
 
 #include "adjoint/Emulator/Machine.h"
 
@@ -28,13 +28,13 @@ struct TensorMap {
 };
 static_assert(sizeof(TensorMap) <= tensorMapBytes, "a kernel passes it as 128 bytes");
 
-/// Where the byte at `address` of shared memory really lies in tiles of that swizzle: 16-byte pieces of a row
-/// are permuted by the row's number.
+/// XOR swizzle: the address of the byte that is logically at `address`. The 16-byte chunk c of row r is
+/// stored at chunk c ^ (r % n), where n is the number of chunks in `swizzleBytes`.
 inline uint64_t swizzle(uint64_t address, uint32_t swizzleBytes) {
-  uint64_t pieces = swizzleBytes ? swizzleBytes - 16 : 0;
-  return address ^ ((address >> 3) & pieces);
+  uint64_t chunks = swizzleBytes ? swizzleBytes - 16 : 0;
+  return address ^ ((address >> 3) & chunks);
 }
 
 } // namespace adsim
 
-#endif // ADJOINT_LIB_EMULATOR_MACHINE_MEMORY_TENSORMAP_H
+#endif // ADJOINT_LIB_EMULATOR_MACHINE_STATE_TENSORMAP_H

@@ -1,11 +1,11 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Who touched which word of memory last. Records are kept as far as a later access can still race with them;
-   bytes of a word are told apart, since neighbouring threads write halves of one. */
-#ifndef ADJOINT_LIB_EMULATOR_MACHINE_CHECKS_SHADOW_H
-#define ADJOINT_LIB_EMULATOR_MACHINE_CHECKS_SHADOW_H
+   Shadow memory: the last accesses to each word. A record is kept while a later access can still race with
+   it. Each record has a mask of bytes, since adjacent threads write halves of one word. */
+#ifndef ADJOINT_LIB_EMULATOR_MACHINE_CHECKS_SHADOWMEMORY_H
+#define ADJOINT_LIB_EMULATOR_MACHINE_CHECKS_SHADOWMEMORY_H
 
-#include "Clock.h"
+#include "VectorClock.h"
 
 #include <memory>
 #include <unordered_map>
@@ -16,8 +16,8 @@ namespace adsim {
 enum RecordFlags : uint8_t {
   RecordWrite = 1,
   RecordAtomic = 2,
-  RecordPending = 4, ///< of an asynchronous copy that nobody has waited for; `tick` is its number
-  RecordAsync = 8,   ///< made by the asynchronous proxy
+  RecordPending = 4, ///< of an asynchronous copy that no thread has waited for; `tick` is its number
+  RecordAsync = 8,   ///< by the asynchronous proxy
 };
 
 /// One access to bytes of a word.
@@ -26,7 +26,7 @@ struct Record {
   uint32_t slot = 0;
   uint32_t tick = 0;
   uint32_t site = 0;
-  uint32_t thread = 0; ///< of the cluster; the one that issued it
+  uint32_t thread = 0; ///< number in the cluster of the thread that issued it
   uint8_t mask = 0;    ///< of bytes; 0: no record
   uint8_t flags = 0;
 
@@ -36,9 +36,9 @@ struct Record {
 /// The records of one word.
 class ShadowWord {
 public:
-  /// The first record that `record` races with, or null; without one `record` is entered.
+  /// The first record that `record` races with. If there is none, `record` is stored and the result is null.
   template <typename After> const Record *access(const Record &record, const After &after);
-  /// Turns the pending records of a copy into `record`, which keeps their bytes.
+  /// Replaces the pending records of copy `number` by `record`, with their bytes.
   void complete(uint32_t number, const Record &record);
   /// The first write under `mask` for which `wanted` holds.
   template <typename Wanted> const Record *findWrite(uint8_t mask, const Wanted &wanted) const;
@@ -120,7 +120,7 @@ template <typename Wanted> const Record *ShadowWord::findWrite(uint8_t mask, con
   return nullptr;
 }
 
-/// The words of global memory that a launch has touched, page by page.
+/// The words of global memory that a launch has accessed, in pages.
 class GlobalShadow {
 public:
   ShadowWord &word(uint64_t address);
@@ -163,4 +163,4 @@ private:
 
 } // namespace adsim
 
-#endif // ADJOINT_LIB_EMULATOR_MACHINE_CHECKS_SHADOW_H
+#endif // ADJOINT_LIB_EMULATOR_MACHINE_CHECKS_SHADOWMEMORY_H
