@@ -6,7 +6,7 @@
 
 using namespace adrt;
 
-// Blocks from this size on lie in huge pages, whose first use and whose translation cost less.
+// Blocks of at least this size use huge pages, which need fewer page faults and TLB entries.
 static constexpr int64_t hugePage = 2 << 20, largeBytes = 2 * hugePage;
 
 void Buffer::Free::operator()(void *pointer) const { std::free(pointer); }
@@ -18,13 +18,13 @@ void *Buffer::reserve(int64_t bytes) {
     return memory.get();
   int64_t unit = bytes < largeBytes ? Buffer::alignment : hugePage;
   int64_t rounded = bytes == 0 ? unit : (bytes + unit - 1) / unit * unit;
-  // The old block goes first: its content is not needed, and both may not fit.
+  // The old block is freed first: its content is not needed, and both may not fit.
   memory.reset();
   size = 0;
   memory.reset(std::aligned_alloc(static_cast<size_t>(unit), static_cast<size_t>(rounded)));
   if (memory)
     size = rounded;
-  // Advice only: without huge pages the memory is the same, in pages of 4 KiB.
+  // This is advice: without huge pages the block has pages of 4 KiB.
   if (memory && unit == hugePage)
     (void)::madvise(memory.get(), static_cast<size_t>(rounded), MADV_HUGEPAGE);
   return memory.get();

@@ -14,7 +14,7 @@ namespace {
 /// A float format of at most 16 bits.
 struct SmallFormat {
   int exponentBits, mantissaBits;
-  uint32_t largestFinite; // its bits; anything above, the sign aside, is an infinity or a NaN
+  uint32_t largestFinite; // its bits; larger bits, without the sign, are an infinity or a NaN
   uint32_t infinity;      // 0: the format has none
   uint32_t nan;
   bool saturates;
@@ -56,8 +56,8 @@ uint32_t encode(const SmallFormat &format, double value) {
     exponent = format.smallestExponent();
   uint32_t overflow = format.saturates ? format.largestFinite : format.infinity;
   if (exponent > 1 << (format.exponentBits - 1))
-    return sign | overflow; // far outside, where the steps below could leave the range of an integer
-  // Steps of the format at this exponent; the rounding below is the only one.
+    return sign | overflow; // far too large: below, the number of units might overflow an integer
+  // In units of the last place at this exponent; the value is rounded only once, below.
   double steps = std::nearbyint(std::ldexp(magnitude, format.mantissaBits - exponent));
   uint64_t bits = (static_cast<uint64_t>(exponent - format.smallestExponent()) << format.mantissaBits) +
                   static_cast<uint64_t>(steps);

@@ -7,16 +7,16 @@
 using namespace mlir;
 
 std::string ad::locationText(Location loc) {
-  FileLineColLoc place;
+  FileLineColLoc position;
   loc->walk([&](Location part) {
-    if (auto found = dyn_cast<FileLineColLoc>(part); found && !place)
-      place = found;
-    return place ? WalkResult::interrupt() : WalkResult::advance();
+    if (auto found = dyn_cast<FileLineColLoc>(part); found && !position)
+      position = found;
+    return position ? WalkResult::interrupt() : WalkResult::advance();
   });
   std::string text;
   llvm::raw_string_ostream stream(text);
-  if (place)
-    stream << place.getFilename().getValue() << ":" << place.getLine() << ":" << place.getColumn();
+  if (position)
+    stream << position.getFilename().getValue() << ":" << position.getLine() << ":" << position.getColumn();
   else
     stream << loc;
   return text;

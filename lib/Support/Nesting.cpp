@@ -9,7 +9,7 @@ using namespace mlir::ad;
 
 static constexpr llvm::StringRef kOpening = "([{<", kClosing = ")]}>", kBytecode = "ML\xefR";
 
-// The position behind a string or a comment that begins at `at`, or `at` itself.
+// The position after a string or a comment that begins at `at`, or `at` itself.
 static size_t skipQuoted(llvm::StringRef text, size_t at) {
   if (text.substr(at).starts_with("//"))
     return std::min(text.find('\n', at), text.size());
@@ -24,7 +24,7 @@ static size_t skipQuoted(llvm::StringRef text, size_t at) {
   return at + 1;
 }
 
-// `<` and `>` are also arrows and comparisons: the other brackets close what is left open of them.
+// `<` and `>` are also parts of arrows and comparisons, so the other closing brackets close any open `<`.
 static void close(llvm::SmallVectorImpl<char> &open, char opening) {
   if (opening == '<') {
     if (!open.empty() && open.back() == '<')

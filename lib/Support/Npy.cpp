@@ -19,16 +19,16 @@ using namespace mlir::ad::runner;
 
 namespace {
 
-/// Larger heads are refused by the parser, after it has seen their length.
+/// The parser refuses larger headers, after it has read their length.
 constexpr uint64_t headBytes = (1 << 20) + 64;
 
-/// Puts the path before the message of `error`, and keeps its exit code.
+/// Prepends the path to the message of `error`, and keeps its exit code.
 llvm::Error inFile(llvm::StringRef path, llvm::Error error) {
   auto [code, message] = consumeExitError(std::move(error));
   return exitError(code, "'" + path + "': " + message);
 }
 
-/// Reads until `bytes` are there or the file ends; -1 on failure.
+/// Reads `bytes` bytes, or less at the end of the file; -1 on failure.
 int64_t readFully(int descriptor, uint64_t offset, char *destination, int64_t bytes) {
   int64_t done = 0;
   while (done < bytes) {
@@ -86,7 +86,7 @@ NpyFile::~NpyFile() {
 }
 
 llvm::Expected<NpyFile> NpyFile::open(llvm::StringRef path) {
-  // Not blocking, so that a pipe without a writer is refused below instead of waited for.
+  // Non-blocking, so that a pipe without a writer is refused below and does not block.
   int descriptor =
       llvm::sys::RetryAfterSignal(-1, ::open, path.str().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0)
@@ -166,7 +166,7 @@ std::string mlir::ad::runner::makeNpyHeader(adrt_type type, llvm::ArrayRef<int64
   total = (total + alignment - 1) / alignment * alignment;
   text.resize(total - prefix - 1, ' ');
   text += '\n';
-  // 64 dimensions of 20 digits fit easily into the two bytes of version 1.
+  // The header length of version 1 has two bytes, which is enough for 64 dimensions of 20 digits.
   size_t length = text.size();
   return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(length & 0xff) +
          static_cast<char>(length >> 8) + text;

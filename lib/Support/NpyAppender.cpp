@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Files that grow while a program runs. Data is written before the header that counts it: whenever the
-// process ends, even killed, the file is valid and holds what was flushed.
+// Files that grow while a program runs. Data is written before the header that counts it. So the file is
+// valid and has all flushed data whenever the process ends, even if it is killed.
 #include "NpyInternal.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/Npy.h"
@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t maxPendingBytes = 1 << 20;
 constexpr std::chrono::milliseconds flushInterval{250};
-// Room for a count of 20 digits, whatever it is now: the data never moves.
+// The header has space for a count of 20 digits, so that the data never moves.
 constexpr size_t countRoom = 20;
 
 } // namespace
@@ -27,11 +27,11 @@ NpyAppender::NpyAppender(llvm::StringRef path, int descriptor, adrt_type type, l
 
 llvm::Expected<std::unique_ptr<NpyAppender>> NpyAppender::create(llvm::StringRef path, adrt_type type,
                                                                  llvm::ArrayRef<int64_t> shape) {
-  // An empty but valid file takes the place of an older one in one step, and then grows where it is.
-  llvm::Expected<std::string> place = findRegularFile(path);
-  if (!place)
-    return place.takeError();
-  llvm::Expected<TemporaryFile> file = TemporaryFile::create(*place);
+  // An older file is replaced atomically by an empty but valid file, which then grows in place.
+  llvm::Expected<std::string> regularFile = findRegularFile(path);
+  if (!regularFile)
+    return regularFile.takeError();
+  llvm::Expected<TemporaryFile> file = TemporaryFile::create(*regularFile);
   if (!file)
     return file.takeError();
   std::unique_ptr<NpyAppender> appender(new NpyAppender(path, file->takeDescriptor(), type, shape));
@@ -93,7 +93,7 @@ llvm::Error NpyAppender::flush() {
 }
 
 void NpyAppender::keepWholeValues() {
-  // A full disk takes a part of what it is given: whole values of it are kept, and the header says how many.
+  // On a full disk a write may be partial. The header counts the complete values.
   struct stat status;
   int64_t each = adrt::byteSize(type, static_cast<int32_t>(shape.size()), shape.data());
   if (each == 0 || ::fstat(descriptor, &status) != 0)
@@ -102,5 +102,5 @@ void NpyAppender::keepWholeValues() {
   flushedBytes = count * each;
   llvm::consumeError(writeHeader());
   if (::ftruncate(descriptor, headerBytes + flushedBytes) != 0)
-    return; // bytes behind the counted ones do no harm to NumPy
+    return; // NumPy ignores bytes after the counted values
 }

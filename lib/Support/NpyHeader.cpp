@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The head of an .npy file: six magic bytes, a version, a length, and the text of a Python dictionary with
-// exactly the keys descr, fortran_order and shape. The text is parsed strictly: only what NumPy writes.
+// The header of an .npy file: six magic bytes, a version, a length, and the text of a Python dictionary with
+// exactly the keys descr, fortran_order and shape. The parser is strict: it only accepts text that NumPy
+// writes.
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/Npy.h"
 #include "llvm/ADT/StringExtras.h"
@@ -127,7 +128,7 @@ llvm::Error HeaderParser::parse(NpyHeader &header) {
     if (llvm::Error error = parseString(key))
       return error;
     if (llvm::is_contained(seen, key))
-      return usageError("malformed header: key '" + llvm::StringRef(key).take_front(32) + "' stands twice");
+      return usageError("malformed header: key '" + llvm::StringRef(key).take_front(32) + "' is given twice");
     if (llvm::Error error = expect(':'))
       return error;
     if (llvm::Error error = parseEntry(key, header))
@@ -147,7 +148,7 @@ llvm::Error HeaderParser::parse(NpyHeader &header) {
   return llvm::Error::success();
 }
 
-/// Bytes of an element of `dtype`, 0 for what no program can take.
+/// Bytes of an element of `dtype`; 0 for types that programs do not have.
 llvm::Expected<int64_t> elementBytes(llvm::StringRef dtype) {
   if (dtype.starts_with(">") && dtype != ">V1" && dtype != ">V2")
     return usageError("big-endian data ('" + dtype +
@@ -245,7 +246,7 @@ bool mlir::ad::runner::npyTypeFits(llvm::StringRef dtype, adrt_type type) {
   return false;
 }
 
-// What NumPy calls the type; the narrow floats come from a package beside it.
+// The name of the type in NumPy; the narrow floats are those of the package ml_dtypes.
 static llvm::StringRef numpyName(adrt_type type) {
   switch (type) {
   case ADRT_F64:

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What writing a whole .npy file and appending to one share. Internal to the runner.
+// Shared by writing a whole .npy file and appending to one. Internal to the runner.
 #ifndef ADJOINT_LIB_SUPPORT_NPYINTERNAL_H
 #define ADJOINT_LIB_SUPPORT_NPYINTERNAL_H
 
@@ -8,7 +8,7 @@
 
 namespace mlir::ad::runner {
 
-/// The head of a file, padded to a multiple of 64 and at least `minimumBytes` bytes.
+/// The header of a file, padded to a multiple of 64 and to at least `minimumBytes` bytes.
 std::string makeNpyHeader(adrt_type type, llvm::ArrayRef<int64_t> shape, size_t minimumBytes = 0);
 
 } // namespace mlir::ad::runner

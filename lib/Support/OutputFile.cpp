@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Regular files are written beside their place and moved there; anything else is written where it is.
+// A regular file is written under a temporary name in its folder and renamed. Any other file is written in
+// place.
 #include "adjoint/Support/OutputFile.h"
 #include "adjoint/Support/Error.h"
 #include "llvm/Support/Errno.h"
@@ -19,7 +20,7 @@ using llvm::StringRef;
 
 namespace {
 
-/// Where `path` leads once its links are followed, whether a file is there or not.
+/// The path that `path` refers to after links; the file need not exist.
 std::string followLinks(StringRef path) {
   constexpr int maxLinks = 40; // as many as Linux follows
   llvm::SmallString<128> current(path);
@@ -47,7 +48,7 @@ bool isOpenOutput(const struct stat &status) {
   return sameFile(status, STDOUT_FILENO) || sameFile(status, STDERR_FILENO);
 }
 
-/// A descriptor for what must not be replaced; -1 for a regular file and for one that does not exist.
+/// A descriptor of a file that must not be replaced; -1 if the file is regular or does not exist.
 Expected<int> openInPlace(StringRef path) {
   struct stat status;
   if (::stat(path.str().c_str(), &status) != 0) {
@@ -56,7 +57,7 @@ Expected<int> openInPlace(StringRef path) {
     return -1;
   }
   int descriptor = -1;
-  // A name of an output that is open already, such as /dev/stdout, goes on where that output stands.
+  // A name of an open output, such as /dev/stdout, shares the file offset of that output.
   for (int open : {STDOUT_FILENO, STDERR_FILENO})
     if (descriptor < 0 && sameFile(status, open))
       descriptor = ::fcntl(open, F_DUPFD_CLOEXEC, 0);
@@ -69,7 +70,7 @@ Expected<int> openInPlace(StringRef path) {
   return descriptor;
 }
 
-/// One after the other: a pipe has no offsets.
+/// Without offsets, which pipes do not have.
 Error writeSequentially(int descriptor, StringRef path, llvm::ArrayRef<StringRef> parts) {
   for (StringRef part : parts)
     while (!part.empty()) {
@@ -81,12 +82,12 @@ Error writeSequentially(int descriptor, StringRef path, llvm::ArrayRef<StringRef
   return Error::success();
 }
 
-/// Network file systems tell only at the close that the disk is full.
+/// Network file systems report a full disk only at the close.
 Error closeChecked(int descriptor, StringRef path) {
   return ::close(descriptor) == 0 ? Error::success() : systemError("cannot write", path);
 }
 
-/// Behind what has been printed there.
+/// After the output that llvm::outs has buffered.
 Error writeStandardOutput(llvm::ArrayRef<StringRef> parts) {
   llvm::outs().flush();
   return writeSequentially(STDOUT_FILENO, "standard output", parts);
@@ -112,7 +113,7 @@ Error mlir::ad::runner::writeFully(int descriptor, StringRef path, uint64_t offs
   return Error::success();
 }
 
-// The folder of a file that does not exist yet may.
+// If the file does not exist, the real path of its folder with the name of the file.
 static std::string canonical(StringRef path) {
   llvm::SmallString<128> real;
   if (!llvm::sys::fs::real_path(path, real))
@@ -137,13 +138,13 @@ Expected<std::string> mlir::ad::runner::findRegularFile(StringRef path) {
 
 Expected<TemporaryFile> TemporaryFile::create(StringRef finalPath) {
   llvm::SmallString<128> model(llvm::sys::path::parent_path(finalPath));
-  // Hidden, so that a reader who globs *.npy never sees a file that is not complete.
+  // The name is hidden, so that a reader who globs *.npy never sees an incomplete file.
   llvm::sys::path::append(model, "." + llvm::sys::path::filename(finalPath) + ".%%%%%%%%");
   llvm::SmallString<128> name;
   int descriptor;
   if (std::error_code code = llvm::sys::fs::createUniqueFile(model, descriptor, name))
     return usageError("cannot write '" + finalPath + "': " + code.message());
-  // Who may read the old file may read the new one, and nobody else.
+  // The new file has the permissions of the old one.
   struct stat status;
   if (::stat(finalPath.str().c_str(), &status) == 0)
     ::fchmod(descriptor, status.st_mode & 0777);
@@ -185,10 +186,10 @@ Error mlir::ad::runner::checkWritable(StringRef path, bool isAppendedTo) {
   if (exists ? S_ISDIR(status.st_mode) : errno == ELOOP)
     return systemError("cannot write", path);
   bool inPlace = exists && (isAppendedTo || !S_ISREG(status.st_mode));
-  llvm::SmallString<128> place(inPlace ? path : llvm::sys::path::parent_path(followLinks(path)));
+  llvm::SmallString<128> checked(inPlace ? path : llvm::sys::path::parent_path(followLinks(path)));
   if (!inPlace)
-    llvm::sys::path::append(place, "."); // is an error where something else than a folder is
-  return ::access(place.c_str(), W_OK) == 0 ? Error::success() : systemError("cannot write", path);
+    llvm::sys::path::append(checked, "."); // an error unless it is a folder
+  return ::access(checked.c_str(), W_OK) == 0 ? Error::success() : systemError("cannot write", path);
 }
 
 Error mlir::ad::runner::writeFile(StringRef path, llvm::ArrayRef<StringRef> parts) {

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The parser of MLIR has one message for an unknown operation and no hook that a dialect could use without
-// parsing the operation itself, so that the text of the message is completed on its way to the user.
+// MLIR's parser has one message for an unknown operation. A dialect has no hook to change it without parsing
+// the operation itself. So the text of the diagnostic is completed before it is printed.
 
 #include "adjoint/Support/ParserHints.h"
 
@@ -14,7 +14,7 @@ using namespace mlir;
 
 static constexpr llvm::StringLiteral kPrefix = "ad.";
 
-// Names that NumPy, JAX, PyTorch and other dialects have for operations of ours.
+// The names of our operations in NumPy, JAX, PyTorch and other dialects.
 static StringRef nameHere(StringRef name) {
   return llvm::StringSwitch<StringRef>(name)
       .Cases({"matmul", "mm", "bmm", "mv", "einsum", "dot_general", "contract", "matvec"}, "dot")
@@ -55,7 +55,7 @@ static StringRef nameHere(StringRef name) {
       .Default("");
 }
 
-// The operation whose name differs in underscores only, as `layernorm` does.
+// The operation whose name only differs in underscores, e.g. for `layernorm`.
 static StringRef nameWithUnderscores(StringRef name, ArrayRef<RegisteredOperationName> operations) {
   auto letters = [](StringRef text) { return llvm::join(llvm::split(text, '_'), ""); };
   for (RegisteredOperationName operation : operations)
@@ -65,7 +65,7 @@ static StringRef nameWithUnderscores(StringRef name, ArrayRef<RegisteredOperatio
   return "";
 }
 
-// The operation whose spelling is nearest, if no more than a third of the letters differ.
+// The operation with the most similar spelling, if at most a third of the letters differ.
 static StringRef nearestName(StringRef name, ArrayRef<RegisteredOperationName> operations) {
   StringRef best;
   unsigned distance = name.size() / 3 + 2;
@@ -80,7 +80,7 @@ static StringRef nearestName(StringRef name, ArrayRef<RegisteredOperationName> o
   return best;
 }
 
-// `name` is what stands behind the dialect's prefix, which the user may have forgotten.
+// `name` is the name without the dialect's prefix, which the user may have omitted.
 static void suggestOperation(Diagnostic &diagnostic, StringRef name, bool hasPrefix) {
   MLIRContext *context = diagnostic.getLocation()->getContext();
   SmallVector<RegisteredOperationName> operations;
@@ -102,8 +102,8 @@ static void suggestOperation(Diagnostic &diagnostic, StringRef name, bool hasPre
 }
 
 namespace {
-/// What the parser says in full, or where that ends in the name of an operation, how it ends; and what to
-/// write.
+/// A message of the parser and the text to append. `message` is the whole message, or its end if it begins
+/// with `'`.
 struct Hint {
   StringRef message, hint;
 };
@@ -152,11 +152,11 @@ static void rewriteDialect(Diagnostic &diagnostic, StringRef text) {
   replaceText(diagnostic, "dialect '" + dialect + "' is not supported, but got '" + unknown +
                               "'; write operations of ad on tensors, which docs/reference lists");
   for (Diagnostic &note : diagnostic.getNotes())
-    replaceText(note,
-                "programs are written in ad, arith, check, func, scf and tensor; linalg stands in ad.kernel");
+    replaceText(note, "programs are written in ad, arith, check, func, scf and tensor; linalg is only "
+                      "allowed in ad.kernel");
 }
 
-// A tensor of rank 0 where its element is expected.
+// The value is a tensor of rank 0, but its element is expected.
 static void suggestExtract(Diagnostic &diagnostic, StringRef text) {
   StringRef value = text.split('\'').second.split('\'').first;
   auto [expected, given] = text.rsplit(" expects different type than prior uses: ").second.split(" vs ");
@@ -171,7 +171,7 @@ bool ad::addParserHint(Diagnostic &diagnostic) {
     return false;
   std::string text = diagnostic.str();
   StringRef rest = text;
-  // The names of C++ behind an error about the same word.
+  // The message only adds names of C++ to the previous error.
   if (rest.starts_with("failed to parse ") && rest.contains(" parameter '") &&
       rest.contains("' which is to be a `"))
     return true;
@@ -208,6 +208,6 @@ LogicalResult ad::verifyNesting(const llvm::SourceMgr &sources, MLIRContext *con
 
 void ad::addParserHints(MLIRContext *context) {
   context->getDiagEngine().registerHandler([](Diagnostic &diagnostic) {
-    return success(addParserHint(diagnostic)); // the others go on to whoever prints them
+    return success(addParserHint(diagnostic)); // other diagnostics go on to the next handler
   });
 }

@@ -6,10 +6,10 @@
 
 using namespace mlir;
 
-// Beside its place and moved there: a reader sees the old file or the whole new one.
+// Writes a temporary file in the same folder and renames it: a reader sees the old file or the whole new one.
 static llvm::Error replaceFile(StringRef file, StringRef text) {
   SmallString<128> path;
-  if (llvm::sys::fs::real_path(file, path)) // follows links; fails where there is no file yet
+  if (llvm::sys::fs::real_path(file, path)) // follows links; fails if the file does not exist
     path = file;
   auto temporary = llvm::sys::fs::TempFile::create(path + ".%%%%%%");
   if (!temporary)
@@ -52,7 +52,7 @@ LogicalResult ad::writeTextFile(Operation *op, StringRef option, StringRef file,
   llvm::Error error = writeText(file, text);
   if (!error)
     return success();
-  // Not an error of `op`: a note with the whole program would bury it.
+  // Not emitted by `op`, which would attach a note with the whole program.
   return emitError(op->getLoc()) << "cannot write '" << file << "', option " << option << ": "
                                  << llvm::toString(std::move(error));
 }

@@ -11,7 +11,7 @@
 
 namespace adrt {
 
-/// A 64-byte aligned block that keeps its memory when it is asked for less.
+/// A 64-byte aligned block. It keeps its memory when a smaller size is requested.
 class Buffer {
 public:
   static constexpr int64_t alignment = 64;

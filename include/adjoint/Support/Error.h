@@ -14,9 +14,9 @@ namespace mlir::ad::runner {
 enum ExitCode : int {
   ExitDone = 0,
   ExitProgramError = 1, // the program is wrong, at compile or run time
-  ExitUsage = 2,        // options, arguments, files: what the user can repair on the command line
+  ExitUsage = 2,        // options, arguments, files: errors that the user can fix on the command line
   ExitCheckFailed = 3,
-  ExitNoTarget = 4, // there is none, or it has too little memory or fails
+  ExitNoTarget = 4, // there is no such device, or it has too little memory or fails
   ExitStuck = 5,    // a kernel took longer than it may
   ExitInterrupted = 130
 };
@@ -35,7 +35,7 @@ public:
 llvm::Error exitError(ExitCode code, const llvm::Twine &message);
 llvm::Error usageError(const llvm::Twine &message);
 
-/// The exit code and the message of `error`; errors of LLVM count as errors of the program.
+/// The exit code and the message of `error`. Other errors of LLVM are errors of the program.
 std::pair<ExitCode, std::string> consumeExitError(llvm::Error error);
 
 } // namespace mlir::ad::runner

@@ -1,8 +1,9 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   The floating-point state that compiled code relies on: round to nearest even, subnormals kept, no traps.
-   Hosts may run with other settings (Python extensions built with -ffast-math switch subnormals off for a
-   whole thread), so every thread sets its own at entry and gives the host's back. */
+   The floating-point state that compiled code requires: round to nearest even, keep subnormals, no traps. The
+   calling program may have another state (Python extensions built with -ffast-math disable subnormals for a
+   whole thread). Therefore every thread sets its own state at entry, and restores that of the caller at exit.
+ */
 #ifndef ADJOINT_SUPPORT_FLOATINGPOINTSTATE_H
 #define ADJOINT_SUPPORT_FLOATINGPOINTSTATE_H
 

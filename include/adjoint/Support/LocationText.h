@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Places in the source as compiled programs name them at run time.
+// Source locations as compiled programs name them at run time.
 
 #ifndef ADJOINT_SUPPORT_LOCATIONTEXT_H
 #define ADJOINT_SUPPORT_LOCATIONTEXT_H
@@ -10,7 +10,7 @@
 
 namespace mlir::ad {
 
-/// FILE:LINE:COLUMN where the location has one, else as MLIR prints it.
+/// FILE:LINE:COLUMN if the location has one, else the text that MLIR prints.
 std::string locationText(Location loc);
 
 } // namespace mlir::ad

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Text that a parser of LLVM would follow until the stack ends: MLIR's and that of JSON call themselves for
-// every bracket.
+// A limit on nested brackets. The parsers of MLIR and JSON in LLVM recurse for every bracket, so deeply
+// nested text overflows the stack.
 
 #ifndef ADJOINT_SUPPORT_NESTING_H
 #define ADJOINT_SUPPORT_NESTING_H
@@ -12,15 +12,13 @@
 
 namespace mlir::ad {
 
-/// How deep brackets of a text may be nested, of all kinds together: as deep as clang's -fbracket-depth
-/// allows.
+/// The maximum nesting of brackets, of all kinds together. It is the default of clang's -fbracket-depth.
 constexpr size_t kMaxNesting = 256;
 
-/// The first bracket of an MLIR or JSON text that is nested deeper than kMaxNesting, as a pointer into the
-/// text; null if there is none, or if the text is MLIR's bytecode. Brackets in strings and comments do not
-/// count.
+/// A pointer to the first bracket of an MLIR or JSON text that is nested deeper than kMaxNesting. Null if
+/// there is none, or if the text is MLIR bytecode. Brackets in strings and comments do not count.
 const char *findTooDeep(llvm::StringRef text);
-/// What is wrong with such a text.
+/// The error message about such a text.
 std::string tooDeepMessage();
 
 } // namespace mlir::ad

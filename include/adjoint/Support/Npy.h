@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // NumPy's `.npy` files, format versions 1 to 3: reading whole tensors and streams of them, writing tensors
-// atomically, and appending along a first axis. Files come from anywhere: nothing in one may do more than
-// cause an error message.
+// atomically, and appending along a first axis. Files are untrusted: a malformed file only causes an error
+// message.
 #ifndef ADJOINT_SUPPORT_NPY_H
 #define ADJOINT_SUPPORT_NPY_H
 
@@ -12,7 +12,7 @@
 
 namespace mlir::ad::runner {
 
-/// What the head of a file says.
+/// The contents of the header.
 struct NpyHeader {
   std::string dtype; ///< as in the file, e.g. <f4
   bool fortranOrder = false;
@@ -22,21 +22,21 @@ struct NpyHeader {
   int64_t dataBytes = 0;
 };
 
-/// Reads the head of a file of `fileSize` bytes that starts with `bytes`; checks that all data it announces
-/// is there.
+/// Parses the header of a file of `fileSize` bytes that starts with `bytes`. Checks that the file has all
+/// data that the header describes.
 llvm::Expected<NpyHeader> parseNpyHeader(llvm::ArrayRef<char> bytes, uint64_t fileSize);
 
-/// A whole file in memory. The entry for fuzzing: pure, for any bytes.
+/// Parses a whole file in memory, with any bytes. Used for fuzzing.
 inline llvm::Expected<NpyHeader> parseNpy(llvm::ArrayRef<char> bytes) {
   return parseNpyHeader(bytes, bytes.size());
 }
 
-/// Whether elements of `dtype` are elements of `type`; raw V1 and V2 stand for the types that NumPy lacks.
+/// Whether elements of `dtype` are elements of `type`. Raw V1 and V2 may be types that NumPy does not have.
 bool npyTypeFits(llvm::StringRef dtype, adrt_type type);
-/// That they are not, with the conversion to write.
+/// The error that they are not, with a conversion in NumPy.
 llvm::Error npyTypeError(llvm::StringRef path, llvm::StringRef dtype, adrt_type type);
 
-/// An open file whose data is read piece by piece.
+/// An open file whose data is read in parts.
 class NpyFile {
 public:
   static llvm::Expected<NpyFile> open(llvm::StringRef path);
@@ -61,8 +61,8 @@ private:
 /// Writes `tensor` to `path`: the old file stays until the new one is complete.
 llvm::Error writeNpy(llvm::StringRef path, const adrt_tensor &tensor);
 
-/// A file that grows by one tensor per call, along a new first axis. What stands on disk is a valid file at
-/// any moment after `create`; tensors are on disk after a flush.
+/// A file that grows by one tensor per call, along a new first axis. After `create`, the file on disk is
+/// valid at any time. Tensors are on disk after a flush.
 class NpyAppender {
 public:
   static llvm::Expected<std::unique_ptr<NpyAppender>> create(llvm::StringRef path, adrt_type type,

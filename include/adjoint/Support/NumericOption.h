@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Numbers that options of passes take: the parser of options accepts every one that fits into the type.
+// Checks of the numbers in pass options. The parser of options accepts every number that fits into the type.
 
 #ifndef ADJOINT_SUPPORT_NUMERICOPTION_H
 #define ADJOINT_SUPPORT_NUMERICOPTION_H
@@ -10,27 +10,28 @@
 
 namespace mlir::ad {
 
-/// Fails after a diagnostic at the operation when the option's number is less than `least`.
-inline LogicalResult verifyAtLeast(Operation *op, StringRef option, int64_t least, int64_t given) {
-  if (given >= least)
+/// Fails with a diagnostic at the operation if the option's number is less than `min`.
+inline LogicalResult verifyAtLeast(Operation *op, StringRef option, int64_t min, int64_t given) {
+  if (given >= min)
     return success();
   return emitError(op->getLoc(), "expected '")
-         << option << "' with a number of at least " << least << ", but got " << given;
+         << option << "' with a number of at least " << min << ", but got " << given;
 }
 
-/// Fails after a diagnostic at the operation when the option's number is no power of two between the bounds.
-inline LogicalResult verifyPowerOfTwo(Operation *op, StringRef option, int64_t least, int64_t most,
+/// Fails with a diagnostic at the operation if the option's number is not a power of two between the bounds.
+inline LogicalResult verifyPowerOfTwo(Operation *op, StringRef option, int64_t min, int64_t max,
                                       int64_t given) {
-  if (given >= least && given <= most && llvm::isPowerOf2_64(given))
+  if (given >= min && given <= max && llvm::isPowerOf2_64(given))
     return success();
   return emitError(op->getLoc(), "expected '")
-         << option << "' with a power of two from " << least << " to " << most << ", but got " << given;
+         << option << "' with a power of two from " << min << " to " << max << ", but got " << given;
 }
 
-/// The bytes of a vector register: from two lanes of 32 bits to more than any register has.
+/// The size of a vector register in bytes: at least two lanes of 32 bits, and at most more than any register
+/// has.
 inline LogicalResult verifyVectorBytes(Operation *op, int64_t given) {
-  constexpr int64_t least = 8, most = 1024;
-  return verifyPowerOfTwo(op, "vector-bytes", least, most, given);
+  constexpr int64_t min = 8, max = 1024;
+  return verifyPowerOfTwo(op, "vector-bytes", min, max, given);
 }
 
 } // namespace mlir::ad

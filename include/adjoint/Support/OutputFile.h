@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Writing files so that a reader sees the old or the new content, never half of it. Links stay links, and
-// what is no regular file (a device, a pipe) is written to, never replaced. Internal to the runner.
+// Writing files atomically: a reader sees either the old or the new content. A link stays a link. A file that
+// is not regular (a device, a pipe) is written to, never replaced. Internal to the runner.
 #ifndef ADJOINT_SUPPORT_OUTPUTFILE_H
 #define ADJOINT_SUPPORT_OUTPUTFILE_H
 
@@ -12,13 +12,13 @@
 
 namespace mlir::ad::runner {
 
-/// The error of the last system call, as one about `path`.
+/// An error with `what`, `path` and the errno of the last system call.
 llvm::Error systemError(const llvm::Twine &what, llvm::StringRef path);
 
 llvm::Error writeFully(int descriptor, llvm::StringRef path, uint64_t offset, const char *data,
                        int64_t bytes);
 
-/// A file beside its final place; removed again unless it is published.
+/// A file in the folder of its final path. It is removed unless it is published.
 class TemporaryFile {
 public:
   static llvm::Expected<TemporaryFile> create(llvm::StringRef finalPath);
@@ -28,9 +28,10 @@ public:
   ~TemporaryFile();
 
   int getDescriptor() const { return descriptor; }
-  /// The caller closes it; the file stays until it is published or this object dies.
+  /// The caller has to close the descriptor. The file exists until it is published or this object is
+  /// destroyed.
   int takeDescriptor() { return std::exchange(descriptor, -1); }
-  /// Moves the file to its final place.
+  /// Moves the file to its final path.
   llvm::Error publish();
 
 private:
@@ -40,24 +41,24 @@ private:
   std::string name, finalPath;
 };
 
-/// Where a regular file named `path` is, once links are followed, or would be; an error if something else is
-/// there.
+/// The path of the regular file that `path` refers to, after links. The file need not exist. An error if
+/// `path` is not a regular file.
 llvm::Expected<std::string> findRegularFile(llvm::StringRef path);
 
-/// Whether both paths lead to one file, which need not exist yet.
+/// Whether both paths refer to the same file, which need not exist.
 bool isSameFile(llvm::StringRef path, llvm::StringRef other);
 
-/// A new file takes the place of what has the name `path`, be it a link.
+/// Replaces `path`, also if it is a link, by a new file.
 llvm::Error replaceFile(llvm::StringRef path, llvm::ArrayRef<llvm::StringRef> parts);
 
-/// The name of standard output where a file is written.
+/// The path that means standard output.
 constexpr llvm::StringLiteral kStandardOutput("-");
 
-/// An error if the file that `path` leads to could not be written, as it stands: a long run should not end
-/// with that. It is appended to, or written by writeFile. Nothing is created; an empty path names no file.
+/// An error if the file that `path` refers to cannot be appended to, or written by writeFile. Called before a
+/// long run. Creates nothing. An empty path means no file.
 llvm::Error checkWritable(llvm::StringRef path, bool isAppendedTo = false);
 
-/// Writes to the file that `path` leads to, or to standard output. What is not a regular file is written in
+/// Writes to the file that `path` refers to, or to standard output. A file that is not regular is written in
 /// place.
 llvm::Error writeFile(llvm::StringRef path, llvm::ArrayRef<llvm::StringRef> parts);
 

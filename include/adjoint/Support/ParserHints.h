@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What to write instead, behind messages of MLIR's parser that only say what it did not find.
+// Hints that are appended to messages of MLIR's parser which only name the missing token.
 
 #ifndef ADJOINT_SUPPORT_PARSERHINTS_H
 #define ADJOINT_SUPPORT_PARSERHINTS_H
@@ -14,16 +14,17 @@ class SourceMgr;
 
 namespace mlir::ad {
 
-/// Completes an error of the parser: names the operation that an unknown one stands for, by what other
-/// frameworks call it or by its spelling, or what comes next, and says in words of the program what the
-/// parser says in those of C++. Leaves other messages as they are. Returns true for one that only repeats the
-/// one before.
+/// Completes an error of the parser. For an unknown operation, it names the operation of a similar spelling,
+/// or the one that other frameworks call so. For a missing token, it names the syntax that follows. It
+/// replaces names of C++ by those of the program. It does not change other messages. Returns true for a
+/// message that only repeats the previous one.
 bool addParserHint(Diagnostic &diagnostic);
 
-/// Completes the errors in a context that nothing else of ours watches, for as long as the context lives.
+/// Completes the errors of a context, as long as it exists. For tools without a diagnostic handler of ours.
 void addParserHints(MLIRContext *context);
 
-/// Fails after an error at the bracket where the main file of `sources` is nested too deeply for the parser.
+/// Fails with an error at the first bracket of the main file of `sources` that is nested too deeply for the
+/// parser.
 LogicalResult verifyNesting(const llvm::SourceMgr &sources, MLIRContext *context);
 
 } // namespace mlir::ad

@@ -1,7 +1,7 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Programs name functions as they like, linkers and PTX do not: to them `@`, quotes and spaces have a meaning
-   or none at all. */
+   Symbols of functions. The name of a function in a program may contain any character. Linkers and PTX do not
+   accept all of them, such as `@`, quotes and spaces. */
 #ifndef ADJOINT_SUPPORT_SYMBOLNAME_H
 #define ADJOINT_SUPPORT_SYMBOLNAME_H
 
@@ -10,8 +10,8 @@
 
 namespace adrt {
 
-/// Letters, digits and underscores stay, every other byte becomes `$` and two hexadecimal digits: different
-/// names stay different.
+/// Letters, digits and underscores are kept. Every other byte becomes `$` and two hexadecimal digits, so
+/// different names have different symbols.
 inline std::string symbolName(std::string_view name) {
   constexpr char digits[] = "0123456789abcdef";
   std::string symbol;

@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tensors on the host's side: what a program expects (TensorSpec) and values that own their memory (Tensor).
+// Tensors on the host: the type that a program expects (TensorSpec), and values that own their memory
+// (Tensor).
 #ifndef ADJOINT_SUPPORT_TENSOR_H
 #define ADJOINT_SUPPORT_TENSOR_H
 
@@ -24,7 +25,7 @@ constexpr int64_t dynamicSize = -1;
 struct TensorSpec {
   std::string name;
   adrt_type type = ADRT_F32;
-  Shape shape;                ///< dynamicSize where the program leaves a size open
+  Shape shape;                ///< dynamicSize for each dynamic size
   std::optional<int> donated; ///< the result that may take this argument's buffer
 };
 
@@ -52,7 +53,7 @@ public:
   const char *getData() const { return static_cast<const char *>(buffer.data()); }
   int64_t getByteSize() const { return bytes; }
   int64_t getElementCount() const { return bytes / adrt::elementSize(type); }
-  /// A view for the runtime; valid as long as this tensor lives and is not moved.
+  /// A view for the runtime. It is valid until this tensor is moved or destroyed.
   adrt_tensor view() const;
 
 private:

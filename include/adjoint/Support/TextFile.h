@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Files that passes write beside the program: reports, forms to read, pictures.
+// Files that passes write in addition to the program: reports, text forms, pictures.
 
 #ifndef ADJOINT_SUPPORT_TEXTFILE_H
 #define ADJOINT_SUPPORT_TEXTFILE_H
@@ -12,8 +12,8 @@ namespace mlir::ad {
 /// Writes `text` to `file`, whole or not at all; `-` is standard output.
 llvm::Error writeText(StringRef file, StringRef text);
 
-/// Writes what the callback prints to `file`, as writeText does. Fails after an error at `op` that names the
-/// `option` of the pass that asked for the file.
+/// Writes the output of the callback to `file`, as writeText does. Fails with an error at `op` that names the
+/// `option` of the pass.
 LogicalResult writeTextFile(Operation *op, StringRef option, StringRef file,
                             function_ref<void(raw_ostream &)> print);
 
