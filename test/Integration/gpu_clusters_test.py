@@ -48,7 +48,7 @@ def wrong(case, folder):
 def sectors_read(folder, shape, tile):
     """What TMA loads read of global memory, in sectors of 32 bytes."""
     done = Product(folder, *shape, tile).run(["eager"], more=["--stats"])
-    found = re.findall(r" nvvm\.cp\.async\.bulk\.tensor\.shared\.cluster\.global: \d+ requests, (\d+) sectors, (\S+) of the least", done.stdout)
+    found = re.findall(r" nvvm\.cp\.async\.bulk\.tensor\.shared\.cluster\.global: \d+ requests, (\d+) sectors, (\S+) times the minimum", done.stdout)
     if done.returncode or not found or any(float(share) != 1 for _, share in found):
         raise RuntimeError(f"reads {found}: {done.stderr}")
     return sum(int(sectors) for sectors, _ in found)

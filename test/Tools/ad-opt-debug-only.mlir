@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Output of one debug type, of several, and none of a type that nobody asked for; what each pass decided and why.
+// Output of one debug type, of several, and none of other types: what each pass decided and why.
 //
 // REQUIRES: assertions
 // RUN: ad-opt %s --ad-set-numerics --ad-fuse --debug-only=ad-fuse 2>&1 >/dev/null | FileCheck %s

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Mistakes of a first day: each message stands where the fault is, says what was expected and found, and what to write
+"""Common mistakes: each message has the location of the fault, says what was expected and found, and what to write
 instead.
 
 Programs are the body of a function of `%x: tensor<4x3xf32>`.
@@ -72,7 +72,7 @@ LINES = {
                                  "take the element with tensor.extract %c[] : tensor<i1>"),
     "a value that is not there": (f"%y = ad.exp %z : {T}", 15, "use of undeclared SSA value name"),
 }
-# The whole program, the place of the message, and what it says.
+# The whole program, the location of the message, and its text.
 PROGRAMS = {
     "no return": (HEAD + f"  %y = ad.exp %x : {T}\n}}\n", "2:8", "; end a function with 'return'"),
     "no brace": (HEAD + f"  %y = ad.exp %x : {T}\n  return %y : {T}\n", "3:", "or '}' where a region ends"),
@@ -114,7 +114,7 @@ NAMES = {
     "log_softmax": "logsumexp logsoftmax", "rem": "modulo fmod mod remainder", "round_even": "round rint",
     "reverse": "flip", "is_finite": "isfinite", "compare": "equal less greater cmp cmpf eq lt gt",
 }
-# Options of ad-runner behind a program that is right, and the message.
+# Options of ad-runner after a correct program, and the message.
 OPTIONS = {
     "no source": ([], "argument 'x' of type tensor<4x3xf32> has no source, expected --arg x=SOURCE"),
     "another name": (["--arg", "y=zeros"], "the program has no argument 'y', its arguments are x"),
@@ -144,7 +144,7 @@ NUMERICS = {
     "reproducible,approx": "expected no permissions after reproducible",
 }
 UNREAD = "module attributes {da.numerics = #ad.numerics<fast>} {\n}\n"
-# Options of passes and the least that they take.
+# Options of passes and their minimum.
 NUMBERS = {
     "--ad-simplify=max-rewrites": (-7, "expected 'max-rewrites' with a number of at least -1, but got -7"),
     "--ad-split-k=blocks": (-1, "expected 'blocks' with a number of at least 1, but got -1"),
@@ -158,16 +158,16 @@ def said(tool, *options):
     return done.returncode, done.stderr
 
 
-def wrong_program(text, place, message):
+def wrong_program(text, location, message):
     def check(folder):
         file = folder / "program.mlir"
         file.write_text(text)
         for tool, options in (("ad-runner", ["--cache=off", "--arg=x=zeros"]), ("ad-opt", [])):
             code, error = said(tool, file, *options)
             line = next((line for line in error.splitlines() if "error: " in line), "")
-            if (code != 1 or f"program.mlir:{place}" not in line or message not in line or "`" in error
+            if (code != 1 or f"program.mlir:{location}" not in line or message not in line or "`" in error
                     or "http" in error):
-                yield f"{tool}: expected exit code 1 and '{message}' at {place}, but got {code}: {error[:300]}"
+                yield f"{tool}: expected exit code 1 and '{message}' at {location}, but got {code}: {error[:300]}"
 
     return check
 
@@ -211,7 +211,7 @@ def wrong_number(option, number, message):
 
 
 def names_elsewhere(folder):
-    """All in one run: ad-opt reads on behind each `// -----`."""
+    """All in one run: ad-opt continues after each `// -----`."""
     names = [(name, here) for here, elsewhere in NAMES.items() for name in elsewhere.split()]
     (folder / "program.mlir").write_text("// -----\n".join(f"{HEAD}  %y = ad.{name} %x : {T}\n{TAIL}" for name,
                                                            _ in names))

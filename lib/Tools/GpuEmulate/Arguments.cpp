@@ -109,7 +109,7 @@ llvm::Error Arguments::addScalar(StringRef type, StringRef text, Value &value) {
   return llvm::Error::success();
 }
 
-// Of a tensor map: box=SHAPE, with axes in the order of the array's, swizzle=BYTES, or tf32.
+// A setting of a tensor map: box=SHAPE, with axes in the order of the array, swizzle=BYTES, or tf32.
 static llvm::Error readMapSetting(StringRef setting, adsim::TensorMapSpec &spec) {
   if (setting.consume_front("swizzle=")) {
     llvm::Expected<uint64_t> bytes = parseNumber(setting, "a swizzle", 128);
@@ -135,14 +135,14 @@ static llvm::Error readMapSetting(StringRef setting, adsim::TensorMapSpec &spec)
   return llvm::Error::success();
 }
 
-// Axes in the order of the shape, the contiguous one last; the hardware counts from the other end.
+// The axes of the shape are in row-major order; those of a tensor map are in the opposite order.
 llvm::Error Arguments::addMap(StringRef text, Value &value) {
   auto [settings, source] = text.split(':');
   llvm::Expected<Array *> array = readArray(source);
   if (!array)
     return array.takeError();
   if (!*array)
-    return usageError("expected an array behind the settings of 'map:" + text + "'");
+    return usageError("expected an array after the settings of 'map:" + text + "'");
   const runner::Tensor &tensor = (*array)->tensor;
   llvm::ArrayRef<int64_t> shape = tensor.getShape();
   adsim::TensorMapSpec spec;
@@ -171,7 +171,7 @@ llvm::Error Arguments::addSame(StringRef text, Value &value) {
   if (!index)
     return index.takeError();
   if (*index >= values.size())
-    return usageError("'same:" + text + "' does not refer to an argument in front of it");
+    return usageError("'same:" + text + "' does not refer to an earlier argument");
   value = *values[*index];
   return llvm::Error::success();
 }

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Arguments of a kernel from the words of a command line. Internal to the tool.
+// Arguments of a kernel from the command line. Internal to the tool.
 #ifndef ADJOINT_LIB_TOOLS_GPUEMULATE_ARGUMENTS_H
 #define ADJOINT_LIB_TOOLS_GPUEMULATE_ARGUMENTS_H
 
@@ -18,7 +18,7 @@ public:
 
   std::vector<void *> pointers();
   std::vector<adsim::MemoryRange> ranges() const;
-  /// Writes what the kernel may have changed into the files of --out.
+  /// Writes the arrays that the kernel may have changed to the files of --out.
   llvm::Error writeOutputs(llvm::ArrayRef<std::string> paths);
 
 private:
@@ -26,7 +26,7 @@ private:
     runner::Tensor tensor;
     bool writable = false;
   };
-  /// The value that the kernel gets: a pointer, a number, or a tensor map.
+  /// The value that is passed to the kernel: a pointer, a number, or a tensor map.
   struct Value {
     alignas(64) std::array<unsigned char, adsim::tensorMapBytes> bytes{};
   };
@@ -35,7 +35,7 @@ private:
   llvm::Error addScalar(llvm::StringRef type, llvm::StringRef number, Value &value);
   llvm::Error addMap(llvm::StringRef text, Value &value);
   llvm::Error addSame(llvm::StringRef number, Value &value);
-  /// Null for what is no array.
+  /// Null for numbers.
   llvm::Expected<Array *> readArray(llvm::StringRef text);
   llvm::Error createOutput(llvm::StringRef text, Array &array);
 

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// From a file to kernels in this process.
+// Compiles a file to kernels in this process.
 #include "KernelLibrary.h"
 #include "adjoint/Emulator/Passes.h"
 #include "adjoint/Runner/Session/Compile.h"
@@ -90,7 +90,7 @@ llvm::Expected<std::unique_ptr<KernelLibrary>> KernelLibrary::create(ModuleOp lo
   llvm::Expected<std::unique_ptr<orc::LLJIT>> jit = link(*objects);
   if (!jit)
     return jit.takeError();
-  std::string reasons; // the lookup says only that it failed
+  std::string reasons; // the lookup itself only reports that it failed
   (*jit)->getExecutionSession().setErrorReporter(
       [&reasons](llvm::Error error) { reasons += llvm::toString(std::move(error)) + "; "; });
   llvm::StringMap<const adsim::KernelCode *> codes;

@@ -19,12 +19,12 @@ public:
   virtual const adsim::KernelCode *find(llvm::StringRef kernel) const = 0;
   virtual llvm::ArrayRef<std::string> getKernelNames() const = 0;
 
-  /// Compiles and links what `ad-lower-to-emulator` has made of a module.
+  /// Compiles and links a module after `ad-lower-to-emulator`.
   static llvm::Expected<std::unique_ptr<KernelLibrary>> create(mlir::ModuleOp lowered);
 };
 
-/// Parses `path`, lowers its GPU modules to the emulator and compiles them. Problems of the program have been
-/// printed when the error's message is empty.
+/// Parses `path`, lowers its GPU modules to the emulator and compiles them. If the message of the error is
+/// empty, the errors of the program have been printed.
 llvm::Expected<std::unique_ptr<KernelLibrary>> loadKernels(llvm::StringRef path);
 
 } // namespace mlir::ad::emulator

@@ -49,7 +49,7 @@ private:
   Error checkUnknown() const;
   Error readDim(OptionId id, StringRef name, adsim::Dim3 &dim) const;
   template <typename Number>
-  Error readNumber(OptionId id, StringRef name, uint64_t least, uint64_t largest, Number &number) const;
+  Error readNumber(OptionId id, StringRef name, uint64_t min, uint64_t max, Number &number) const;
   Error readSchedule(adsim::Schedule &schedule) const;
   const InputArgList &list;
 };
@@ -77,17 +77,17 @@ Error OptionsReader::readDim(OptionId id, StringRef name, adsim::Dim3 &dim) cons
 }
 
 template <typename Number>
-Error OptionsReader::readNumber(OptionId id, StringRef name, uint64_t least, uint64_t largest,
+Error OptionsReader::readNumber(OptionId id, StringRef name, uint64_t min, uint64_t max,
                                 Number &number) const {
   const Arg *arg = list.getLastArg(id);
   if (!arg)
     return Error::success();
-  Expected<uint64_t> value = parseNumber(arg->getValue(), ("option '--" + name + "'").str(), largest);
+  Expected<uint64_t> value = parseNumber(arg->getValue(), ("option '--" + name + "'").str(), max);
   if (!value)
     return value.takeError();
-  if (*value < least)
-    return usageError("option '--" + name + "' expects a number from " + Twine(least) + " to " +
-                      Twine(largest) + ", got '" + arg->getValue() + "'");
+  if (*value < min)
+    return usageError("option '--" + name + "' expects a number from " + Twine(min) + " to " + Twine(max) +
+                      ", got '" + arg->getValue() + "'");
   number = static_cast<Number>(*value);
   return Error::success();
 }
@@ -118,13 +118,13 @@ Expected<ToolOptions> OptionsReader::read() {
   options.outputs = list.getAllArgValues(OPT_out);
   options.detectRaces = !list.hasArg(OPT_no_race_detection);
   options.showStatistics = list.hasArg(OPT_stats);
-  constexpr uint64_t mostThreads = 1024;
+  constexpr uint64_t maxThreads = 1024;
   Error errors[] = {readDim(OPT_grid, "grid", options.grid),
                     readDim(OPT_block, "block", options.block),
                     readDim(OPT_cluster, "cluster", options.cluster),
                     readNumber(OPT_shared, "shared", 0, UINT32_MAX, options.sharedBytes),
                     readNumber(OPT_seed, "seed", 0, UINT64_MAX, options.seed),
-                    readNumber(OPT_threads, "threads", 0, mostThreads, options.threads),
+                    readNumber(OPT_threads, "threads", 0, maxThreads, options.threads),
                     readNumber(OPT_repeat, "repeat", 1, UINT32_MAX, options.repeat),
                     readSchedule(options.schedule)};
   Error all = Error::success();
@@ -137,10 +137,10 @@ Expected<ToolOptions> OptionsReader::read() {
 
 } // namespace
 
-Expected<uint64_t> mlir::ad::emulator::parseNumber(StringRef text, StringRef what, uint64_t largest) {
+Expected<uint64_t> mlir::ad::emulator::parseNumber(StringRef text, StringRef what, uint64_t max) {
   uint64_t number;
-  if (text.getAsInteger(10, number) || number > largest)
-    return usageError(what + " expects a number up to " + Twine(largest) + ", got '" + text + "'");
+  if (text.getAsInteger(10, number) || number > max)
+    return usageError(what + " expects a number up to " + Twine(max) + ", got '" + text + "'");
   return number;
 }
 
@@ -148,7 +148,7 @@ Expected<ToolOptions> mlir::ad::emulator::parseToolOptions(ArrayRef<const char *
   ToolOptTable table;
   unsigned missingIndex, missingCount;
   InputArgList list = table.ParseArgs(arguments, missingIndex, missingCount);
-  // Whoever asks for help gets it, whatever else is wrong.
+  // --help is honoured even if other options are wrong.
   if (list.hasArg(OPT_help)) {
     ToolOptions options;
     options.showHelp = true;

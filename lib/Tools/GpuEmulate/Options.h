@@ -29,7 +29,7 @@ struct ToolOptions {
 llvm::Expected<ToolOptions> parseToolOptions(llvm::ArrayRef<const char *> arguments);
 void printToolHelp(llvm::raw_ostream &os);
 /// A number in decimal, or an error about `what`.
-llvm::Expected<uint64_t> parseNumber(llvm::StringRef text, llvm::StringRef what, uint64_t largest);
+llvm::Expected<uint64_t> parseNumber(llvm::StringRef text, llvm::StringRef what, uint64_t max);
 
 } // namespace mlir::ad::emulator
 

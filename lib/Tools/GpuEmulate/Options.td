@@ -13,7 +13,7 @@ multiclass Value<string name, string meta, string help> {
 defm kernel : Value<"kernel", "NAME", "The kernel to run (default: the only one)">;
 defm grid : Value<"grid", "X[,Y[,Z]]", "Blocks of the grid (default: 1)">;
 defm block : Value<"block", "X[,Y[,Z]]", "Threads of a block (default: 1)">;
-defm cluster : Value<"cluster", "X[,Y[,Z]]", "Blocks of a cluster (default: what the kernel asks for)">;
+defm cluster : Value<"cluster", "X[,Y[,Z]]", "Blocks of a cluster (default: what the kernel requires)">;
 defm shared : Value<"shared", "BYTES", "Dynamic shared memory">;
 defm arg : Value<"arg", "ARGUMENT", "The next argument: FILE.npy, inout:FILE.npy, out:TYPE:SHAPE, same:N, TYPE:NUMBER or map:box=SHAPE[,swizzle=BYTES][,tf32]:ARRAY">;
 defm out : Value<"out", "FILE.npy", "Where the next out or inout argument is written">;

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// ad-gpu-emulate: one kernel of a file, launched once or some times.
+// ad-gpu-emulate launches one kernel of a file, once or several times.
 #include "Arguments.h"
 #include "KernelLibrary.h"
 #include "adjoint/Support/Error.h"
@@ -27,7 +27,7 @@ void onInterrupt(int) {
   std::signal(SIGINT, SIG_DFL);
 }
 
-// Others may use the machine too; what a launch costs is the time of its own threads.
+// CPU time, since other processes may use the CPUs too.
 double cpuSeconds() {
   timespec time{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
@@ -51,11 +51,11 @@ adsim::Launch makeLaunch(const ToolOptions &options, const Arguments &arguments)
 }
 
 void printTraffic(const adsim::SiteTraffic &traffic) {
-  double share =
+  double ratio =
       traffic.idealUnits ? static_cast<double>(traffic.units) / static_cast<double>(traffic.idealUnits) : 0;
   llvm::outs() << "  " << traffic.site.location << " " << traffic.site.operation << ": " << traffic.requests
                << " requests, " << traffic.units << (traffic.shared ? " wavefronts" : " sectors") << ", "
-               << llvm::format("%.2f", share) << " of the least\n";
+               << llvm::format("%.2f", ratio) << " times the minimum\n";
 }
 
 void printStatistics(const adsim::Statistics &s, double seconds) {
@@ -140,10 +140,10 @@ int mlir::ad::emulator::emulateMain(int argc, char **argv) {
   } else if (options->showHelp) {
     printToolHelp(llvm::outs());
   } else {
-    // A program that was started with SIGINT ignored (nohup, background of a script) goes on ignoring it.
+    // If SIGINT was ignored at the start (nohup, a background job of a script), it stays ignored.
     if (std::signal(SIGINT, SIG_IGN) != SIG_IGN)
       std::signal(SIGINT, onInterrupt);
-    std::signal(SIGXFSZ, SIG_IGN); // a limit on the size of files is an error of the write
+    std::signal(SIGXFSZ, SIG_IGN); // exceeding a file size limit becomes an error of the write
     error = llvm::joinErrors(std::move(error), run(*options));
   }
   auto [code, message] = runner::consumeExitError(std::move(error));
