@@ -55,7 +55,7 @@ struct DecomposePass : ad::impl::DecomposePassBase<DecomposePass> {
   }
 
   void runOnOperation() override {
-    // Folding is the business of ad-simplify: here every step of a decomposition stays as it is written.
+    // Only ad-simplify folds: this pass keeps every step of a decomposition as it is written.
     PatternLog log(DEBUG_TYPE);
     GreedyRewriteConfig config;
     config.enableFolding(false).enableConstantCSE(false).setListener(&log).setRegionSimplificationLevel(

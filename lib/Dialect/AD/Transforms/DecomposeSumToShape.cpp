@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// ad.sum_to_shape as reductions over one axis. Where run-time sizes decide whether an axis is summed, the axis
-// is split into one that is summed and one that stays: p into p x 1 when the result has size 1, into 1 x p
-// when it has size p.
+// ad.sum_to_shape as reductions over one axis. Where run-time sizes decide whether an axis is summed, the
+// axis is split into one that is summed and one that stays: p into p x 1 when the result has size 1, into 1 x
+// p when it has size p.
 
 #include "ReductionSteps.h"
 #include "adjoint/Dialect/AD/IR/Sizes.h"
@@ -132,7 +132,7 @@ private:
     value = SelectOp::create(builder, loc, result, single, element, sum, PermissionsAttr());
   }
 
-  // Written out even when the operation has none, since the split axis is not where the rule would look.
+  // An explicit order, since the rule for canonical orders would not find the split axis.
   OrderAttr orderOfAxis(int64_t axis, int64_t rank) {
     if (OrderAttr written = op.getOrderAttr())
       return orderOfStep(written, axis, rank);

@@ -20,7 +20,7 @@ struct Interval {
 static constexpr Interval kAnywhere = {std::numeric_limits<int64_t>::min(),
                                        std::numeric_limits<int64_t>::max()};
 
-// What the expression can be over loops from 0 to these sizes; none when one of them is not known.
+// The range of the expression over loops from 0 to these sizes; none if one of the sizes is dynamic.
 static std::optional<Interval> intervalOf(AffineExpr expr, ArrayRef<int64_t> sizes) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return Interval{constant.getValue(), constant.getValue()};

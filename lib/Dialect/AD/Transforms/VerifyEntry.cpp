@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Checks that the entry of a program has an effect that somebody can see.
+// Checks that the entry of a program has an effect that is visible outside.
 
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
@@ -16,7 +16,7 @@ namespace mlir::ad {
 using namespace mlir;
 using namespace mlir::ad;
 
-// Whether someone outside sees the operation: the host receives, or a check fails. The check dialect is known
+// Whether the operation is visible outside: the host receives, or a check fails. The check dialect is known
 // by name, since the passes of `ad` do not depend on it.
 static bool isSeen(Operation *op) {
   return isa<ReceiveOp>(op) || op->getName().getDialectNamespace() == "check";
@@ -43,8 +43,8 @@ static bool reachesSeen(ModuleOp module, FunctionOpInterface entry) {
   return false;
 }
 
-// A loop that does not advance never ends, and simplification would drop it. Steps that are known at run time only
-// are checked there.
+// A loop that does not advance never ends, and simplification would drop it. Steps that are known at run time
+// only are checked there.
 static LogicalResult verifySteps(ModuleOp module) {
   WalkResult result = module.walk([](scf::ForOp loop) -> WalkResult {
     APInt step;
@@ -55,7 +55,7 @@ static LogicalResult verifySteps(ModuleOp module) {
   return failure(result.wasInterrupted());
 }
 
-// What a caller outside can give and get.
+// The host passes and receives only ranked tensors.
 static LogicalResult verifyTypes(FunctionOpInterface entry) {
   auto passes = [](Type type) {
     return isa<RankedTensorType>(type) && !getElementTypeOrSelf(type).isIndex();

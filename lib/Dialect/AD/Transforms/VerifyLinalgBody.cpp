@@ -15,7 +15,7 @@ using namespace mlir::ad;
 
 //===- Scalar code -===//
 
-// Processors compute with these types in their own ways.
+// Arithmetic in these types differs between targets.
 static bool isNarrow(Type type) {
   auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
   return element && !element.isF64() && !element.isF32() && !element.isF16();

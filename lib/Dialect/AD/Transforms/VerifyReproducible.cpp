@@ -67,7 +67,7 @@ static LogicalResult checkCallees(Operation *op, Operation *promise, SymbolTable
   for (NamedAttribute attribute : op->getAttrs()) {
     auto symbol = dyn_cast<SymbolRefAttr>(attribute.getValue());
     Operation *callee = symbol ? symbols.lookupNearestSymbolFrom(op, symbol) : nullptr;
-    // An operation that is inside too is refused there.
+    // A callee inside of the reproducible function or module is checked by itself.
     if (!isa_and_nonnull<FunctionOpInterface>(callee) || promise->isAncestor(callee) ||
         isReproducible(callee))
       continue;

@@ -31,13 +31,13 @@ struct Placeholder {
 struct Reverser::ReverseLoop {
   scf::ForOp forward, reversed;
   StaticBounds bounds;
-  /// Indices of the carries that have a cotangent, and the values from outside that do.
+  /// Indices of the carries that have a cotangent, and the captured values that have one.
   SmallVector<unsigned> carries;
   SmallVector<Value> captured;
-  /// For each of these the sum that the loop continues, null where it starts its own.
+  /// For each captured value the sum that the loop continues; null if the loop starts from zeros.
   SmallVector<Value> sumsSoFar;
   SmallVector<Placeholder> placeholders;
-  /// The operations of the forward body that operations of the reverse body are copies of.
+  /// From operations of the reverse body to the operations of the forward body that they are copies of.
   DenseMap<Operation *, Operation *> originals;
 };
 
@@ -72,7 +72,7 @@ static void addPlaceholder(Reverser::ReverseLoop &state, Saved saved, IRMapping 
   state.placeholders.push_back({std::move(saved), operation});
 }
 
-// Maps everything that an iteration starts from. A carry that no iteration changes is its initial value.
+// Maps the values that an iteration starts from. A carry that no iteration changes is its initial value.
 static IRMapping mapStartOfIteration(Reverser::ReverseLoop &state, OpBuilder &outside, OpBuilder &builder) {
   IRMapping copies;
   scf::ForOp loop = state.forward;
@@ -103,8 +103,7 @@ static void recordOriginals(Reverser::ReverseLoop &state, const IRMapping &copie
         state.originals[copy] = &op;
 }
 
-// Finds the reads of parts through which alone the reverse body uses the value. False if it also uses the
-// value otherwise.
+// Collects the reads of parts of the value in the reverse body. False if the value has other uses.
 static bool collectReads(Reverser::ReverseLoop &state, Value value, llvm::SetVector<Operation *> &reads) {
   return llvm::all_of(value.getUses(), [&](OpOperand &use) {
     Operation *user = use.getOwner();
@@ -123,16 +122,16 @@ static int64_t elementsOf(Type type) {
   return tensor && tensor.hasStaticShape() ? tensor.getNumElements() : std::numeric_limits<int64_t>::max();
 }
 
-// Of carries that the reverse body uses only in parts, it needs the parts alone: an update of one row in each
-// iteration would else put all rows on the tape each time.
+// Saves only the parts of a carry if the reverse body uses no other element. Otherwise a loop that updates
+// one row per iteration would save all rows in each iteration.
 static void savePartsOfCarries(Reverser::ReverseLoop &state, Activity &activity, OpBuilder &builder) {
   OpBuilder outside(state.reversed, builder.getListener());
   for (size_t index = 0; index < state.placeholders.size(); ++index) {
-    Value operation = state.placeholders[index].operation->getResult(0),
+    Value used = state.placeholders[index].operation->getResult(0),
           saved = state.placeholders[index].saved.value;
     llvm::SetVector<Operation *> reads;
     int64_t elements = 0;
-    if (!isa<BlockArgument>(saved) || operation.use_empty() || !collectReads(state, operation, reads))
+    if (!isa<BlockArgument>(saved) || used.use_empty() || !collectReads(state, used, reads))
       continue;
     for (Operation *read : reads)
       elements += elementsOf(read->getResult(0).getType());
@@ -187,15 +186,15 @@ static SmallVector<Placeholder> usedPlaceholders(Reverser::ReverseLoop &state, A
   scf::ForOp loop = state.forward;
   SmallVector<Placeholder> needed;
   for (Placeholder &placeholder : state.placeholders) {
-    Value operation = placeholder.operation->getResult(0);
+    Value value = placeholder.operation->getResult(0);
     auto argument = dyn_cast<BlockArgument>(placeholder.saved.value);
     if (argument && isInvariant(loop, argument.getArgNumber() - 1))
-      operation.replaceAllUsesWith(loop.getInitArgs()[argument.getArgNumber() - 1]);
+      value.replaceAllUsesWith(loop.getInitArgs()[argument.getArgNumber() - 1]);
     if (placeholder.isUsed()) {
       needed.push_back(placeholder);
       continue;
     }
-    activity.forget(operation);
+    activity.forget(value);
     placeholder.operation->erase();
     if (placeholder.yielded)
       placeholder.yielded->erase();

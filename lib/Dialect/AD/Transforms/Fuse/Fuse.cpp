@@ -80,7 +80,7 @@ private:
     return sorted;
   }
 
-  // Joins the operation to a cluster that uses it, and that to the other clusters that do.
+  // Adds the operation to a cluster that uses it, and merges the other clusters that use it into this one.
   Cluster *joinUsers(Operation *op) {
     if (op->getNumResults() != 1)
       return nullptr;

@@ -155,7 +155,7 @@ private:
                         [&](const Node &before) { return outside.contains(before.key()); });
   }
 
-  // Movement alone stays undecided: who reads through it counts.
+  // Movement alone decides nothing: the operations that read through it do.
   bool leavesOut(const Node &node, const Cluster &group) {
     if (dependsOnOutside(node))
       return true;

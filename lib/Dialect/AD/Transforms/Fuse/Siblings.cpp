@@ -2,8 +2,8 @@
 //
 // Clusters at the same depth of the dependence graph cannot depend on each other. Depth is counted once from
 // the start, which aligns projections of one input, and once from the end, which aligns the updates of
-// parameters; there, those that are ready at about the same time. Joining clusters of equal depth changes no
-// depth, so one pass over the block does.
+// parameters; from the end, only clusters that are ready at about the same time are joined. Joining clusters
+// of equal depth changes no depth, so one pass over the block does.
 
 #include "Siblings.h"
 #include "Rules.h"

@@ -9,12 +9,12 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-// Attributes whose value says what it is.
+// Attributes that are printed without their name.
 static bool isPlain(StringRef name) {
   return llvm::is_contained({"name", "permutation", "predicate", "callee"}, name);
 }
 
-// What the contract adds to each operation, and what is no part of what it computes.
+// Attributes of the numerics contract, the value of a constant, and the sizes of groups of operands.
 static bool isHidden(StringRef name) {
   return name == "allow" || name == "order" || name == "value" || name.ends_with("SegmentSizes");
 }
