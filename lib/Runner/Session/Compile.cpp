@@ -202,7 +202,7 @@ CpuTarget mlir::ad::runner::hostCpu() {
   auto has = [&](llvm::StringRef feature) { return is_contained(host.features, feature); };
   host.vectorBytes = ad::widestRegisters(has).bytes;
   host.dotProducts = ad::hasDotProducts(has);
-  host.halfInstructions = has("+f16c");
+  host.halfInstructions = has(ad::kHalfConversions);
   return host;
 }
 
@@ -233,7 +233,7 @@ llvm::Expected<CpuTarget> mlir::ad::runner::findCpu(llvm::StringRef name, bool e
   auto has = [&](llvm::StringRef feature) { return subtarget.checkFeatures(feature); };
   wanted.vectorBytes = ad::widestRegisters(has).bytes;
   wanted.dotProducts = ad::hasDotProducts(has);
-  wanted.halfInstructions = has("+f16c");
+  wanted.halfInstructions = has(ad::kHalfConversions);
   for (llvm::StringRef signedFeature : host.features) {
     llvm::StringRef feature = signedFeature.drop_front();
     if (!has(("+" + feature).str()))
