@@ -41,8 +41,9 @@ def seal(content):
     content[HEAD:HEAD + DIGEST] = hashlib.sha256(content[:HEAD] + content[HEAD + DIGEST:]).digest()
 
 
-def places(content):
-    """Where a change tells more than in the code: head and table, the description, the head of the code, its end."""
+def ranges(content):
+    """The ranges whose changes test more than those of the code: header and table, the description, the header of the
+    code, and its end."""
     rows = [struct.unpack_from("<QQ", content, HEAD + DIGEST + index * ROW + 16) for index in range(4)]
     code, length = rows[1]
     return [(8, HEAD), (HEAD + DIGEST, rows[0][0]), (rows[0][0], sum(rows[0])), (code, code + 512),
@@ -51,7 +52,7 @@ def places(content):
 
 
 def change(content, source):
-    begin, end = source.choice(places(content))
+    begin, end = source.choice(ranges(content))
     begin, end = max(0, begin), min(end, len(content))
     position = source.randrange(begin, max(begin + 1, end))
     kind = source.randrange(5)
@@ -77,7 +78,7 @@ def mutate(content, source):
         change(content, source)
         if len(content) < HEAD + DIGEST + 4 * ROW:
             return bytes(content)
-    if source.random() < 0.9:  # with the length that it has
+    if source.random() < 0.9:  # of the same length
         struct.pack_into("<Q", content, 16, len(content))
         seal(content)
     return bytes(content)

@@ -36,16 +36,16 @@ COMPARED = {
     "in small tiles on THREADS threads": ("on the reference",
                                           ["--numerics=reproducible", "--tiles=small", "--threads=THREADS"]),
     "on AVX2": ("on the reference", ["--numerics=reproducible", "--cpu=x86-64-v3"]),
-    # Each multiply-add is a call there, so tiles are small.
+    # Tiles are small there, since each multiply-add is a call.
     "without fma": ("on the reference", ["--numerics=reproducible", "--cpu=x86-64", "--tiles=small"]),
 }
 KINDS = ["elementwise", "dot", "rows", "points", "movement", "horizontal"]
-LEAST = 0.05  # the share of programs that every kind needs
+MIN_SHARE = 0.05  # of the programs, for every kind
 FRONTEND = ["--ad-to-cpu-frontend=numerics=strict", "--ad-to-cpu-fusion"]
 
 
 def options_of(name):
-    """The options of a run, whose name has a number of threads in the place of THREADS."""
+    """The options of a run. Its name has a number of threads instead of THREADS."""
     if name in RUNS:
         return RUNS[name]
     count = re.search(r"\d+(?= threads)", name)
@@ -58,13 +58,13 @@ def base_of(name):
 
 
 def expand(names, threads):
-    """Each run on threads as often as there are numbers of them."""
+    """The names of all runs; a run on THREADS occurs once for each number of threads."""
     return [name.replace("THREADS", str(count)) for name in names
             for count in (threads if "THREADS" in name else threads[:1]) if count > 1 or "THREADS" not in name]
 
 
 def available():
-    """The runs that this machine can make; a small program finds out."""
+    """The runs that this machine supports, found by running a small program."""
     program, names = "func.func @main() -> tensor<f32> {\n  %x = ad.constant dense<1.0> : tensor<f32>\n  return %x : tensor<f32>\n}", []
     for name in COMPARED:
         try:
@@ -158,7 +158,7 @@ def count_kinds(programs):
 
 
 def report(given, number, programs, program, run_name, text):
-    """Reduces and writes the program, or its whole batch where it fails only beside others."""
+    """Reduces and writes the program, or its whole batch if it only fails together with others."""
     folder = f"{given.out}/fused-{given.seed}-{number}"
     base = base_of(run_name)
     command = f"ADJOINT_PARALLEL_ALWAYS=1 ad-runner program.mlir {' '.join(options_of(run_name))} --print"
@@ -206,7 +206,7 @@ def main():
     counts.show()
     print("programs with a fusion of a kind: " + ", ".join(f"{k} {100 * kinds[k] / max(given.count, 1):.0f} %"
                                                            for k in KINDS))
-    rare = [kind for kind in KINDS if given.count >= 200 and kinds[kind] < LEAST * given.count]
+    rare = [kind for kind in KINDS if given.count >= 200 and kinds[kind] < MIN_SHARE * given.count]
     if rare:
         print(f"too few programs have a fusion of kind {', '.join(rare)}")
     print(f"fused: {given.count} run, {failed} failed")

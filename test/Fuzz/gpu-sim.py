@@ -32,16 +32,16 @@ OPTIONS = [["--target=reference", "--numerics=reproducible"], ["--target=gpu-sim
 
 
 CLASSES = ["contraction", "row", "elementwise", "transposition", "generic"]
-LEAST = 0.1  # the share of programs that every class needs
+MIN_SHARE = 0.1  # of the programs, for every class
 TO_KERNELS = ["--ad-to-cpu-frontend=numerics=reproducible", "--ad-to-cpu-fusion", "--ad-to-gpu-kernels",
               "--ad-emit-gpu",
               "--remarks-filter=ad-gpu"]
 REMARK = re.compile(r":(\d+):\d+: remark: \[\w+\] (\w+)-class ")
 
 
-def fresh(g, least, most):
-    """An argument that nothing else reads: what is computed from it joins no other kernel."""
-    sizes = g.sizes(g.rank(least, most))
+def fresh(g, low, high):
+    """An argument that nothing else reads, so that operations on it do not fuse with other kernels."""
+    sizes = g.sizes(g.rank(low, high))
     return g.argument(g.element, sizes, g.static(sizes))
 
 
@@ -101,7 +101,7 @@ def report(given, number, program, complaint):
     results = [result for op in program.ops for result in op.results]
     arrays = batch.run_each([type(program)(program.arguments, program.ops, results)], OPTIONS[0])[0]
     known = {} if isinstance(arrays, runner.Failure) else {v.name: a for v, a in zip(results, arrays)}
-    if fails(program):  # not only beside others
+    if fails(program):  # also without the other programs of its batch
         program = campaign.reduce(program, fails, known)
         complaint = check([program])[0] or complaint
     command = f"ad-runner program.mlir {' '.join(OPTIONS[1])} --print"
@@ -136,7 +136,7 @@ def main():
     print("classes: "
           + ", ".join(f"{name} {kernels_of[name]} kernels in {100 * programs_of[name] / max(given.count, 1):.0f} % of "
                                   "the programs" for name in CLASSES))
-    rare = [name for name in CLASSES if given.count >= 100 and programs_of[name] < LEAST * given.count]
+    rare = [name for name in CLASSES if given.count >= 100 and programs_of[name] < MIN_SHARE * given.count]
     if rare:
         print(f"too few programs have a kernel of class {', '.join(rare)}")
     print(f"gpu-sim: {given.count} run, {failed} failed")

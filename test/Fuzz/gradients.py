@@ -82,7 +82,7 @@ def gradients(cases, target, threads=1, cache=None):
 
 
 def shifted(case, name, amount):
-    """The program with one argument moved along its direction."""
+    """The program with one argument shifted along its direction."""
     direction = case.directions()[name]
     arguments = [(value, array + amount * direction if value.name == name else array)
                  for value, array in case.program.arguments]
@@ -133,7 +133,7 @@ def complaint_about(case, results, estimates):
 
 
 def compare_threads(results, others, count):
-    """What is wrong with results on more threads; failures are complained about elsewhere."""
+    """A complaint about results on several threads. Failures of runs are reported elsewhere."""
     if isinstance(results, runner.Failure):
         return None
     if isinstance(others, runner.Failure):

@@ -25,7 +25,7 @@ import runner
 
 RUNS = {"on one thread": ["--target=cpu", "--threads=1"], "on two threads": ["--target=cpu", "--threads=2"],
         "on the emulated GPU": ["--target=gpu-sim"]}
-ILLEGAL = 10  # one case in so many
+ILLEGAL = 10  # one in ILLEGAL cases has to be refused
 MOST_REFUSED = 0.1
 REFUSALS = ["expected a reduction whose partial results can be joined", "this kernel needs another shape"]
 REASON = re.compile(r"error: (.+)")
@@ -95,7 +95,7 @@ def complaint_about(kernel, name, results):
 
 
 def refusal_complaint(kernel, number):
-    """A kernel that is to be refused, through one of the passes that must."""
+    """A kernel that has to be refused, with one of the passes that have to refuse it."""
     options = [["--ad-verify-linalg"], ["--ad-emit-cpu"], ["--ad-emit-gpu"]][number // ILLEGAL % 3]
     done = subprocess.run([runner.binary("ad-opt"), *options, "-o", "/dev/null"], input=kernel.function("k"),
                           capture_output=True,

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Mutations of programs by words and lines, beside libFuzzer's own by bytes: most of what they give still
-// parses, so that verifiers and passes see it.
+// Mutations of programs by words and lines, in addition to libFuzzer's mutations of bytes. Most mutated
+// programs still parse, so that they reach verifiers and passes.
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -20,7 +20,7 @@ size_t pick(Random &random, size_t count) { return random() % count; }
 
 bool isWordCharacter(char c) { return isAlnum(c) || c == '_' || c == '.' || c == '%' || c == '@'; }
 
-// The words of the text, as parts of it.
+// The words of the text, as substrings.
 SmallVector<StringRef> wordsOf(StringRef text) {
   SmallVector<StringRef> words;
   while (!(text = text.drop_until(isWordCharacter)).empty()) {
@@ -35,7 +35,7 @@ std::string replaced(StringRef text, StringRef part, StringRef by) {
   return (text.take_front(begin) + by + text.drop_front(begin + part.size())).str();
 }
 
-// A word takes the place of another of its kind.
+// Replaces a word by another one of the same kind.
 std::string replaceWord(StringRef text, Random &random) {
   SmallVector<StringRef> words = wordsOf(text);
   if (words.empty())
@@ -45,7 +45,7 @@ std::string replaceWord(StringRef text, Random &random) {
   return replaced(text, old, words[pick(random, words.size())]);
 }
 
-// A number becomes one at which something may end.
+// Replaces a number by a limit of some type or loop, such as 0, -1 or 2^31.
 std::string replaceNumber(StringRef text, Random &random) {
   static constexpr StringLiteral edges[] = {"0",
                                             "1",
@@ -69,7 +69,7 @@ std::string replaceNumber(StringRef text, Random &random) {
   return replaced(text, digits, edges[pick(random, std::size(edges))]);
 }
 
-// A line disappears, comes twice, or changes places with another.
+// Removes a line, inserts a copy of another one, or swaps two lines.
 std::string changeLines(StringRef text, Random &random) {
   SmallVector<StringRef> lines;
   text.split(lines, '\n');

@@ -22,7 +22,7 @@
 
 using namespace mlir;
 
-// Types and attributes live as long as their context: a new one now and then keeps memory bounded.
+// Types and attributes are freed with their context. A new context from time to time bounds the memory.
 static constexpr unsigned inputsPerContext = 512;
 static unsigned errors = 0;
 
@@ -42,7 +42,7 @@ static std::unique_ptr<MLIRContext> createContext() {
   return context;
 }
 
-// All the way to code takes several times as long as to linalg, so only some inputs go there.
+// Compiling to code takes several times as long as lowering to linalg, so only some inputs are compiled.
 static void runStages(ModuleOp module, bool toCode) {
   ad::AdToCpuOptions options;
   PassManager passes(module->getContext());
@@ -59,7 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static unsigned inputs = 0;
   if (inputs++ % inputsPerContext == 0)
     context = createContext();
-  std::string text(reinterpret_cast<const char *>(data), size); // the lexer reads the zero behind the end
+  std::string text(reinterpret_cast<const char *>(data), size); // the lexer reads the zero after the end
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, ParserConfig(context.get()));
   if (module)
     runStages(*module, /*toCode=*/size % 3 == 0);

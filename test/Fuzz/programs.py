@@ -58,8 +58,8 @@ def random_program(seed, number):
 
 
 def single_program(seed, number):
-    """One operation; all operations take turns. Infinities and NaN stay away from sums, whose bounds they would
-    spoil."""
+    """One operation; the cases cycle through all operations. Sums get no infinities or NaN, which would make their
+    bounds meaningless."""
     rng = np.random.default_rng([seed, number, 1])
     name = NAMES[number % len(NAMES)]
     special = 0.0 if name in oracle_sums.TABLE else float(rng.choice([0.0, 0.3]))
@@ -123,7 +123,7 @@ def check(programs, kind, threads):
 
 
 def intermediate_values(program):
-    """What the reference gives for each operation of the program, by name."""
+    """The results of the reference interpreter for each operation of the program, by name."""
     outputs = [result for op in program.ops for result in op.results]
     results = run([Program(program.arguments, program.ops, outputs)], "reference", "random")[0]
     return {} if isinstance(results, runner.Failure) else {v.name: a for v, a in zip(outputs, results)}

@@ -17,7 +17,7 @@ GENERATED = 4 * len(programs.NAMES)
 
 
 def top_level(text):
-    """The operations of a file; comments and directives of the tests carry no weight."""
+    """The operations of a file, without comments and directives of the tests."""
     text = re.sub(r"^\s*//.*\n", "", text, flags=re.MULTILINE)
     return [part.strip() for part in re.split(r"^(?=\S)(?!})", text, flags=re.MULTILINE) if part.strip()]
 
@@ -42,7 +42,7 @@ def seeds_of(text):
 
 
 def dictionary(seeds):
-    """Words that several seeds have."""
+    """Words that occur in several seeds."""
     pattern = r"[a-zA-Z_]\w*(?:\.\w+)+|#ad<\w+|\b[a-zA-Z]\w{2,}\b"
     counts = collections.Counter(word for seed in seeds for word in set(re.findall(pattern, seed)))
     return "".join(f'"{word}"\n' for word, count in sorted(counts.items()) if count >= 3 and len(word) <= 40)

@@ -79,7 +79,7 @@ def check(seed, folder):
     body = "\n".join(f"  {line}" for line in lines)
     text = f"func.func @main({given}) -> ({result} {{ad.name = \"y\"}}) {{\n{body}\n  return %y : {result}\n}}\n"
     targets = {label: ["--numerics=reproducible", *options] for label, options in TARGETS.items()}
-    for label, _, expected, found in runner.beside_reference(folder, text, arguments, [("y", element)], targets):
+    for label, _, expected, found in runner.match_reference(folder, text, arguments, [("y", element)], targets):
         if expected.tobytes() != found.tobytes():
             yield f"{label}: {np.count_nonzero(expected != found)} of {expected.size} elements differ from the reference\n{text}"
 

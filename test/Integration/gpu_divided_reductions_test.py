@@ -131,7 +131,7 @@ def wrong(seed, folder):
     results = [(name, element) for case in cases for name, element, _ in case.results]
     modes = ["reproducible", draw.choice(list(MODES)[1:])]
     targets = {mode: ["--target=gpu-sim", *MODES[mode]] for mode in modes}
-    for label, name, expected, found in runner.beside_reference(folder, program(cases), arguments, results, targets):
+    for label, name, expected, found in runner.match_reference(folder, program(cases), arguments, results, targets):
         if not elements.same_bits(dict(results)[name], found, expected).all():
             case = cases[int(name.split("_")[0][1:])]
             yield f"{label}: {name} of\n{case.text}differs from the reference: sizes {case.shape}"
@@ -154,7 +154,7 @@ def wrong_form(text, operand, result, folder):
                f"  return %y : {types[1]}\n}}\n")
     values = elements.random(np.random.default_rng(3), element, tuple(map(int, shape)))
     modes = {mode: ["--target=gpu-sim", *MODES[mode]] for mode in ("reproducible", "strict")}
-    for label, _, expected, found in runner.beside_reference(folder, program, [("x", element, values)],
+    for label, _, expected, found in runner.match_reference(folder, program, [("x", element, values)],
                                                              [("y", result.split("x")[-1])], modes):
         if not elements.same_bits(result.split("x")[-1], found, expected).all():
             yield f"{label}: differs from the reference"
@@ -190,7 +190,7 @@ def wrong_gradients(element, rows, mode, folder):
     arguments = [(name, kind, elements.encode(kind, rng.standard_normal(shape))) for name, kind, shape in shapes]
     results = [(name, "f32") for name in ("l", "dw", "db", "do")]
     targets = {mode: ["--target=gpu-sim", *MODES[mode]]}
-    for label, name, expected, found in runner.beside_reference(folder, GRADIENTS.replace("ELEMENT", element),
+    for label, name, expected, found in runner.match_reference(folder, GRADIENTS.replace("ELEMENT", element),
                                                                 arguments, results, targets):
         if found.tobytes() != expected.tobytes():
             yield f"{label}: {name} differs from the reference"

@@ -97,7 +97,7 @@ def wrong(kind, element, folder):
                  for case in cases for number, shape in enumerate(case.shapes)]
     results = [(case.name, element) for case in cases]
     texts = {case.name: case.text.strip() for case in cases}
-    for label, name, expected, found in runner.beside_reference(folder, program(cases), arguments, results, TARGETS):
+    for label, name, expected, found in runner.match_reference(folder, program(cases), arguments, results, TARGETS):
         if not elements.same_bits(element, found, expected).all():
             yield f"{label}: {texts[name]}: differs from the reference"
 

@@ -89,7 +89,7 @@ def wrong(element, first, folder):
     cases = [Case(first + number, element) for number in range(CASES)]
     arguments = [(name, element, array) for case in cases for name, array in case.arguments]
     results = {case.name: case for case in cases}
-    for target, name, expected, found in runner.beside_reference(folder, program(cases), arguments,
+    for target, name, expected, found in runner.match_reference(folder, program(cases), arguments,
                                                                  [(name, element) for name in results], TARGETS):
         if not elements.same_bits(element, expected, found).all():
             yield f"{target}: {name} of {results[name].shape} differs from the reference:\n{''.join(results[name].lines)}"

@@ -131,7 +131,7 @@ def wrong(element, first, folder):
     arguments = [(name, element, array) for case in cases for name, _, array in case.arguments]
     text, names = program(cases)
     functions = {case.name: case.function() for case in cases}
-    for target, name, expected, found in runner.beside_reference(folder, text, arguments,
+    for target, name, expected, found in runner.match_reference(folder, text, arguments,
                                                                  [(name, element) for name in names], TARGETS):
         if not elements.same_bits(element, expected, found).all():
             yield f"{target}: {name} differs from the reference:\n{functions[name.split('_')[0]]}"

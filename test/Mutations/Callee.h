@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What the mangled name of a called function says about it: its own name, its class, and the types of its
-// parameters, which pointers of LLVM IR do not carry.
+// A called function, from its mangled name: its name, its class, and the types of its parameters, which LLVM
+// IR does not have for pointers.
 #ifndef ADJOINT_TEST_MUTATIONS_CALLEE_H
 #define ADJOINT_TEST_MUTATIONS_CALLEE_H
 

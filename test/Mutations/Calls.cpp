@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Faults in calls: left out, or with arguments that have changed places.
+// Faults in calls: omitted calls, and swapped arguments.
 #include "Callee.h"
 #include "Mutant.h"
 #include "llvm/ADT/StringExtras.h"

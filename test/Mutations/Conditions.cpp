@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Faults in what decides and computes: conditions, bounds, operands of arithmetic.
+// Faults in conditions, bounds and operands of arithmetic.
 #include "Mutant.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Instructions.h"
@@ -47,7 +47,7 @@ void findConditions(Instruction &instruction, Mutants &mutants) {
   if (auto *branch = dyn_cast<BranchInst>(&instruction)) {
     if (!branch->isConditional() || isa<Constant>(branch->getCondition()) || isGenerated(*branch))
       return;
-    // A negated condition of a loop mostly hangs or leaves its container, which any test finds.
+    // A loop with a negated condition usually hangs or accesses memory out of bounds, which any test finds.
     bool loop = isBlockOf(*branch->getSuccessor(0), {"for.body", "while.body", "do.body"});
     mutants.push_back({branch, loop ? "loop" : "negate",
                        loop ? "loop left before its first turn" : "condition negated", [=](Value *active) {
@@ -87,7 +87,7 @@ void findOperands(Instruction &instruction, Mutants &mutants) {
   // The step of a loop: without it the loop hangs.
   if (!operation || operation->getType()->isVectorTy() || isBlockOf(*operation->getParent(), {"for.inc"}))
     return;
-  // Differences of pointers, and what code of switches and bit fields computes.
+  // Differences of pointers, and arithmetic that the compiler emits for switches and bit fields.
   if (isa<PtrToIntInst>(operation->getOperand(0)) || isa<Constant>(operation->getOperand(0)))
     return;
   std::string what = std::string("second operand of '") + operation->getOpcodeName() + "' dropped";

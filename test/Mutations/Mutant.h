@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Single faults that the pass plants, and the functions that find where each kind can be planted. A finder
-// changes nothing: it says where the guard of a fault is evaluated and how the code depends on it. A new kind
-// is one more finder in the list of Plugin.cpp.
+// does not change the code: it returns where the guard of a fault is evaluated, and how the code depends on
+// it. A new kind is a new finder in the list of Plugin.cpp.
 #ifndef ADJOINT_TEST_MUTATIONS_MUTANT_H
 #define ADJOINT_TEST_MUTATIONS_MUTANT_H
 
@@ -39,14 +39,14 @@ void findOperands(llvm::Instruction &instruction, Mutants &mutants);
 void findConstants(llvm::Instruction &instruction, Mutants &mutants);
 /// `option`: a field of a struct of options loses its value.
 void findOptions(llvm::Instruction &instruction, Mutants &mutants);
-/// `list`: the first two elements of a braced list change places.
+/// `list`: the first two elements of a braced list are swapped.
 void findLists(llvm::Instruction &instruction, Mutants &mutants);
-/// `swap`: two neighbouring arguments of one type change places.
+/// `swap`: two adjacent arguments of one type are swapped.
 void findSwaps(llvm::Instruction &instruction, Mutants &mutants);
 /// `skip`: a call whose result nobody uses is left out. It moves the call, so it comes last.
 void findSkips(llvm::Instruction &instruction, Mutants &mutants);
 
-/// The same operation with the guarded value in the place of the old one.
+/// Replaces the result of the instruction by the guarded value.
 void replaceResult(llvm::Instruction &instruction, llvm::Value *active, llvm::Value *faulty);
 llvm::Value *select(llvm::Value *active, llvm::Value *faulty, llvm::Value *right, llvm::Instruction *before);
 /// The integer that is wrong by one: towards zero, or one for zero; a truth value changes.

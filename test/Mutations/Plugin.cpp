@@ -60,7 +60,7 @@ public:
         plant(mutant, id);
       registerStates();
     }
-    // Lines are needed no more, and take time and space.
+    // Debug locations are not needed any more, and take time and space.
     StripDebugInfo(m);
     return PreservedAnalyses::none();
   }
@@ -68,7 +68,7 @@ public:
 
 private:
   void collect(Function &function, std::vector<std::pair<Mutant, std::string>> &mutants) {
-    // Assignments are copies that the compiler wrote; nobody can get them wrong.
+    // Implicit assignments are written by the compiler, and have no faults of programmers.
     if (function.getName().contains("aSEO") || function.getName().contains("aSERK"))
       return;
     StringMap<unsigned> ordinals;

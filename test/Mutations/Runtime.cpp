@@ -7,7 +7,7 @@
 //   before main ADJOINT_MUTATIONS_REACHED=FILE appends each fault that is reached, when it is reached first:
 //   nothing is lost when the
 //                                  program crashes or is killed
-// Without them a guard costs the load of one byte.
+// Without these variables a guard only loads one byte.
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -116,7 +116,7 @@ extern "C" bool adjoint_mutation_hit(unsigned char *state) {
     if (state < table.states || state >= table.states + table.count)
       continue;
     const char *name = table.names + table.offsets[state - table.states];
-    // What cannot be written now is written when it is reached again.
+    // If the write fails, it is repeated when the fault is reached again.
     if (append("ADJOINT_MUTATIONS_REACHED", std::string(name, std::strchr(name, '\t')) + "\n"))
       *state &= On;
   }

@@ -14,8 +14,8 @@ namespace adjoint::mutations {
 namespace {
 
 /// What the compiler keeps for itself in a function.
-bool isBookkeeping(const Value &place) {
-  StringRef name = place.getName();
+bool isBookkeeping(const Value &slot) {
+  StringRef name = slot.getName();
   return name.starts_with("cleanup") || name.starts_with("nrvo") || name.starts_with("saved_stack") ||
          name.starts_with("arrayinit.endOfInit");
 }
@@ -63,20 +63,21 @@ bool readsOption(const Value &pointer) {
   return field && field->hasAllConstantIndices() && isOptions(*field->getSourceElementType());
 }
 
-/// The place of an element of a braced list, through the fields of the element; null for any other place.
-Value *elementOfList(Value *place) {
-  while (auto *field = dyn_cast<GetElementPtrInst>(place)) {
+/// The address of an element of a braced list, from the address of a field of the element. Null for other
+/// addresses.
+Value *elementOfList(Value *address) {
+  while (auto *field = dyn_cast<GetElementPtrInst>(address)) {
     if (field->getName().starts_with("arrayinit"))
       return field;
-    place = field->getPointerOperand();
+    address = field->getPointerOperand();
   }
-  return place->getName().starts_with("ref.tmp") || isa<AllocaInst>(place) ? place : nullptr;
+  return address->getName().starts_with("ref.tmp") || isa<AllocaInst>(address) ? address : nullptr;
 }
 
 /// A store or copy into the first element of the list into whose second the store goes.
 StoreInst *storeBefore(StoreInst &second) {
-  Value *place = elementOfList(second.getPointerOperand());
-  auto *element = dyn_cast_or_null<GetElementPtrInst>(place);
+  Value *address = elementOfList(second.getPointerOperand());
+  auto *element = dyn_cast_or_null<GetElementPtrInst>(address);
   if (!element || !element->getName().starts_with("arrayinit"))
     return nullptr;
   for (Instruction *previous = second.getPrevNode(); previous; previous = previous->getPrevNode()) {
@@ -109,7 +110,7 @@ void findOptions(Instruction &instruction, Mutants &mutants) {
   auto *load = dyn_cast<LoadInst>(&instruction);
   if (!load || !load->getType()->isIntegerTy() || !readsOption(*load->getPointerOperand()))
     return;
-  // Copies of options that the compiler wrote.
+  // Implicit copies of options.
   if (isConstructorOrDestructor(load->getFunction()->getName()))
     return;
   mutants.push_back(

@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Which faults each test reaches. The table lies in the build folder and holds as long as the programs do not change;
-tests that changed are run again."""
+"""Which faults each test reaches. The table is stored in the build folder, and is valid until the programs change.
+Changed tests are run again."""
 
 import hashlib
 import json
@@ -11,8 +11,8 @@ import tempfile
 import faults
 import suites
 
-LIMIT = 1800  # seconds of the processor for a test that records what it reaches
-TOGETHER = 48  # tests of lit that run between two times of saving
+LIMIT = 1800  # CPU seconds of a test that records the faults that it reaches
+BATCH = 48  # lit tests between two saves
 
 
 def fingerprint(build):
@@ -55,15 +55,15 @@ class Coverage:
         self.path(test).write_text(json.dumps(entry))
 
     def record(self, tests, say):
-        """Runs the tests that the table does not know."""
+        """Runs the tests that are not in the table."""
         missing = [test for test in tests if not self.path(test).exists()]
         if not missing:
             return
         say(f"recording what {len(missing)} tests reach, once for this build")
         of_lit = [test for test in missing if test.suite == "lit"]
-        for start in range(0, len(of_lit), TOGETHER):
-            self.record_lit(of_lit[start:start + TOGETHER])
-            say(f"{min(start + TOGETHER, len(of_lit))} of {len(of_lit)} tests of lit")
+        for start in range(0, len(of_lit), BATCH):
+            self.record_lit(of_lit[start:start + BATCH])
+            say(f"{min(start + BATCH, len(of_lit))} of {len(of_lit)} tests of lit")
         for test in missing:
             if test.suite != "lit":
                 self.record_one(test)

@@ -26,7 +26,7 @@ class Fault:
         return os.path.dirname(self.file)
 
     @property
-    def place(self):
+    def position(self):
         return ":".join(self.id.split(":")[:3])
 
     @property
@@ -34,7 +34,7 @@ class Fault:
         return self.id.split(":")[3]
 
     def source(self):
-        """The line as it is written."""
+        """The source line of the fault."""
         path, line = ROOT / self.file, int(self.id.split(":")[1])
         lines = path.read_text().splitlines() if path.exists() else []
         return lines[line - 1].strip() if line <= len(lines) else "(the line is gone since the build)"
@@ -69,7 +69,7 @@ def shares(sizes, count):
         open_folders = [(name, size) for name, size in sizes if result[name] < size]
         if not open_folders:
             break
-        # The next one goes where most faults stand behind each that is taken.
+        # The next fault is taken from the folder with the largest number of faults per fault taken.
         name = max(open_folders, key=lambda item: item[1] / result[item[0]])[0]
         result[name] += 1
         left -= 1
@@ -89,7 +89,7 @@ def sample(faults, count, seed):
     for name, share in shares(sizes, count).items():
         kinds = folders[name]
         for _ in range(share):
-            # Rare kinds are met, and drawn less often: the least drawn for the root of its size comes next.
+            # The next kind has the fewest draws divided by the square root of its size, so that rare kinds occur.
             kind = min((k for k in sorted(kinds) if kinds[k]),
                        key=lambda k: (used[k] / sizes_of_kinds[k] ** 0.5, rng.random()))
             chosen.append(kinds[kind].pop(rng.randrange(len(kinds[kind]))))

@@ -80,7 +80,7 @@ def check_kinds(folder):
 
 
 def check_stable(folder):
-    """The same source gives the same names, and lines that are added behind change none before them."""
+    """The same source gives the same names, and lines that are added later do not change earlier names."""
     first = [fault.id for fault in faults.faults_of([compile_sample(folder, "first")])]
     again = [fault.id for fault in faults.faults_of([compile_sample(folder, "again")])]
     more = compile_sample(folder, "longer", SOURCE + "int more(int a) { return a + 1; }\n")
@@ -120,7 +120,7 @@ def check_reached(folder):
 
 
 def check_elsewhere(folder):
-    """Code that lies neither in lib/ nor in include/adjoint/ stays as it is."""
+    """Code outside lib/ and include/adjoint/ has no faults."""
     header = "inline int outside(int a) { return a - 1; }\n"
     (folder / "other").mkdir()
     (folder / "other/outside.h").write_text(header)
@@ -134,7 +134,7 @@ def check_elsewhere(folder):
 
 
 def check_sample(_):
-    """All folders and kinds are met, as often as the seed says the same."""
+    """All folders and kinds occur, and the same seed gives the same sample."""
     sizes = {"a": 100, "b": 10, "c": 1}
     every = [faults.Fault(f"lib/{folder}/x.cpp:{line}:1:{kind}:0", "") for folder, size in sizes.items()
              for line in range(size) for kind in ("negate", "skip")]
@@ -176,7 +176,7 @@ def check_verdicts(folder):
 
 
 def check_command(folder):
-    """The whole way of run.py, over a build whose only test looks at all lines but that of `swap`."""
+    """run.py end to end, on a build whose only test checks all lines except that of `swap`."""
     (folder / "bin").mkdir()
     shutil.copy(compile_sample(folder), folder / "bin/sample")
     seen = "\n".join(line for line in RIGHT if "swap" not in line)
@@ -195,7 +195,7 @@ def check_command(folder):
     shown, code = command(f"--only={swap.id}", f"--only={skip.id}")
     if shown[-1] != "mutations: 2 run, 1 failed" or code != 1:
         yield f"{code}: {shown}"
-    if not any(line.startswith(f"SURVIVED {swap.place}: {swap.what}") for line in shown):
+    if not any(line.startswith(f"SURVIVED {swap.position}: {swap.what}") for line in shown):
         yield f"the survivor is not named: {shown}"
     if {entry["fault"]: entry["found_by"] for entry in json.loads((folder / "json").read_text())} != {
             swap.id: "", skip.id: "ad-sample-unit"}:

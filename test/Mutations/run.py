@@ -38,7 +38,7 @@ class Verdict:
         tests = f"{self.reached_by} tests reach it"
         if self.ran < self.reached_by:
             tests = f"{self.ran} of the {tests.replace('reach', 'that reach')} ran"
-        return (f"SURVIVED {self.fault.place}: {self.fault.what} ({tests}; {self.fault.id})\n"
+        return (f"SURVIVED {self.fault.position}: {self.fault.what} ({tests}; {self.fault.id})\n"
                 f"    {self.fault.source()}")
 
     def entry(self):
@@ -47,18 +47,18 @@ class Verdict:
 
 
 def nearness(fault, test):
-    """How many folders the file of the fault and the test share: the tree of tests mirrors that of the libraries."""
+    """The number of common folders of the fault's file and the test: the tree of tests mirrors that of the libraries."""
     ours, theirs = fault.folder.split("/")[1:], os.path.dirname(test.name).split("/")
     return len(os.path.commonprefix([ours, theirs]))
 
 
 def in_order(fault, seconds):
-    """The tests, the quickest first; one that lies near the fault may take longer."""
+    """The tests, the fastest first. A test that is close to the fault may be slower."""
     return sorted(seconds, key=lambda test: (seconds[test] / (1 + 4 * nearness(fault, test)), test.name))
 
 
 def groups_of(tests):
-    """Neighbours that lit can run together."""
+    """Consecutive tests that lit can run together."""
     sizes, group = list(GROUPS), []
     for test in tests:
         if group and (test.suite != "lit" or len(group) >= sizes[0]):
@@ -146,7 +146,7 @@ def chosen_faults(parser, given, every):
 
 
 def verdicts(given, table, chosen):
-    """Judges the faults side by side, and yields the verdicts as they come."""
+    """Tests the faults in parallel, and yields the verdicts in order of completion."""
     runner = table.runner
     passing, others = table.load(given.all_tests)
     for test, why in others.items():

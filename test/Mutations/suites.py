@@ -53,7 +53,7 @@ def unit_tests(build):
 
 
 def python_tests():
-    """Not that of this tool: it compiles for itself."""
+    """All except the test of this tool, which compiles its own programs."""
     paths = [path for path in sorted((ROOT / "test").rglob("*_test.py")) if path.parent.name != "Mutations"]
     return [Test("python", str(path.relative_to(ROOT / "test")), (sys.executable, str(path)), digest_of(path))
             for path in paths]

@@ -151,7 +151,7 @@ double Oracle::distance(double result, FloatRange range) {
   long exponent = mpfr_get_exp(exact) - 1;
   exponent = exponent < range.lowestExponent ? range.lowestExponent : exponent;
   exponent = exponent > range.highestExponent ? range.highestExponent : exponent;
-  if (std::isinf(result)) { // where the next value after the largest would lie
+  if (std::isinf(result)) { // the next value after the largest one, if the exponent were not limited
     mpfr_set_si(temporary, result > 0 ? 1 : -1, MPFR_RNDN);
     mpfr_mul_2si(temporary, temporary, range.highestExponent + 1, MPFR_RNDN);
     bool beyond = mpfr_cmpabs(exact, temporary) >= 0 && mpfr_sgn(exact) == mpfr_sgn(temporary);

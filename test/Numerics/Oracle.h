@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What the elementary functions should give, from MPFR, and how far a result is from it.
+// The exact values of the elementary functions, from MPFR, and the error of a result.
 #ifndef ADJOINT_TEST_NUMERICS_ORACLE_H
 #define ADJOINT_TEST_NUMERICS_ORACLE_H
 

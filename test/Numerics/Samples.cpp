@@ -99,7 +99,7 @@ std::vector<double> specialValues(ElementType type) {
                          16367173.0 * 0x1p72};
   for (double x : thresholds)
     addAround(type, x, values);
-  // The double that lies closest to a multiple of pi/2 (Muller and others, "Handbook of Floating-Point
+  // The double that is closest to a multiple of pi/2 (Muller and others, "Handbook of Floating-Point
   // Arithmetic").
   if (wide)
     addAround(type, 6381956970095103.0 * std::ldexp(1.0, 797), values);

@@ -24,7 +24,7 @@ private:
 };
 
 /// Zeros, infinities, NaN, the ends of the normal and subnormal ranges, small integers and where functions
-/// change their formula, each with neighbours and both signs. In f32 or f64.
+/// change their formula, each with adjacent values and both signs. In f32 or f64.
 std::vector<double> specialValues(ElementType type);
 
 /// `specialValues`, `perBinade` values of every exponent and sign, and 100 times as many of ordinary size.

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Compiles what emitElementary and emitCast emit, on scalars and vectors, and compares it with the scalar
-// values bit for bit (a NaN equals any NaN).
+// Compiles the code that emitElementary and emitCast emit, on scalars and vectors, and compares its results
+// with the scalar values, bit for bit (a NaN equals any NaN).
 #include "EmitJit.h"
 #include "Samples.h"
 #include "adjoint/Numerics/Casts.h"
@@ -156,7 +156,7 @@ std::vector<uint64_t> inputsOf(ElementType type, Stream &stream) {
   } else {
     for (int i = 0; i < 20000; ++i) {
       int64_t value = static_cast<int64_t>(stream.next()) >> (stream.next() % 64);
-      // Powers of two, halves between neighbours and their surroundings decide about rounding.
+      // Powers of two, midpoints of adjacent values, and values near them test the rounding.
       if (i % 2)
         value =
             static_cast<int64_t>((uint64_t(1) << (i / 2 % 63)) + (uint64_t(1) << (i / 126 % 63))) + i % 3 - 1;

@@ -140,7 +140,7 @@ int usage(const char *message, const char *word) {
   return 2;
 }
 
-/// The text behind `--name=`, or the next argument after `--name`.
+/// The value of an option: `--name=VALUE` or `--name VALUE`.
 const char *valueOf(const char *name, int argc, char **argv, int &i) {
   size_t length = std::strlen(name);
   if (std::strncmp(argv[i], name, length))

@@ -92,7 +92,7 @@ void checkNarrowing(const Format &format, double x, uint64_t expected) {
     check(fromFloat(format.type, single) == expected, format.name() + " of f32 " + hex(x));
 }
 
-/// Every code, every midpoint, and their neighbours in f32 and f64.
+/// Every code, every midpoint, and the adjacent values in f32 and f64.
 TEST_P(Formats, RoundToTheNearestCode) {
   const Format &format = GetParam();
   double infinity = std::numeric_limits<double>::infinity();
@@ -250,14 +250,14 @@ TEST(Random, NumbersHaveTheMomentsOfTheirDistribution) {
   EXPECT_NEAR(first / count, 0, 0.012);
   EXPECT_NEAR(second / count, 1, 0.016);
   EXPECT_NEAR(fourth / count, 3, 0.12);
-  EXPECT_NEAR(lag / count, 0, 0.012); // normal numbers are independent
+  EXPECT_NEAR(lag / count, 0, 0.012); // consecutive normal numbers are independent
 }
 
 TEST(Random, NormalF32IsTheRoundedF64) {
   EXPECT_EQ(normalAt(5, 17), static_cast<float>(normalDoubleAt(5, 17)));
 }
 
-/// Many numbers at once are the same bits as one after the other, wherever a piece begins and ends.
+/// Filling a part of a stream gives the bits of its single elements, wherever the part begins and ends.
 TEST(Random, PiecesAreThoseOfTheStream) {
   uint64_t wrong = 0;
   for (uint64_t seed : {uint64_t(0), uint64_t(7), uint64_t(0x123456789abcdef0), ~uint64_t(0)})

@@ -46,7 +46,7 @@ def run(programs, options, change=None, folder=None):
 
 
 def run_each(programs, options, change=None, folder=None):
-    """As run, but a program that fails has its Failure in place of results; the others still run."""
+    """As run, but a program that fails has its Failure instead of results; the others still run."""
     if not programs:
         return []
     try:

@@ -46,8 +46,8 @@ def run_seeds(name, check, count):
 
 
 def run_cases(name, cases):
-    """Runs a generator of (case, what is wrong with it or nothing) that takes an empty folder; it may clean up behind
-    itself. Names what is wrong, closes with `NAME: N run, N failed` and returns the exit code."""
+    """Runs a generator of (case, what is wrong with it or nothing) that takes an empty folder; it may clean up
+    after itself. Names what is wrong, closes with `NAME: N run, N failed` and returns the exit code."""
     count = failed = 0
     with tempfile.TemporaryDirectory() as folder, contextlib.closing(cases(pathlib.Path(folder))) as found:
         for case, wrong in found:

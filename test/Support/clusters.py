@@ -28,14 +28,14 @@ class ClusterGenerator(Generator):
         super().__init__(rng, special=None if outer is None else outer.special, dynamic=0.0, reuse=0.8, constants=0.02)
         self.palette = outer.palette if outer else [self.choose(SIZES) for _ in range(3)]
         self.element = outer.element if outer else self.choose(TYPES)
-        self.open = outer.open if outer else self.chance(0.25)  # sizes that only the run knows
+        self.open = outer.open if outer else self.chance(0.25)  # dynamic sizes
         self.feeds, self.receivers, self.smooth = {}, {}, outer is not None
 
     def choose(self, weighted):
         chances = np.array(list(weighted.values()))
         return list(weighted)[int(self.rng.choice(len(weighted), p=chances / chances.sum()))]
 
-    # What the makers of operations.py ask for.
+    # The interface that operations.py uses.
 
     def size(self):
         return self.pick(self.palette)
@@ -69,8 +69,8 @@ class ClusterGenerator(Generator):
 
     # Values.
 
-    def start(self, least=1, most=3):
-        return self.operand(self.element, least, most, lambda v: np.prod(v.sizes, dtype=np.int64) <= LARGEST)
+    def start(self, low=1, high=3):
+        return self.operand(self.element, low, high, lambda v: np.prod(v.sizes, dtype=np.int64) <= LARGEST)
 
     def like_known(self, element, sizes, static):
         """A value of the type and sizes that exists or is new."""
@@ -81,7 +81,7 @@ class ClusterGenerator(Generator):
         return self.like_known(value.element, value.sizes, value.static)
 
     def partner(self, value):
-        """Something to combine the value with: a twin, a row, a column, a number."""
+        """An operand to combine the value with: one of the same shape, a row, a column, a number."""
         kind = self.rank(0, 9)
         if kind <= 5 or not value.rank:
             return self.twin(value)
@@ -111,7 +111,7 @@ class ClusterGenerator(Generator):
         return self.add(name, x.element, static, sizes, [x], text, attributes={"axes": axes, "keep": keep})
 
     def order(self):
-        """An order of summation that the program asks for; mostly none."""
+        """An explicit order of summation, or usually none."""
         orders = ["block = 8", "block = 24", "lanes = 16, chunk = 64"]
         return f" {{order = #ad.order<{self.pick(orders)}>}}" if self.chance(0.2) else ""
 
@@ -145,8 +145,8 @@ def step(g, x):
     return g.unary("cast", g.unary(g.pick(UNARY), wide), x.element)
 
 
-def chain(g, x, least=1, most=4):
-    for _ in range(g.rank(least, most)):
+def chain(g, x, low=1, high=4):
+    for _ in range(g.rank(low, high)):
         x = step(g, x)
     return x
 
@@ -286,7 +286,7 @@ def grow(g):
 # Feeds, receives and gradients.
 
 def feed(g, like=None):
-    """Feeds of one type share a name, as turns of a loop do: then their order counts."""
+    """Feeds of one type share a name, as iterations of a loop do, so that their order matters."""
     sizes = like.sizes if like else g.sizes(g.rank(1, 2))
     static = like.static if like else g.static(sizes)
     if g.feeds and not like and g.chance(0.6):
@@ -373,7 +373,7 @@ def gradient(g):
 
 
 def add_part(g):
-    """Adds a part, or what stands around parts."""
+    """Adds a part, or control flow around parts."""
     if g.depth >= control.DEEPEST:
         return grow(g)
     kind = g.rank(0, 19)

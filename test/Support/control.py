@@ -12,7 +12,7 @@ DEEPEST = 2
 LONG_LOOP = 12  # trips; short loops have at most 4
 COMPARISONS = {"slt": operator.lt, "eq": operator.eq, "ne": operator.ne}
 # Operations whose result has the shape and the element type of their operands, where the type allows them: those that
-# become one kernel with their neighbours, and others.
+# fuse with adjacent operations, and others.
 ELEMENTWISE = ["neg", "abs", "add", "sub", "mul", "max", "min", "clamp", "sign", "relu", "tanh", "sigmoid", "sin",
                "select", "not",
                "and", "xor"]
@@ -190,11 +190,11 @@ def combine_inside(g, x, held, depth):
     return make_if(g, None, [x], held)
 
 
-def starts(g, most):
+def starts(g, high):
     """Values to begin with."""
     known = [value for value in g.values if not g.carried or value.element in g.carried]
     return [g.pick(known) if known and g.chance(0.8) else g.operand(g.pick(g.carried or ["f32", "f64", "i32", "bf16"]))
-            for _ in range(g.rank(1, most))]
+            for _ in range(g.rank(1, high))]
 
 
 def another(g, value):
@@ -223,7 +223,7 @@ def condition(g):
         left, right = (g.index(number, prelude, operands) for number in numbers)
         prelude.append(f"{name} = arith.cmpi {predicate}, {left}, {right} : index")
         return name, prelude, operands, lambda arrays: COMPARISONS[predicate](*numbers)
-    tensor = g.operand("i1", most=2, where=lambda v: 0 not in v.sizes)
+    tensor = g.operand("i1", high=2, where=lambda v: 0 not in v.sizes)
     place, names = tuple(g.rank(0, size - 1) for size in tensor.sizes), ["%" + g.name("n") for _ in tensor.sizes]
     prelude = [f"{index} = arith.constant {number} : index" for index, number in zip(names, place)]
     prelude.append(f"{name} = tensor.extract {tensor}[{', '.join(names)}] : {tensor.type}")
@@ -252,7 +252,7 @@ def bounds(g):
     high = low + step * trips - (g.rank(0, step - 1) if trips else g.rank(0, 3))
     prelude, operands, names = [], [], []
     for number in (low, high, step):
-        if g.carried:  # a derivative needs a known number of turns
+        if g.carried:  # a derivative needs a static number of iterations
             names.append("%" + g.name("n"))
             prelude.append(f"{names[-1]} = arith.constant {number} : index")
         else:

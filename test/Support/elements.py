@@ -24,7 +24,7 @@ LARGEST = {"f64": np.finfo(np.float64).max, "f32": float(np.finfo(np.float32).ma
 
 
 def tensor(element, shape):
-    """The type of a tensor; sizes that are text stand there as they are."""
+    """The type of a tensor; sizes that are strings are used verbatim."""
     return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"
 
 
@@ -100,7 +100,7 @@ def _encode_byte(element, rounded):
 
 
 def ulp(element, values):
-    """The distance between neighbours at the values."""
+    """The distance between adjacent numbers at the values."""
     with np.errstate(all="ignore"):
         _, exponent = np.frexp(np.where(np.isfinite(values), values, LARGEST[element]))
         return np.exp2(np.maximum(exponent - 1, MIN_EXPONENT[element]).astype(np.float64) - MANTISSA[element])

@@ -51,7 +51,7 @@ class Op:
         return []
 
     def functions(self):
-        """Text of the functions that it calls; the $ in their names stands for the program's name."""
+        """Text of the functions that it calls; the $ in their names is replaced by the program's name."""
         return [function for op in self.nested() for function in op.functions()]
 
 
@@ -86,7 +86,7 @@ class Program:
         return callees + text
 
     def feeds(self):
-        """{name: array} of what feeds stream, along the first axis; the $ stands for the program's name."""
+        """{name: array} of what feeds stream, along the first axis; the $ is replaced by the program's name."""
         return dict(op.attributes["feed"] for op in self.all_ops() if "feed" in op.attributes)
 
     def received(self):
@@ -151,8 +151,8 @@ class Generator(Draws):
             sizes[int(np.argmax(sizes))] = int(self.rng.integers(1, 4))
         return tuple(sizes)
 
-    def rank(self, least=0, most=4):
-        return int(self.rng.integers(least, most + 1))
+    def rank(self, low=0, high=4):
+        return int(self.rng.integers(low, high + 1))
 
     def static(self, sizes):
         return tuple(None if self.chance(self.dynamic) else size for size in sizes)
@@ -185,16 +185,16 @@ class Generator(Draws):
         return self.add("constant", element, sizes, sizes, [], f"ad.constant dense<{text}> : {type}", [],
                         {"value": array})
 
-    def operand(self, element, least=0, most=4, where=None):
+    def operand(self, element, low=0, high=4, where=None):
         """A value of the element type with a rank in the range."""
-        fits = lambda v: v.element == element and least <= v.rank <= most and (where is None or where(v))
+        fits = lambda v: v.element == element and low <= v.rank <= high and (where is None or where(v))
         if self.focus is not None and fits(self.focus) and self.chance(0.8):
             return self.focus
         fitting = [v for v in self.values if fits(v)]
         if fitting and self.chance(self.reuse):
             return self.pick(fitting)
         while True:
-            value_sizes = self.sizes(self.rank(least, most))
+            value_sizes = self.sizes(self.rank(low, high))
             probe = Value("", element, value_sizes, value_sizes)
             if where is None or where(probe):
                 return self.argument(element, value_sizes)

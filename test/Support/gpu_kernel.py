@@ -30,7 +30,7 @@ class Kernel:
         return done.stdout, done.stderr
 
     def run(self, folder, arguments, blocks, schedule):
-        """The result lies in found.npy."""
+        """Runs the kernel; the result is in found.npy."""
         module = folder / "kernel.mlir"
         module.write_text(self.text)
         command = [runner.binary("ad-gpu-emulate"), module, "--grid", blocks, "--block", self.threads, "--shared",

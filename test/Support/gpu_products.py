@@ -33,7 +33,7 @@ def to_bf16(values):
 
 
 def to_tf32(values):
-    """f32 numbers rounded to 10 bits behind the point, to nearest even."""
+    """f32 numbers rounded to 10 bits of mantissa, to nearest even."""
     bits = values.view(np.uint32).astype(np.uint64)
     return (bits + 0xFFF + (bits >> 13 & 1) & 0xFFFFE000).astype(np.uint32).view(np.float32)
 
@@ -72,7 +72,7 @@ class Product:
 """)
 
     def random(self, random, shape):
-        """What an operand holds, and the numbers that are multiplied."""
+        """The storage of an operand, and the numbers that are multiplied."""
         if self.element == "i8":
             values = random.integers(-128, 128, shape, np.int8)
             return values, values.astype(np.int32)
@@ -80,7 +80,7 @@ class Product:
         return (values, to_tf32(values)) if self.element == "f32" else self.short(values)
 
     def short(self, values):
-        """The bits that stand for the values, and the values of the bits."""
+        """The values encoded as bits, and the values of these bits."""
         if self.element == "f16":
             return values.astype(np.float16), values.astype(np.float16).astype(np.float32)
         bits = to_bf16(values)
@@ -137,7 +137,7 @@ class Product:
         return np.load(self.folder / out)
 
     def wrong_bits(self, blocks=None):
-        """What is wrong in the first schedule in which the kernel does not give what is expected."""
+        """A complaint about the first schedule in which the kernel does not give the expected result."""
         for schedule in SCHEDULES:
             done = self.run(schedule, blocks)
             if done.returncode:

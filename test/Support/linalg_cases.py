@@ -4,7 +4,7 @@
 import numpy as np
 
 import elements
-from linalg_kernels import DEPTHS, MOST, SIZES, Body, Index, Kernel, narrower, operand, sources_of, static_beside_loops
+from linalg_kernels import DEPTHS, MAX_POINTS, SIZES, Body, Index, Kernel, narrower, operand, sources_of, static_sizes
 from linalg_sums import COMBINERS, fused, in_order, neutral
 
 JOINED = {True: ["addf", "addf", "fma", "fma", "mulf", "maximumf", "minimumf"],
@@ -16,7 +16,7 @@ def iteration_space(kernel, reduced):
     """Sizes and iterator types of loops in a random order, with a limit to their product."""
     parallel = [kernel.pick(SIZES) for _ in range(int(kernel.rng.integers(0, 4)))]
     depths = [kernel.pick(DEPTHS) if i == 0 else kernel.pick([1, 2, 3, 5, 8]) for i in range(reduced)]
-    while np.prod(parallel + depths, dtype=np.int64) > MOST:
+    while np.prod(parallel + depths, dtype=np.int64) > MAX_POINTS:
         largest = parallel if parallel and max(parallel) > 1 else depths
         largest[int(np.argmax(largest))] //= 2
     loops = [(size, "parallel") for size in parallel] + [(size, "reduction") for size in depths]
@@ -61,7 +61,7 @@ def inputs_over(kernel, sizes, iterators, element, count, window=False):
             subset in enumerate(subsets)]
     plain = {loop for value, exprs in made for expr in exprs if list(expr.loops.values()) == [1] and not expr.constant
              for loop in expr.loops}
-    if any(loop not in plain for loop in reduced):  # linalg finds the size of a loop where it stands alone
+    if any(loop not in plain for loop in reduced):  # linalg takes the size of a loop from an axis that it indexes alone
         made.append(operand_alone(kernel, narrower(kernel, element), sizes, reduced))
     return made
 
@@ -88,7 +88,7 @@ def start_value(kernel, element, shape, sources, combiner, out):
         return kernel.fill(element, shape, sources, number(own))
     if kind in ("neutral", "fill"):
         return kernel.fill(element, shape, sources, number(kernel.pick([1, 0, 3, 5])))
-    value = static_beside_loops(kernel.argument(element, tuple(shape)), out)
+    value = static_sizes(kernel.argument(element, tuple(shape)), out)
     if kind == "argument":
         return value
     body = Body(kernel, value.sizes)
@@ -98,7 +98,7 @@ def start_value(kernel, element, shape, sources, combiner, out):
 
 
 def onto(array, iterators, exprs):
-    """An array over the parallel loops, in their order, as the result's map places it."""
+    """An array over the parallel loops in their order, transposed by the map of the result."""
     parallel = [loop for loop, kind in enumerate(iterators) if kind == "parallel"]
     moved = array.transpose([parallel.index(next(iter(e.loops))) for e in exprs if e.loops])
     for axis, expr in enumerate(exprs):
@@ -108,7 +108,7 @@ def onto(array, iterators, exprs):
 
 
 def from_result(array, iterators, exprs):
-    """The other way round."""
+    """The inverse."""
     parallel = [loop for loop, kind in enumerate(iterators) if kind == "parallel"]
     kept = array.reshape([size for size, e in zip(array.shape, exprs) if e.loops])
     loops = [next(iter(e.loops)) for e in exprs if e.loops]
@@ -145,7 +145,7 @@ def combine(kernel, body, name, element, values):
 
 
 def reduction(kernel, legal):
-    """One reduction, perhaps with an operation behind it."""
+    """One reduction, sometimes followed by an operation."""
     element = kernel.pick(["f32", "f32", "f32", "f64", "f16", "i32", "i64"])
     is_float = elements.is_float(element)
     chain = not legal or kernel.chance(0.2)
@@ -227,7 +227,7 @@ def parallel(kernel):
     for number in range(count):
         own, reads = list(arguments), kernel.chance(0.25)
         given = reads or kernel.chance(0.3)
-        init = static_beside_loops(kernel.argument(element, tuple(shape)),
+        init = static_sizes(kernel.argument(element, tuple(shape)),
                                    out) if given else kernel.empty(element, shape, sources)
         if reads:
             own.append(body.read(init, out, f"%o{number}"))

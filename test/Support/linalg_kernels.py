@@ -16,14 +16,14 @@ SIZES = [1, 1, 2, 3, 4, 5, 8, 15, 16, 17, 33]
 DEPTHS = [1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 200, 511, 512, 513, 600, 1024, 1025,
           2050, 4095,
           4096, 4097, 8200]
-MOST = 40000  # points of an iteration space
+MAX_POINTS = 40000  # of an iteration space
 CLASSES = ["generic", "generic", "row", "contraction", "elementwise", "transposition"]
 
 
 class Value:
     def __init__(self, name, element, sizes, array, static=None, sources=None):
         self.name, self.element, self.sizes, self.array = name, element, tuple(sizes), array
-        self.static = list(static or sizes)  # None: only the run knows
+        self.static = list(static or sizes)  # None: dynamic
         self.sources = list(sources or [None] * len(sizes))  # (argument, axis) of such a size
 
     @property
@@ -218,9 +218,8 @@ def narrower(kernel, element):
                         "i32": ["i32", "i8", "i1"], "i64": ["i64", "i32", "i8"]}[element])
 
 
-def static_beside_loops(value, exprs):
-    """The value, whose type says the sizes of axes that a map does not index by one loop: linalg's verifier wants
-    them."""
+def static_sizes(value, exprs):
+    """Makes the sizes of the axes static that a map does not index by one loop, as linalg's verifier requires."""
     for axis, expr in enumerate(exprs):
         if list(expr.loops.values()) != [1] or expr.constant:
             value.static[axis], value.sources[axis] = value.sizes[axis], None
@@ -232,7 +231,7 @@ def operand(kernel, element, sizes, loops, window=None):
     exprs, shape = [], []
     for loop in kernel.rng.permutation(loops):
         loop, size = int(loop), sizes[int(loop)]
-        if window and loop == window[0]:  # beside another loop: a convolution
+        if window and loop == window[0]:  # in a sum with another loop: a convolution
             exprs.append(Index({loop: 1, window[1]: 1}))
             shape.append(size + sizes[window[1]] - 1)
         elif kernel.chance(0.08):
@@ -248,11 +247,11 @@ def operand(kernel, element, sizes, loops, window=None):
             exprs.append(Index())
             shape.append(1)
     value = kernel.argument(element, tuple(shape))
-    return static_beside_loops(value, exprs), exprs
+    return static_sizes(value, exprs), exprs
 
 
 def sources_of(operands, loops):
-    """For each loop an argument axis that has its size, and that only the run knows."""
+    """For each loop an argument axis of its size, if the size is dynamic."""
     found = {}
     for value, exprs in operands:
         for axis, expr in enumerate(exprs):

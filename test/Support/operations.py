@@ -174,7 +174,7 @@ def _reshape(g, element):
 
 @operation("broadcast", ALL)
 def _broadcast(g, element):
-    x = g.operand(element, most=3)
+    x = g.operand(element, high=3)
     sizes = [g.pick([1, 2, 3, 0]) if size == 1 and g.chance(0.7) else size for size in x.sizes]
     static = [None if g.chance(g.dynamic) else size for size in sizes]
     for _ in range(g.rank(0, 4 - len(sizes)) if g.chance(0.5) else 0):
@@ -189,7 +189,7 @@ def _broadcast(g, element):
 
 @operation("sum_to_shape", NUMBERS)
 def _sum_to_shape(g, element):
-    x = long_operand(g, element, least=0)
+    x = long_operand(g, element, low=0)
     sizes, static = [], []
     for size, known in zip(x.sizes, x.static):
         one = g.chance(0.4)
@@ -204,7 +204,7 @@ def _sum_to_shape(g, element):
 
 @operation("transpose", ALL)
 def _transpose(g, element):
-    x = g.operand(element, least=3 if g.chance(0.5) else 0)
+    x = g.operand(element, low=3 if g.chance(0.5) else 0)
     # Only from three axes on does a permutation differ from its inverse, and rotations always do.
     rotate = x.rank > 2 and g.chance(0.5)
     order = [*range(1, x.rank), 0] if rotate else [int(axis) for axis in g.rng.permutation(x.rank)]
@@ -218,10 +218,10 @@ def _slice(g, element):
     offsets, strides, sizes = [], [], []
     for size in x.sizes:
         offset, stride = g.rank(0, max(size - 1, 0)), g.pick([1, 1, 2, 3])
-        most = -(-(size - offset) // stride) if size else 0
+        high = -(-(size - offset) // stride) if size else 0
         offsets.append(offset)
         strides.append(stride)
-        sizes.append(g.rank(0 if g.chance(0.1) else min(1, most), most))
+        sizes.append(g.rank(0 if g.chance(0.1) else min(1, high), high))
     static, prelude, operands = g.static(sizes), [], [x]
     index = g.dynamic_sizes(static, sizes, prelude, operands)
     return g.add("slice", element, static, sizes, operands,
@@ -230,8 +230,8 @@ def _slice(g, element):
 
 
 def _window(g, x, prelude, operands):
-    """Sizes of a part of x, its offsets as index operands, and attributes that say where it lies. Inside of a loop an
-    offset may move with the iterations, so that parts of several iterations overlap, touch or lie apart."""
+    """Sizes of a part of x, its offsets as index operands, and attributes that give its position. Inside of a loop an
+    offset may move with the iterations, so that parts of several iterations overlap, touch or are disjoint."""
     sizes = [g.rank(min(1, size), size) for size in x.sizes]
     moving = [(axis, loop) for loop in g.loops for axis, size in enumerate(x.sizes) if size > loop.last]
     axis, loop = g.pick(moving) if moving and g.chance(0.7) else (None, None)
@@ -275,7 +275,7 @@ def _dynamic_update_slice(g, element):
 
 @operation("pad", ALL)
 def _pad(g, element):
-    x, value = g.operand(element, most=3), g.operand(element, most=0)
+    x, value = g.operand(element, high=3), g.operand(element, high=0)
     low, high, interior = ([g.pick([0, 0, 1, 2]) for _ in x.sizes] for _ in range(3))
     padded = lambda n, axis: None if n is None else low[axis] + high[axis] + n + max(n - 1, 0) * interior[axis]
     static, sizes = ([padded(n, axis) for axis, n in enumerate(shape)] for shape in (x.static, x.sizes))
@@ -286,7 +286,7 @@ def _pad(g, element):
 
 @operation("concat", ALL)
 def _concat(g, element):
-    x = g.operand(element, least=1)
+    x = g.operand(element, low=1)
     axis, inputs = g.rank(0, x.rank - 1), [x]
     for _ in range(g.rank(0, 3)):
         sizes = list(x.sizes)
@@ -315,11 +315,11 @@ def _reverse(g, element):
 
 # Reduction.
 
-def long_operand(g, element, least=1):
+def long_operand(g, element, low=1):
     """An operand with, sometimes, an axis that is longer than lanes and blocks."""
     if not g.chance(0.2):
-        return g.operand(element, least=least)
-    sizes = list(g.sizes(g.rank(max(least, 1), 3) - 1, limit=6))
+        return g.operand(element, low=low)
+    sizes = list(g.sizes(g.rank(max(low, 1), 3) - 1, limit=6))
     sizes.insert(g.rank(0, len(sizes)), g.pick([4097, 5000]) if g.chance(0.08) else g.pick(LONG))
     return g.argument(element, tuple(sizes))
 
@@ -331,7 +331,7 @@ def _wide(g, element):
 
 def _reduction(mnemonic, sums):
     def make(g, element):
-        x = long_operand(g, element, least=0)
+        x = long_operand(g, element, low=0)
         axes = [axis for axis in range(x.rank) if g.chance(0.5)]
         keep = g.chance(0.4)
         result = _wide(g, element) if sums else element
@@ -351,7 +351,7 @@ CATALOGUE["reduce_mean"] = (FLOATS, _reduction("reduce_mean", True))
 
 def _arg_reduction(mnemonic):
     def make(g, element):
-        x = g.operand(element, least=1, where=lambda v: 0 not in v.sizes)
+        x = g.operand(element, low=1, where=lambda v: 0 not in v.sizes)
         axis = g.rank(0, x.rank - 1)
         drop = lambda shape: shape[:axis] + shape[axis + 1:]
         return g.add(mnemonic, "i64", drop(x.static), drop(x.sizes), [x], f"ad.{mnemonic} {x} axis {axis} : {x.type}",

@@ -175,7 +175,7 @@ class Execution:
         """What the block yields."""
         for statement in statements:
             name = statement.name()
-            # Blocks beside each other use the same names.
+            # Consecutive blocks use the same names.
             self.values.update(dict.fromkeys(statement.results()))
             if name == "ad.buffer":
                 self.declare(statement)

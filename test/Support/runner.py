@@ -48,7 +48,7 @@ def write_arguments(folder, arguments, prefix=""):
     return options
 
 
-def beside_reference(folder, text, arguments, results, targets):
+def match_reference(folder, text, arguments, results, targets):
     """Runs @main on arguments [(name, element, array)] with the options of each of the targets {label: options}. Yields
     (label, name, expected, found) for each result, where the reference interpreter gives what is expected."""
     given = []

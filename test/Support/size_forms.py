@@ -70,7 +70,7 @@ class Form:
         return "\n".join([*lines, f"  return %y : {result}", "}"]) + "\n"
 
     def line(self, variant):
-        """Where the operation stands."""
+        """The location of the operation."""
         return next(n for n, line in enumerate(self.text(variant).splitlines(), 1) if self.mnemonic in line)
 
     def variants(self, operand, axis):

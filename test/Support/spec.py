@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""What docs/spec says, for tests that compare it with the tools: constraints of operations, and names of families."""
+"""The contents of docs/spec, for tests that compare it with the tools: constraints of operations, names of families."""
 
 import pathlib
 import re
@@ -26,7 +26,7 @@ def read_labels(root=ROOT):
 
 
 def read_families(root=ROOT):
-    """The operations that each name of a family stands for: those with the constraints of one that the table gives."""
+    """The operations of each family: those with the same constraints, by the table."""
     constraints = read_constraints(root)
     return {cells[0][0]: [op for op, own in constraints.items() if own in [constraints[like] for like in cells[1]]]
             for cells in read_labels(root) if len(cells) == 2}

@@ -36,7 +36,7 @@ def ends_in_time(_):
 
 
 def does_not_end(folder):
-    """Neither does what it has started, also behind its back."""
+    """Its child processes do not go on either, also detached ones."""
     started = folder / "started"
     start = time.monotonic()
     code, said = limited("2", "bash", "-c",

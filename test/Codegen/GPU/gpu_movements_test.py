@@ -65,7 +65,7 @@ def check(seed, folder):
     values = np.random.default_rng(seed)
     arguments = [(f"x{number}", element, elements.random(values, element, shape)) for number,
                  shape in enumerate(shapes)]
-    for _, name, expected, found in runner.beside_reference(folder, text, arguments, [("y", element)],
+    for _, name, expected, found in runner.match_reference(folder, text, arguments, [("y", element)],
                                                             {"gpu-sim": ["--target", "gpu-sim"]}):
         if not elements.same_bits(element, expected, found).all():
             yield f"{name} differs from the reference in\n{text}"

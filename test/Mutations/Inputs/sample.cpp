@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Code with one place for each kind of fault; mutations_test.py compiles it with the pass. Each line of the
-// output depends on one statement, which the comment names.
+// Code with one statement for each kind of fault; mutations_test.py compiles it with the pass. Each line of
+// the output depends on one statement, which the comment names.
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
