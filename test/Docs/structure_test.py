@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""scripts/structure.py counts functions and methods as a reader does, finds circles of includes, and with --check names
-classes that are too large.
+"""scripts/structure.py counts functions and methods as a reader does, finds circles of includes between files and
+between folders, and with --check names classes that are too large.
 """
 
 import pathlib
@@ -85,6 +85,17 @@ def check_circles(folder):
         return f"a circle of two headers: {found.returncode} {found.stdout!r}"
 
 
+def check_folders(folder):
+    tree(folder, {"include/adjoint/A/One.h": "int one();\n",
+                  "lib/A/Two.cpp": '#include "adjoint/B/Three.h"\nint two();\n',
+                  "include/adjoint/B/Three.h": '#include "adjoint/A/One.h"\nint three();\n',
+                  "lib/C/Four.cpp": '#include "adjoint/A/One.h"\nint main() { return 0; }\n'})
+    found = subprocess.run([sys.executable, ROOT / "scripts/structure.py", "--root", folder, "--check"],
+                           capture_output=True, text=True)
+    if found.returncode != 1 or found.stdout != "includes form a circle between folders: A B\n":
+        return f"a circle of two folders: {found.returncode} {found.stdout!r}"
+
+
 def check_limit(folder):
     methods = "".join(f"  void m{number}();\n" for number in range(structure.MAX_METHODS + 1))
     tree(folder, {"lib/Large.cpp": f"class Large {{\n{methods}}};\nint main() {{ return 0; }}\n"})
@@ -97,12 +108,13 @@ def check_limit(folder):
 def check_summary(_folder):
     found = subprocess.run([sys.executable, ROOT / "scripts/structure.py"], capture_output=True, text=True,
                            check=True).stdout
-    for name in ("files: ", "functions: ", "methods per class: ", "circles of includes: 0 between files"):
+    for name in ("files: ", "functions: ", "methods per class: ",
+                 "circles of includes: 0 between files, 0 between folders"):
         if f"\n{name}" not in f"\n{found}":
             yield f"the tree: no line '{name}' in {found!r}"
 
 
 if __name__ == "__main__":
     sys.exit(checks.run_checks("structure", [("reader", check_reader), ("circles", check_circles),
-                                             ("limit", check_limit),
+                                             ("folders", check_folders), ("limit", check_limit),
                                              ("summary", check_summary)]))
