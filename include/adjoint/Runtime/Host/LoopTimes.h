@@ -52,8 +52,8 @@ public:
     std::atomic<uint32_t> runs{0};
     // Minimum times on one thread and on several, scaled to the minimum estimate of the record; 0: none yet.
     std::atomic<int64_t> alone{0}, shared{0};
-    std::atomic<int64_t> lost{
-        0}; // nanoseconds, by runs on several threads after the trials; savings count against it
+    // Nanoseconds that runs on several threads have lost after the trials, less those that they have saved.
+    std::atomic<int64_t> lost{0};
     std::atomic<uint32_t> losses{0}; // how often in succession the loop went back to one thread
   };
 
