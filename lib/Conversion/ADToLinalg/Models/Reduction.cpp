@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Linalg of operations that reduce an axis in a way of their own: the index of a largest or smallest element, running
-// sums, and sums to a dynamic shape.
+// Linalg of operations that reduce an axis in a way of their own: the index of a largest or smallest element,
+// running sums, and sums to a dynamic shape.
 
 #include "../ADToLinalg.h"
 

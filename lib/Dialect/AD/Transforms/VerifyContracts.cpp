@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The contracts between layers as passes: each names the operation that breaks the contract, and the pass that
-// establishes it.
+// The contracts between layers as passes: each names the operation that breaks the contract, and the pass
+// that establishes it.
 
 #include "VerifyReproducible.h"
 
