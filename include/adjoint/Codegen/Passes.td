@@ -11,8 +11,8 @@ def EmitCPUPass : Pass<"ad-emit-cpu", "::mlir::ModuleOp"> {
   let summary = "Emit the code of each kernel for the CPU";
   let description = [{
     Each `ad.kernel` becomes a `func.func` over pointers and sizes: loops over its iteration space, explicit vectors
-    along the contiguous axis, reductions in exactly the written order. Values are computed where they are stored:
-    nothing inside a kernel goes through memory. `ad.elementary` and `ad.convert` stay for `ad-expand-scalar-ops`.
+    along the contiguous axis, reductions in exactly the written order. A value is computed where it is stored, and no
+    tensor inside a kernel is written to memory. `ad.elementary` and `ad.convert` stay for `ad-expand-scalar-ops`.
 
     Before:
     ```mlir
@@ -22,15 +22,15 @@ def EmitCPUPass : Pass<"ad-emit-cpu", "::mlir::ModuleOp"> {
     ```mlir
     func.func private @k(%a: !llvm.ptr, %y: !llvm.ptr, %begin: index, %end: index) attributes {ad.nanoseconds = 0, ad.units = [[0]]}
     ```
-    The function runs the units of work from `%begin` to `%end`; ranges that share no unit may run side by side.
-    `ad.units` has a list for each space, whose units follow each other: the number of a result, then for each loop
-    around it that has units, the outermost first, `array<i64: STEP, AXIS, …>`: a unit takes STEP elements of these
-    axes, counted as one. Without loops there is one unit. `ad.nanoseconds` is about how long all units take on one
-    thread; where only the run knows the sizes, a function `@k$nanoseconds` of the operands returns it.
+    The function runs the units of work from `%begin` to `%end`; ranges without a common unit may run in parallel.
+    `ad.units` has a list for each space; the units of the spaces are consecutive. A list has the number of a result,
+    and for each loop around it that has units, the outermost first, `array<i64: STEP, AXIS, …>`: a unit is STEP
+    elements of these axes, enumerated as one. Without loops there is one unit. `ad.nanoseconds` is the estimated time of all units
+    on one thread; if sizes are dynamic, a function `@k$nanoseconds` of the operands returns it.
 
     A kernel with `ad.partial_reductions` has three more functions, for reductions with few results. The attribute is
-    the fewest threads that gain from them: 1 where operands of a deep contraction then stay in the caches.
-    `@k$partial_sizes` returns the number of partial results and the bytes of memory that they take, `@k$partial`
+    the minimum number of threads for which they are faster: 1 if operands of a contraction with a large K then stay in
+    the caches. `@k$partial_sizes` returns the number of partial results and the bytes of their memory, `@k$partial`
     computes a range of them into that memory, its argument before the range, and `@k$merge` is the kernel with the
     partial results instead of the reductions.
 
@@ -38,12 +38,12 @@ def EmitCPUPass : Pass<"ad-emit-cpu", "::mlir::ModuleOp"> {
     no fusion.
   }];
   let options = [Option<"vectorWidth", "vector-bytes", "int64_t", "64",
-                        "Bytes of a vector register; use what the processor has">,
+                        "Bytes of a vector register of the CPU: 64 with AVX-512, 32 with AVX, else 16">,
                  Option<"dotProducts", "dot-products", "bool", "false",
-                        "The processor has AVX512_BF16 and AVX512_VNNI: contractions of i8, and of bf16 that allow mma, "
+                        "The CPU has AVX512_BF16 and AVX512_VNNI: contractions of i8, and of bf16 that allow mma, "
                         "use their dot products">,
                  Option<"tiles", "tiles", "std::string", "\"large\"",
-                        "Sizes of tiles and blocks, by name: large, or small, with which tests of small programs meet all code">];
+                        "The tile table (Codegen/Target/CPUs.h): large, or small, with which tests of small programs execute all code">];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect",
                            "::mlir::LLVM::LLVMDialect", "::mlir::func::FuncDialect"];
 }
@@ -73,7 +73,7 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
 
     A reduction is divided into two kernels when it is long and has fewer than 512 threads for each multiprocessor.
     `@k$partial` computes nodes of the order's tree: sums of 2ᵏ consecutive leaves. `@k$merge` is the kernel with the
-    nodes in the place of the reduced elements. Both take two more arguments: the memory of the nodes, and the number
+    nodes instead of the reduced elements. Both have two more arguments: the memory of the nodes, and the number
     of leaves in a node. The host calls `@k$partial_sizes` with the operands and the number of multiprocessors; it
     returns the leaves of a node, the bytes of all nodes and the threads that compute them. With static sizes
     `ad.partial_reductions` of the declaration is `always`. With dynamic sizes it is `sizes`: when the function returns
@@ -98,13 +98,13 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
       gpu.func @k(%a: !llvm.ptr, %y: !llvm.ptr) kernel attributes {nvvm.maxntid = array<i32: 256>} { … }
     }
     ```
-    Refuses kernel bodies that are not linalg on tensors, and a tile that
-    the units of a contraction do not have.
+    Refuses kernel bodies that are not linalg on tensors, and a tile that the table does not have for the instruction of
+    a contraction.
   }];
   let options = [Option<"chip", "chip", "std::string", "\"sm_80\"",
                         "sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100: whose instructions kernels may use">,
                  Option<"tile", "tile", "std::string", "\"\"",
-                        "ROWSxCOLUMNS of a contraction's result that a block takes, one of the table's; for tests">];
+                        "MxN of the output tile of a contraction, one of the table (ContractionTiles.cpp); for tests">];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::NVVM::NVVMDialect", "::mlir::func::FuncDialect", "::mlir::gpu::GPUDialect"];
 }
@@ -112,9 +112,9 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
 def SerializeKernelsPass : Pass<"ad-serialize-kernels", "::mlir::ModuleOp"> {
   let summary = "Compile the kernels of a GPU module to PTX or machine code";
   let description = [{
-    Each `gpu.module` in the LLVM and NVVM dialects becomes a `gpu.binary` of the same name with one object: PTX, what
-    `ptxas` makes of it, or both in a fat binary. Multiplications and additions stay apart, divisions and square roots
-    are those of IEEE 754, and subnormals are kept.
+    Each `gpu.module` in the LLVM and NVVM dialects becomes a `gpu.binary` of the same name with one object: PTX, the
+    machine code that `ptxas` generates, or both in a fat binary. Multiplications and additions are not contracted,
+    divisions and square roots are those of IEEE 754, and subnormals are kept.
 
     Before:
     ```mlir
@@ -134,7 +134,7 @@ def SerializeKernelsPass : Pass<"ad-serialize-kernels", "::mlir::ModuleOp"> {
                         "isa is PTX, which the driver compiles; bin is the code of that chip alone; fatbin is PTX and code of "
                         "each chip of code-for; both need the CUDA toolkit">,
                  ListOption<"codeFor", "code-for", "std::string",
-                            "the chips whose code a fat binary has beside the PTX of chip (default: chip alone)">];
+                            "the chips whose machine code a fat binary has, in addition to the PTX of chip (default: chip alone)">];
   let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::NVVM::NVVMDialect"];
 }
 

@@ -178,10 +178,8 @@ int64_t ByteProducts::scratchForRows(const Nest &nest) {
   return bytes;
 }
 
-// The rows from `lower` to `upper` in chunks whose copies fit.
-LogicalResult ByteProducts::overRowChunks(const Nest &nest, const Position &outer, Value lower, Value upper,
-                                          function_ref<LogicalResult(Value, Value)> body) {
-  // In the order in which the results need them.
+// The products whose rows are copied, in the order in which the results need them.
+SmallVector<ByteProducts::ByteProduct> ByteProducts::productsWithCopies(const Nest &nest) {
   llvm::MapVector<Operation *, ByteProduct> copied;
   for (Value output : nest.outputs)
     dependsOn(output, [&](linalg::GenericOp generic) {
@@ -189,12 +187,18 @@ LogicalResult ByteProducts::overRowChunks(const Nest &nest, const Position &oute
         copied.insert({generic, found->second});
       return false;
     });
-  SmallVector<ByteProduct> products = llvm::to_vector(llvm::make_second_range(copied));
+  return llvm::to_vector(llvm::make_second_range(copied));
+}
+
+// The rows from `lower` to `upper` in chunks whose copies fit.
+LogicalResult ByteProducts::overRowChunks(const Nest &nest, const Position &outer, Value lower, Value upper,
+                                          function_ref<LogicalResult(Value, Value)> body) {
+  SmallVector<ByteProduct> products = productsWithCopies(nest);
+  if (products.empty())
+    return body(lower, upper);
   int64_t count = nest.rowCount(), rows = std::numeric_limits<int64_t>::max();
   for (const ByteProduct &product : products)
     rows = std::min(rows, copiedRowsOf(nest, product.sizeK));
-  if (products.empty())
-    return body(lower, upper);
   bool oneChunk = !ShapedType::isDynamic(count) && count <= rows;
   SmallVector<Buffer> targets;
   for (ByteProduct &product : products) {

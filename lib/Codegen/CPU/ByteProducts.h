@@ -49,6 +49,7 @@ private:
   void packBytesTransposed(const PackedOperand &packed, const Buffer &buffer, const Position &outer,
                            Value column, Value end);
   void storeGroup(const PackedOperand &packed, Value number, Value column, Value group);
+  SmallVector<ByteProduct> productsWithCopies(const Nest &nest);
   int64_t copiedRowsOf(const Nest &nest, int64_t sizeK);
   /// The copy of the rows of one operand.
   struct RowCopy {

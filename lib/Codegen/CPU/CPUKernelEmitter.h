@@ -48,8 +48,6 @@ public:
   FailureOr<int64_t> emitSizesOfPartialReductions();
   /// Emits the body of a function that returns the estimated nanoseconds of the kernel on one thread.
   LogicalResult emitNanoseconds();
-  /// The same number, if all sizes are static; after emit().
-  std::optional<int64_t> knownNanoseconds() { return distribution.knownNanoseconds(); }
 
   LogicalResult emitNest(const Nest &nest, Store store) override { return nests.emitNest(nest, store); }
   void storeAll(const Buffer &destination, ArrayRef<Position> positions, ValueRange values) override;

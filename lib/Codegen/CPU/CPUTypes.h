@@ -39,12 +39,12 @@ struct PackedOperand {
   int64_t sizeK = 0, tile = 0;         // of a panel: elements along K, rounded up, and columns
   Type memory = {};                    // of an element: `group` adjacent elements along K
   int64_t group = 1;
-  bool biased = false; // each byte of i8 plus 128, the unsigned operand of vpdpbusd
-  bool once = false;   // read in place, with prefetches: there is one tile of rows
-  bool before = false; // the kernel runs: an argument in PackedLayout
+  bool biased = false;    // each byte of i8 plus 128, the unsigned operand of vpdpbusd
+  bool inPlace = false;   // read in place, with prefetches, since there is one tile of rows
+  bool prepacked = false; // an argument in PackedLayout, which was packed before the kernel
   Value pointer = {};
   Value start = {};                               // first column of the block
-  bool filling = false;                           // read in place, and stored where it is packed
+  bool filling = false;                           // the code being emitted reads it in place, and packs it
   llvm::SmallPtrSet<const void *, 4> filled = {}; // values that have been stored
   bool isTransposed() const { return columnAxis + 1 != int64_t(map.getNumResults()); }
 };

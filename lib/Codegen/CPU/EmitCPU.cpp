@@ -62,7 +62,7 @@ private:
     cpu::CPUKernelEmitter emitter = emitterOf(kernel, function, table);
     if (failed(emitter.emit(work)))
       return nullptr;
-    std::optional<int64_t> known = emitter.knownNanoseconds();
+    std::optional<int64_t> known = emitter.distribution.knownNanoseconds();
     LDBG() << "@" << function.getSymName() << " takes about "
            << (known ? std::to_string(*known) : "an unknown number of") << " ns on one thread";
     if (known && work == cpu::CPUKernelEmitter::Work::all)

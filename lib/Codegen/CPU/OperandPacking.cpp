@@ -16,8 +16,8 @@ static constexpr int64_t kScratchBytes = 1024 * 1024;
 // The prefetch distance in rows. Each row of an operand that is read in place is on its own page, which the
 // hardware does not prefetch; the prefetched rows must fit the one set of the first-level cache that rows a
 // multiple of the page size apart map to.
-static int64_t rowsAhead(ArrayRef<int64_t> shape, int64_t elementBytes, bool once) {
-  return once && shape.back() * elementBytes % kCore.pageBytes == 0 ? 8 : 40;
+static int64_t rowsAhead(ArrayRef<int64_t> shape, int64_t elementBytes, bool inPlace) {
+  return inPlace && shape.back() * elementBytes % kCore.pageBytes == 0 ? 8 : 40;
 }
 
 // The axis of the operand that runs along loop `dim`, alone; -1 when there is none.
@@ -45,6 +45,14 @@ static bool isWorthPacking(const TileTable &tiles, RankedTensorType type, int64_
          ((ShapedType::isDynamic(rows) || rows > tiles.rows) && isLarge(tiles, type));
 }
 
+// The axes of the columns and of K; false if the operand has rows, or no such axis.
+bool OperandPacking::findAxes(PackedOperand &packed, unsigned loopK, const Nest &nest) {
+  packed.columnAxis = axisOfLoop(packed.map, nest.shape.size() - 1);
+  packed.axisK = axisOfLoop(packed.map, loopK);
+  return packed.map.isProjectedPermutation() && packed.columnAxis >= 0 && packed.axisK >= 0 &&
+         llvm::none_of(nest.rowAxes, [&](int64_t rowLoop) { return packed.map.isFunctionOfDim(rowLoop); });
+}
+
 // The layout of the packed operand, without its address; none if the operand is read in place.
 std::optional<PackedOperand> OperandPacking::packingOf(OpOperand *operand, unsigned loopK, const Nest &nest) {
   auto generic = cast<linalg::GenericOp>(operand->getOwner());
@@ -61,30 +69,27 @@ std::optional<PackedOperand> OperandPacking::packingOf(OpOperand *operand, unsig
   packed.memory = grouped ? builder.getI32Type() : memoryType(type.getElementType());
   if (auto layout = PackedLayout::match(map, type, generic.getStaticLoopRanges(), columnLoop, loopK);
       layout && layout->group == packed.group && layout->tile % vectorLanes == 0) {
-    packed.before = true;
+    packed.prepacked = true;
     packed.sizeK = type.getDimSize(1);
     packed.tile = layout->tile;
     packed.pointer = buffer->second.pointer;
     return packed;
   }
-  packed.columnAxis = axisOfLoop(map, columnLoop);
-  packed.axisK = axisOfLoop(map, loopK);
-  if (!map.isProjectedPermutation() || packed.columnAxis < 0 || packed.axisK < 0 ||
-      llvm::any_of(nest.rowAxes, [&](int64_t rowLoop) { return map.isFunctionOfDim(rowLoop); }))
+  if (!findAxes(packed, loopK, nest))
     return std::nullopt;
   bool oneTile = !ShapedType::isDynamic(rows) && rows <= tiles.rows;
   if (oneTile && emitter.registerTranspose.isContiguousAlongK(operand, columnLoop))
     return std::nullopt;
   packed.biased = packed.group == kByteDotProduct.group;
-  packed.once = !grouped && canPrefetch(packed) && isLarge(tiles, type) && !ShapedType::isDynamic(rows) &&
-                rows <= nest.rows && nest.rows > kRowsInStep;
+  packed.inPlace = !grouped && canPrefetch(packed) && isLarge(tiles, type) && !ShapedType::isDynamic(rows) &&
+                   rows <= nest.rows && nest.rows > kRowsInStep;
   bool manyRows = ShapedType::isDynamic(rows) || rows >= kRowsForPairs;
   bool inGroups =
       type.getRank() - 1 == std::max(packed.columnAxis, packed.axisK) && (manyRows || packed.isTransposed());
   bool wanted = grouped ? inGroups : isWorthPacking(tiles, type, packed.columnAxis, rows);
   packed.sizeK = llvm::alignTo(llvm::divideCeil(type.getDimSize(packed.axisK), packed.group), vectorLanes);
   packed.tile = nest.vectors * vectorLanes;
-  return wanted || packed.once ? std::optional(packed) : std::nullopt;
+  return wanted || packed.inPlace ? std::optional(packed) : std::nullopt;
 }
 
 SmallVector<PackedOperand> OperandPacking::packedOperandsOf(const Nest &nest, int64_t columns) {
@@ -102,9 +107,9 @@ SmallVector<PackedOperand> OperandPacking::packedOperandsOf(const Nest &nest, in
       return false;
     for (OpOperand *operand : generic.getDpsInputOperands()) {
       std::optional<PackedOperand> packed = packingOf(operand, reduced.front(), nest);
-      if (!packed || (nest.inPlace && !packed->once))
+      if (!packed || (nest.inPlace && !packed->inPlace))
         continue;
-      if (!packed->before && !packed->once) {
+      if (!packed->prepacked && !packed->inPlace) {
         int64_t elements = llvm::alignTo(columns, packed->tile) * packed->sizeK;
         int64_t own = elements * packed->memory.getIntOrFloatBitWidth() / 8;
         if (bytes + own > kScratchBytes)
@@ -170,7 +175,7 @@ Value OperandPacking::loadPacked(const PackedOperand &packed, ArrayRef<Index> lo
 void OperandPacking::fillPacked(PackedOperand &packed, ArrayRef<Index> loops, Value value) {
   if (!packed.filled.insert(value.getAsOpaquePointer()).second)
     return;
-  if (!packed.once)
+  if (!packed.inPlace)
     LLVM::StoreOp::create(builder, loc, value, packedPointer(packed, loops),
                           getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth() / 8);
   SmallVector<unsigned> reduced;
@@ -178,7 +183,7 @@ void OperandPacking::fillPacked(PackedOperand &packed, ArrayRef<Index> loops, Va
   SmallVector<Index> later(loops);
   Index &indexK = later[reduced.front()];
   const Buffer &buffer = buffers.find(packed.operand->get())->second;
-  int64_t ahead = rowsAhead(buffer.shape, packed.memory.getIntOrFloatBitWidth() / 8, packed.once);
+  int64_t ahead = rowsAhead(buffer.shape, packed.memory.getIntOrFloatBitWidth() / 8, packed.inPlace);
   indexK.base = binary<arith::AddIOp>(indexK.base, indexConstant(ahead));
   int64_t step;
   Value indices;
@@ -194,7 +199,7 @@ bool OperandPacking::canPrefetch(const PackedOperand &packed) {
 }
 
 bool OperandPacking::canFill(const PackedOperand &packed) {
-  return !packed.before && !packed.once && canPrefetch(packed);
+  return !packed.prepacked && !packed.inPlace && canPrefetch(packed);
 }
 
 // Whether fewer rows than a tile read the operands in place, as for that static number.
@@ -229,9 +234,9 @@ LogicalResult OperandPacking::packOrReadInPlace(const Nest &nest, Value lower, V
                                                 MutableArrayRef<PackedOperand> packed, Store store) {
   bool inPlace = readsFewInPlace(nest);
   for (PackedOperand &operand : llvm::make_filter_range(packed, [&](auto &each) { return canFill(each); })) {
-    operand.once = inPlace;
+    operand.inPlace = inPlace;
     pack(operand, outer, columns.first, columns.second);
-    operand.once = false;
+    operand.inPlace = false;
   }
   if (!inPlace)
     return success();
@@ -248,7 +253,7 @@ LogicalResult OperandPacking::fillWhileComputing(const Nest &nest, Value row, co
                                                  std::pair<Value, Value> columns,
                                                  MutableArrayRef<PackedOperand> packed, Store store) {
   for (PackedOperand &operand : packed) {
-    operand.filling = operand.once || canFill(operand);
+    operand.filling = operand.inPlace || canFill(operand);
     packedOperands[operand.operand] = operand;
   }
   SmallVector<Position> tile;
@@ -258,15 +263,15 @@ LogicalResult OperandPacking::fillWhileComputing(const Nest &nest, Value row, co
   if (failed(emitter.nests.emitLaneLoop(nest, columns.first, columns.second, tile, store)))
     return failure();
   for (PackedOperand &operand : packed)
-    packedOperands[operand.operand].filling = operand.once;
+    packedOperands[operand.operand].filling = operand.inPlace;
   return success();
 }
 
 void OperandPacking::pack(PackedOperand &packed, const Position &outer, Value start, Value end) {
-  packed.start = packed.before ? indexConstant(0) : start;
-  packed.filling = packed.once;
+  packed.start = packed.prepacked ? indexConstant(0) : start;
+  packed.filling = packed.inPlace;
   packedOperands[packed.operand] = packed;
-  if (!packed.before && !packed.once)
+  if (!packed.prepacked && !packed.inPlace)
     fillPanels(packed, buffers.lookup(packed.operand->get()), outer, start, end);
 }
 

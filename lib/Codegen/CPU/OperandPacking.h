@@ -36,6 +36,7 @@ private:
   LogicalResult fillWhileComputing(const Nest &nest, Value row, const Position &outer,
                                    std::pair<Value, Value> columns, MutableArrayRef<PackedOperand> packed,
                                    Store store);
+  bool findAxes(PackedOperand &packed, unsigned loopK, const Nest &nest);
   std::optional<PackedOperand> packingOf(OpOperand *operand, unsigned loopK, const Nest &nest);
   Value packedIndex(const PackedOperand &packed, Value indexK, Value column);
   Value packedPointer(const PackedOperand &packed, ArrayRef<Index> loops);

@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// All that is kept of one row.
+// Of all cached values of one row.
 static constexpr int64_t kSavedBytes = 64 * 1024;
 // Whole vectors of the widest loop along a row are stored.
 static constexpr int64_t kPadding = 64;
@@ -34,13 +34,9 @@ void RowCache::collectPass(Value tensor, const Position &position, Visited &visi
     collectPass(input, at, visited, values, reductions);
 }
 
-void RowCache::chooseSaved(ArrayRef<Value> outputs, const Nest &space, const Position &any) {
-  saved.clear();
-  savedRow.assign(any.begin(), any.end() - 1);
-  int64_t length = space.shape.back();
-  if (ShapedType::isDynamic(length))
-    return;
-  // Every reduction is a loop of its own; the results are the last loop.
+// The number of loops along the row that compute each value: every reduction is a loop, and the results are
+// the last one. Sets the number of reductions.
+llvm::MapVector<Value, int64_t> RowCache::countPasses(ArrayRef<Value> outputs, const Position &any) {
   llvm::MapVector<Value, int64_t> passes;
   SmallVector<std::pair<Value, Position>> pending;
   Visited done;
@@ -62,8 +58,17 @@ void RowCache::chooseSaved(ArrayRef<Value> outputs, const Nest &space, const Pos
       addPass(emitter.hoisting.inputsAt(tensor, position));
   }
   passesLeft = done.size();
+  return passes;
+}
+
+void RowCache::chooseSaved(ArrayRef<Value> outputs, const Nest &space, const Position &any) {
+  saved.clear();
+  savedRow.assign(any.begin(), any.end() - 1);
+  int64_t length = space.shape.back();
+  if (ShapedType::isDynamic(length))
+    return;
   int64_t bytes = 0, padded = llvm::alignTo(length, kPadding);
-  for (auto &[value, count] : passes) {
+  for (auto &[value, count] : countPasses(outputs, any)) {
     auto type = cast<RankedTensorType>(value.getType());
     auto generic = value.getDefiningOp<linalg::GenericOp>();
     int64_t own = padded * memoryBytes(type.getElementType());
@@ -75,7 +80,7 @@ void RowCache::chooseSaved(ArrayRef<Value> outputs, const Nest &space, const Pos
   }
 }
 
-// Whether the position is a vector on the row whose values are kept.
+// Whether the position is a vector on the row whose values are cached.
 bool RowCache::isOnRow(const Position &position) {
   if (lanes == 1 || position.size() != savedRow.size() + 1)
     return false;

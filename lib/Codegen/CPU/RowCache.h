@@ -29,6 +29,7 @@ public:
   int64_t passesLeft = 0;                 // sums along the row that are still to be made
 
 private:
+  llvm::MapVector<Value, int64_t> countPasses(ArrayRef<Value> outputs, const Position &any);
   void collectPass(Value tensor, const Position &position, Visited &visited, SmallVectorImpl<Value> &values,
                    SmallVectorImpl<std::pair<Value, Position>> &reductions);
 };

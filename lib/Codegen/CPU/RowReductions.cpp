@@ -129,8 +129,7 @@ FailureOr<SmallVector<Value>> RowReductions::lanesOfContiguousRows(linalg::Gener
   return vectors;
 }
 
-// A vector for each row. Code that is short is written out, other code is in a loop that leaves the vectors
-// on the stack.
+// A vector for each row. Short code is unrolled, other code is in a loop.
 FailureOr<SmallVector<Value>> RowReductions::lanesOfRows(linalg::GenericOp generic, ArrayRef<Index> loops,
                                                          Value identity, int64_t size) {
   bool isShort = size <= vectorLanes && llvm::none_of(generic.getDpsInputs(), [](Value input) {
@@ -138,16 +137,22 @@ FailureOr<SmallVector<Value>> RowReductions::lanesOfRows(linalg::GenericOp gener
                      return isExpensive(producer) || producer.getNumReductionLoops() > 0;
                    });
                  });
+  if (!isShort)
+    return lanesOfRowsInLoop(generic, loops, identity, size);
   SmallVector<Value> vectors;
-  if (isShort) {
-    for (int64_t row = 0; row < lanes; ++row) {
-      FailureOr<Value> vector = lanesOfRow(generic, loops, identity, indexConstant(row), size);
-      if (failed(vector))
-        return failure();
-      vectors.push_back(*vector);
-    }
-    return vectors;
+  for (int64_t row = 0; row < lanes; ++row) {
+    FailureOr<Value> vector = lanesOfRow(generic, loops, identity, indexConstant(row), size);
+    if (failed(vector))
+      return failure();
+    vectors.push_back(*vector);
   }
+  return vectors;
+}
+
+// A loop over the rows, which stores the vectors on the stack.
+FailureOr<SmallVector<Value>> RowReductions::lanesOfRowsInLoop(linalg::GenericOp generic,
+                                                               ArrayRef<Index> loops, Value identity,
+                                                               int64_t size) {
   int64_t orderLanes = kernel.getOrderAttr().getLanes();
   int64_t width = std::min({int64_t(llvm::PowerOf2Ceil(size)), orderLanes, lanes});
   Type element = getElementTypeOrSelf(generic.getResultTypes()[0]);
@@ -160,13 +165,14 @@ FailureOr<SmallVector<Value>> RowReductions::lanesOfRows(linalg::GenericOp gener
     FailureOr<Value> vector = lanesOfRow(generic, loops, identity, row, size);
     if (failed(vector))
       return failure();
-    Value place = emitter.memoryAccess.pointerAt(stack, binary<arith::MulIOp>(row, indexConstant(width)));
-    LLVM::StoreOp::create(builder, loc, emitter.memoryAccess.toMemory(*vector), place, memoryBytes(element));
+    Value slot = emitter.memoryAccess.pointerAt(stack, binary<arith::MulIOp>(row, indexConstant(width)));
+    LLVM::StoreOp::create(builder, loc, emitter.memoryAccess.toMemory(*vector), slot, memoryBytes(element));
   }
   auto type = VectorType::get(width, memoryType(element));
+  SmallVector<Value> vectors;
   for (int64_t row = 0; row < lanes; ++row) {
-    Value place = emitter.memoryAccess.pointerAt(stack, indexConstant(row * width));
-    Value vector = LLVM::LoadOp::create(builder, loc, type, place, memoryBytes(element));
+    Value slot = emitter.memoryAccess.pointerAt(stack, indexConstant(row * width));
+    Value vector = LLVM::LoadOp::create(builder, loc, type, slot, memoryBytes(element));
     vectors.push_back(emitter.memoryAccess.fromMemory(vector, element));
   }
   return vectors;

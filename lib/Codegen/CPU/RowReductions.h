@@ -23,6 +23,8 @@ private:
                                             int64_t size);
   FailureOr<SmallVector<Value>> lanesOfContiguousRows(linalg::GenericOp generic, ArrayRef<Index> loops,
                                                       Value identity, int64_t size);
+  FailureOr<SmallVector<Value>> lanesOfRowsInLoop(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                                  Value identity, int64_t size);
   FailureOr<Value> lanesOfRow(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity, Value row,
                               int64_t size);
   Value joinLanes(Operation *join, SmallVector<Value> vectors, int64_t width);

@@ -64,6 +64,9 @@ inline bool hasDotProducts(llvm::function_ref<bool(llvm::StringRef)> hasFeature)
   return hasFeature(kBF16DotProduct.feature) && hasFeature(kByteDotProduct.feature);
 }
 
+/// The extension that converts between f16 and f32, as LLVM names it.
+constexpr llvm::StringLiteral kHalfConversions = "+f16c";
+
 //===- Caches and latencies -----------------------------------------------===//
 
 /// The core that code is tuned for.
