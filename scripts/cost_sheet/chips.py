@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""What an SM of a chip has, and how many warps of a kernel it holds.
+"""The resources of an SM of each chip, and the occupancy of a kernel.
 
 Limits and rates per clock: "CUDA C++ Programming Guide", tables of compute capabilities and of the throughput of native
 arithmetic instructions. Bandwidth, SMs and clocks: NVIDIA's data sheets and white papers of the A100 (80 GB, SXM) and
@@ -14,11 +14,11 @@ class Chip:
     clock: float  # of the SMs in Hz, boosted
     bandwidth: float  # of the memory in bytes per second
     shared_bytes: int  # of an SM, for blocks
-    warps: int  # most
-    blocks: int  # most
+    warps: int  # at most, of an SM
+    blocks: int  # at most, of an SM
     fp32: int  # results per clock
     fp64: int
-    products: int  # multiply-adds of f16 on tensor cores per clock; tf32 half, i8 twice of them
+    products: int  # FMAs of f16 on tensor cores per clock; tf32 has half of them, i8 twice as many
 
     def bytes_per_clock(self):
         """That the memory gives one SM."""
@@ -30,10 +30,10 @@ H100 = Chip(132, 1.83e9, 3.35e12, 228 << 10, 64, 32, fp32=128, fp64=64, products
 CHIPS = {"sm_80": A100, "sm_90": H100, "sm_90a": H100}
 
 REGISTERS = 64 << 10  # of an SM
-REGISTERS_TOGETHER = 256  # a warp gets whole multiples
-WARPS_TOGETHER = 4  # one of each quarter of an SM
-SHARED_OF_SYSTEM = 1 << 10  # of each block
-SHARED_TOGETHER = 128
+REGISTER_UNIT = 256  # a warp has a multiple of it
+WARP_UNIT = 4  # an SM has four schedulers
+SHARED_OF_DRIVER = 1 << 10  # of each block
+SHARED_UNIT = 128
 INTEGERS, SPECIALS, SHUFFLES, WARP = 64, 16, 32, 32  # results per clock
 SHARED_PER_CLOCK = 128  # bytes
 ISSUES = 4  # warps per clock
@@ -48,6 +48,6 @@ def resident_blocks(chip, registers, shared, threads):
     if not 0 < threads <= 1024 or not 0 < registers <= 255 or shared < 0:
         raise ValueError(f"no block has {threads} threads of {registers} registers with {shared} bytes of shared memory")
     warps = round_up(threads, WARP) // WARP
-    by_registers = REGISTERS // round_up(registers * WARP, REGISTERS_TOGETHER) // WARPS_TOGETHER * WARPS_TOGETHER
-    by_shared = chip.shared_bytes // round_up(shared + SHARED_OF_SYSTEM, SHARED_TOGETHER)
+    by_registers = REGISTERS // round_up(registers * WARP, REGISTER_UNIT) // WARP_UNIT * WARP_UNIT
+    by_shared = chip.shared_bytes // round_up(shared + SHARED_OF_DRIVER, SHARED_UNIT)
     return min(by_registers // warps, chip.warps // warps, chip.blocks, by_shared)

@@ -18,14 +18,14 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # As in Kernel/Grid.h and Target/Chips.h of include/adjoint/Codegen, and lib/Conversion/HostToLLVM/DeviceGrid.cpp.
 BLOCK_THREADS, MAX_BLOCKS, WARP = 256, 65535, 32
 BLOCK_ELEMENTS, CHUNK_ELEMENTS = 512, 4096  # leaves of the orders (docs/numerics.md)
-WANTED_THREADS, MOST_NODES = 2048, 8192  # as lib/Codegen/GPU/Generic/Division.h has them
+TARGET_THREADS_PER_SM, MAX_NODES = 2048, 8192  # as lib/Codegen/GPU/Generic/Division.h has them
 DUMP = "// -----// IR Dump "
-UNKNOWN_SIZE = 4096  # that stands for sizes that only the run knows
+UNKNOWN_SIZE = 4096  # in place of a dynamic size
 CUDA_FOLDERS = [os.environ.get("CUDA_HOME", ""), os.environ.get("CUDA_PATH", ""), "/usr/local/cuda", "/opt/cuda"]
 
 
 class ToolFailure(RuntimeError):
-    """A tool is not there, or refuses what it is given."""
+    """A tool is missing, or refuses its input."""
 
 
 class ProgramFailure(RuntimeError):
@@ -56,7 +56,7 @@ class Compiled:
     kind: str  # class of the emitter
     operands: list
     results: list
-    pointers: dict  # of operands and then results: {place among the arguments: number}
+    pointers: dict  # of operands and then results: {byte of the arguments: number}
     sums: int  # reductions of the kernel
     launch: dict  # parameters of the #ad.launch_config of the declaration
     registers: int
@@ -75,7 +75,7 @@ class Compiled:
 
     @property
     def large(self):
-        """Numbers of the tensors that take a good part of the traffic; others are read from caches again and again."""
+        """Numbers of the tensors with a large part of the traffic; caches hold the others."""
         return {number for number, tensor in enumerate(self.tensors) if tensor.elements * 8 >= self.elements}
 
     @property
@@ -106,7 +106,7 @@ class Compiled:
         results, group = self.results[0].elements, self.launch.get("threads_per_element", 1)
         leaf = CHUNK_ELEMENTS if group > 1 else BLOCK_ELEMENTS
         leaves = divide_up(max(tensor.elements for tensor in self.operands), results * leaf)
-        wanted = min(max(1, divide_up(sm_count * (WANTED_THREADS // group), results)), MOST_NODES)
+        wanted = min(max(1, divide_up(sm_count * (TARGET_THREADS_PER_SM // group), results)), MAX_NODES)
         own = divide_up(leaves, wanted)
         return results * divide_up(leaves, 1 << (own - 1).bit_length())
 
@@ -161,7 +161,7 @@ def parse_tensor(text):
 
 
 def signatures(text):
-    """Operands, results, places of pointers and number of reductions of each `ad.kernel`."""
+    """Operands, results, positions of pointers and number of reductions of each `ad.kernel`."""
     found = {}
     for body in re.split(r"^\s*(?=ad\.kernel )", text, flags=re.M)[1:]:
         kernel = re.match(r"ad\.kernel private @([\w.$-]+|\"[^\"]+\")\((.*?)\)(?: -> (.*?))? (?:attributes )?\{", body)
@@ -190,7 +190,7 @@ def pointer_places(types):
 
 
 def declarations(text):
-    """What the host program knows of each kernel, and its class."""
+    """The launch configuration of each kernel, and its class."""
     found = {}
     for declaration in re.finditer(r"^\s*func\.func private @([\w.$-]+|\"[^\"]+\")\(.*?\) attributes \{(.*)\}$", text,
                                    re.M):

@@ -3,7 +3,9 @@
 flight, occupancy, grids, bounds. Faults that are planted have to be found, and what is no listing has to be refused. It
 needs neither ptxas nor nvdisasm."""
 
+import math
 import pathlib
+import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -236,7 +238,7 @@ def check_sheet(_):
                                                  "MISSED")], [True] * 3 + [False], text)
 
 
-# Dividing by a number that only the run knows, as ptxas writes it, 32 bits wide.
+# Dividing by a dynamic number, as ptxas writes it, 32 bits wide.
 DIVISION = ["I2F.U32.RP R20, UR6", "MUFU.RCP R20, R20", "VIADD R21, R20, 0xffffffe", "F2I.FTZ.U32.TRUNC.NTZ R22, R21",
             "IMAD R23, R22, UR7, RZ",
             "IMAD.HI.U32 R24, R22, R23, R22", "IMAD.HI.U32 R24, R24, R13, RZ", "IMAD.MOV R25, RZ, RZ, -R24",
@@ -293,6 +295,23 @@ def check_signatures(_):
                       [((8, kernels.UNKNOWN_SIZE), 4), ((), 2), ((8,), 1), ((kernels.UNKNOWN_SIZE,), 8)], "tensors")
     yield from expect((places, sums), ({0: 0, 32: 1, 40: 2, 48: 3}, 1), "places of pointers, and sums")
     yield from refused(kernels.ToolFailure, kernels.parse_tensor, "memref<4xf32>")
+
+
+def check_constants_of_the_compiler(_):
+    """The cost sheet repeats constants of the compiler, which does not export them."""
+    headers = ["include/adjoint/Codegen/Kernel/Grid.h", "include/adjoint/Codegen/Target/Chips.h",
+               "lib/Codegen/GPU/Generic/Division.h"]
+    text = " ".join((ROOT / header).read_text() for header in headers)
+    constants = {}
+    for name, value in re.findall(r"\b(k\w+) = ([\w *]+)[,;]", text):
+        terms = [constants.get(term, term) for term in value.split(" * ")]
+        if all(str(term).isdigit() for term in terms):
+            constants[name] = math.prod(map(int, terms))
+    for name, value in (("kBlockThreads", kernels.BLOCK_THREADS), ("kMaxBlocks", kernels.MAX_BLOCKS),
+                        ("kWarpThreads", kernels.WARP), ("kWarpThreads", chips.WARP),
+                        ("kRegistersPerSM", chips.REGISTERS), ("kDefaultSMCount", chips.H100.sm_count),
+                        ("kTargetThreadsPerSM", kernels.TARGET_THREADS_PER_SM), ("kMaxNodes", kernels.MAX_NODES)):
+        yield from expect(value, constants.get(name), name)
 
 
 CHECKS = {name.removeprefix("check_"): function for name, function in list(globals().items())

@@ -23,7 +23,7 @@ st.global.v4.f32 [%rd5], {%f1, %f2, %f3, %f4};
 """
 NARROW = PLACES.replace("{bytes}",
                         "4") + "ld.global.f32 %f1, [%rd4]; add.f32 %f1, %f1, %f1; st.global.f32 [%rd5], %f1;\n"
-# By a number that only the run knows.
+# By a dynamic number.
 DIVIDED = "mov.u32 %r5, %clock; div.u32 %r6, %r2, %r5; rem.u32 %r7, %r6, %r3; mad.lo.u32 %r2, %r7, %r5, %r6;\n"
 
 
