@@ -1,6 +1,6 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Short floats as matrix instructions read and write them. */
+   Conversions of the element types of matrix instructions. */
 #ifndef ADJOINT_LIB_EMULATOR_MACHINE_NUMBERS_H
 #define ADJOINT_LIB_EMULATOR_MACHINE_NUMBERS_H
 
@@ -24,7 +24,7 @@ inline uint32_t bitsOfFloat(float value) {
 
 inline float fromBF16(uint16_t bits) { return floatFromBits(uint32_t(bits) << 16); }
 
-/// The multiplication moves the exponent to its place and normalises subnormals, all without rounding.
+/// The multiplication rebiases the exponent and normalises subnormals, without rounding.
 inline float fromF16(uint16_t bits) {
   constexpr float rebias = 0x1p112f;
   uint32_t magnitude = uint32_t(bits & 0x7fff) << 13, sign = uint32_t(bits & 0x8000) << 16;
@@ -49,10 +49,10 @@ inline uint16_t toF16(float value) {
   return static_cast<uint16_t>(sign | ((rounded >> 13) - (112u << 10)));
 }
 
-/// What the multiplier sees of an f32: the lowest 13 bits are ignored.
+/// An f32 as an operand of type tf32: the lowest 13 bits are ignored.
 inline float asTF32(uint32_t bits) { return floatFromBits(bits & 0xffffe000); }
 
-/// The tf32 next to an f32, ties to even. Infinities and NaN stay as they are.
+/// The nearest tf32 of an f32, ties to even. Infinities and NaN are unchanged.
 inline uint32_t toTF32(uint32_t bits) {
   bool special = (bits & 0x7f800000) == 0x7f800000;
   return special ? bits : (bits + 0xfff + (bits >> 13 & 1)) & 0xffffe000;
@@ -75,7 +75,7 @@ inline uint32_t elementBits(ElementKind kind) {
 
 inline bool isIntegerKind(ElementKind kind) { return kind == ElementKind::S8 || kind == ElementKind::U8; }
 
-/// An element in the low bits of `bits` as a factor; integers fit a float exactly.
+/// The element in the low bits of `bits` as a float, which is exact for integers too.
 inline float factor(ElementKind kind, uint32_t bits) {
   switch (kind) {
   case ElementKind::F16:

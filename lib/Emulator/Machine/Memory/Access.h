@@ -9,7 +9,8 @@
 
 namespace adsim {
 
-/// One access: the thread, the accesses that happened before it, and what it is.
+/// One access: the thread, the clocks of the accesses that happened before it, the site and the kind of
+/// access.
 struct Accessor {
   Thread *thread;
   const ThreadClock *genericClock, *asyncClock;
