@@ -138,6 +138,19 @@ int runLoop(unsigned threads, int64_t units, int64_t nanoseconds = INT64_MAX) {
   return loop.ranges;
 }
 
+/// The number of ranges of a loop without work, and how many of them its caller ran.
+struct EmptyLoop {
+  pthread_t caller = pthread_self();
+  std::atomic<int> ranges{0}, own{0};
+
+  explicit EmptyLoop(int64_t nanoseconds) { pool().run(2, nanoseconds, 2, count, this); }
+  static void count(void *closure, int64_t, int64_t) {
+    auto *loop = static_cast<EmptyLoop *>(closure);
+    ++loop->ranges;
+    loop->own += pthread_equal(loop->caller, pthread_self()) != 0;
+  }
+};
+
 void startThreads(std::vector<pthread_t> &threads, void *(*work)(void *), void *state) {
   for (pthread_t &thread : threads)
     EXPECT_EQ(pthread_create(&thread, nullptr, work, state), 0);

@@ -118,19 +118,6 @@ TEST_F(PoolOfTwo, WorkersLeaveSignalsToTheHost) {
   EXPECT_FALSE(sigismember(&masks.masks[1], SIGSEGV));
 }
 
-/// The number of ranges of a loop without work, and how many of them its caller ran.
-struct EmptyLoop {
-  pthread_t caller = pthread_self();
-  std::atomic<int> ranges{0}, own{0};
-
-  explicit EmptyLoop(int64_t nanoseconds) { pool().run(2, nanoseconds, 2, count, this); }
-  static void count(void *closure, int64_t, int64_t) {
-    auto *loop = static_cast<EmptyLoop *>(closure);
-    ++loop->ranges;
-    loop->own += pthread_equal(loop->caller, pthread_self()) != 0;
-  }
-};
-
 /// The CPUs that two ranges on two threads may use.
 struct Affinities {
   pthread_barrier_t barrier;
