@@ -129,3 +129,15 @@ func.func @unknown_depth(%a: tensor<64x?xbf16>, %b: tensor<?x64xbf16>) -> tensor
   %0 = ad.dot %a, %b : (tensor<64x?xbf16>, tensor<?x64xbf16>) -> tensor<64x64xbf16>
   return %0 : tensor<64x64xbf16>
 }
+
+// -----
+
+// Operand A has five axes, as many as a tensor map can have.
+// REMARK: contraction-class | Category:ad-gpu | instruction=wgmma, kernel=dot_0
+// CHECK: tensor_maps = [<operand = 0, box = 1x1x1x64x64, swizzle = 128>, <operand = 1, box = 1x64x1x64, swizzle = 128>]
+// CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.+}}, box[%{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}]
+// CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.+}}, box[%{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}]
+func.func @five_axes(%a: tensor<2x64x4x2x64xbf16>, %b: tensor<2x64x4x64xbf16>) -> tensor<2x4x64x2x64xbf16> {
+  %0 = ad.dot %a, %b batch [0, 2] x [0, 2] contract [4] x [1] : (tensor<2x64x4x2x64xbf16>, tensor<2x64x4x64xbf16>) -> tensor<2x4x64x2x64xbf16>
+  return %0 : tensor<2x4x64x2x64xbf16>
+}
