@@ -25,8 +25,8 @@ def EmitCPUPass : Pass<"ad-emit-cpu", "::mlir::ModuleOp"> {
     The function runs the units of work from `%begin` to `%end`; ranges without a common unit may run in parallel.
     `ad.units` has a list for each space; the units of the spaces are consecutive. A list has the number of a result,
     and for each loop around it that has units, the outermost first, `array<i64: STEP, AXIS, …>`: a unit is STEP
-    elements of these axes, enumerated as one. Without loops there is one unit. `ad.nanoseconds` is the estimated time of all units
-    on one thread; if sizes are dynamic, a function `@k$nanoseconds` of the operands returns it.
+    elements of these axes, enumerated as one. Without loops there is one unit. `ad.nanoseconds` is the estimated time
+    of all units on one thread; if sizes are dynamic, a function `@k$nanoseconds` of the operands returns it.
 
     A kernel with `ad.partial_reductions` has three more functions, for reductions with few results. The attribute is
     the minimum number of threads for which they are faster: 1 if operands of a contraction with a large K then stay in

@@ -38,7 +38,7 @@ std::optional<BlockTranspose::BlockAxes> BlockTranspose::transposedAxes(Value ou
     if (shape[axis] != 1)
       byResult.push_back(axis);
   }
-  if (byResult.empty() || byOperand.back() == byResult.back())
+  if (byResult.empty() || byOperand.back() == byResult.back() || transposedLanes(output) == 1)
     return std::nullopt;
   BlockAxes axes;
   // Moves axes from the end of an order until they are as long as a block.
