@@ -64,9 +64,9 @@ uint64_t floatDistance(const char *left, const char *right, int64_t count, Bits 
 template <typename T> uint64_t integerDistance(const char *left, const char *right, int64_t count) {
   uint64_t longest = 0;
   for (int64_t i = 0; i < count; ++i) {
-    int64_t a = load<T>(left, i), b = load<T>(right, i);
-    uint64_t distance =
-        static_cast<uint64_t>(std::max(a, b)) - static_cast<uint64_t>(std::min(a, b)); // wraps correctly
+    T a = load<T>(left, i), b = load<T>(right, i);
+    // Both are extended by their signs; the difference wraps to the right number.
+    uint64_t distance = static_cast<uint64_t>(std::max(a, b)) - static_cast<uint64_t>(std::min(a, b));
     longest = std::max(longest, distance);
   }
   return longest;

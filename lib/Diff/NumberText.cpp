@@ -21,8 +21,9 @@ std::string diff::pythonNumber(double value) {
   std::string text(buffer, end.ptr);
   // to_chars writes at least two digits of the exponent, as Python does.
   size_t exponentAt = text.find('e');
-  int exponent = std::atoi(text.c_str() + exponentAt + 1);
-  constexpr int minFixed = -4, maxFixed = 15;
+  constexpr int base = 10;
+  long exponent = std::strtol(text.c_str() + exponentAt + 1, nullptr, base);
+  constexpr long minFixed = -4, maxFixed = 15;
   if (exponent < minFixed || exponent > maxFixed)
     return text;
   end = std::to_chars(buffer, std::end(buffer), value, std::chars_format::fixed);

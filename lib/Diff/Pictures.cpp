@@ -66,13 +66,17 @@ public:
         most = std::max(most, bar.value);
       }
   }
+  bool isLogarithmic() const {
+    constexpr double manyMagnitudes = 100;
+    return most / least >= manyMagnitudes;
+  }
   double lengthOf(double value) const {
-    constexpr double manyMagnitudes = 100, shortest = 0.05;
+    constexpr double shortest = 0.05;
     if (!(value > 0))
       return 0;
     if (!std::isfinite(value))
       return 1;
-    if (most / least < manyMagnitudes)
+    if (!isLogarithmic())
       return value / most;
     return shortest + (1 - shortest) * std::log(value / least) / std::log(most / least);
   }
@@ -136,7 +140,8 @@ std::string mlir::ad::diff::barChartSVG(StringRef title, llvm::ArrayRef<Bar> bar
   double left = 2 * margin + widthOf(labels), y = top;
   BarScale scale(bars);
   Picture picture;
-  picture.text(margin, top / 2, title, fontSize + 2, "start");
+  std::string heading = title.str() + (scale.isLogarithmic() ? ", logarithmic" : "");
+  picture.text(margin, top / 2, heading, fontSize + 2, "start");
   for (const Bar &bar : bars) {
     double end = left + length * scale.lengthOf(bar.value);
     picture.text(left - 6, y + height / 2 + fontSize / 3, bar.label, fontSize, "end");
@@ -145,5 +150,5 @@ std::string mlir::ad::diff::barChartSVG(StringRef title, llvm::ArrayRef<Bar> bar
                  "start");
     y += height;
   }
-  return picture.finish(std::max(left + length + numbers, widthOf({title.str()}) + 2 * margin), y + margin);
+  return picture.finish(std::max(left + length + numbers, widthOf({heading}) + 2 * margin), y + margin);
 }

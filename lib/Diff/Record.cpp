@@ -2,6 +2,7 @@
 //
 // Records of a run and the files that hold them.
 #include "adjoint/Diff/Record.h"
+#include "adjoint/Diff/Fingerprint.h"
 #include "adjoint/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -9,6 +10,8 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+
+#include <algorithm>
 
 using namespace mlir::ad::diff;
 using llvm::Expected;
@@ -35,6 +38,13 @@ std::string shapeText(const std::optional<std::vector<Dim>> &shape) {
       llvm::map_range(
           *shape, [](const Dim &dim) { return dim.symbol.empty() ? std::to_string(dim.size) : dim.symbol; }),
       "x");
+}
+
+/// A cell without the characters that end cells and lines.
+std::string cellText(StringRef text) {
+  std::string cell = text.str();
+  std::replace_if(cell.begin(), cell.end(), [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
+  return cell;
 }
 
 class RecordReader {
@@ -117,6 +127,34 @@ std::string Record::toText() const {
   std::string rank = !shape || shape->empty() ? "  " : std::to_string(shape->size()) + ":";
   return fit(kind, kindWidth) + " " + fit(dtype, dtypeWidth) + " " + rank +
          fit(shapeText(shape), shapeWidth) + " " + summary + " " + fit(op, opWidth) + " " + name;
+}
+
+Record mlir::ad::diff::makeRecord(std::string kind, const adrt_tensor &tensor, std::string op,
+                                  std::string name) {
+  // In the order of adrt_type.
+  static constexpr const char *dtypes[] = {"float64",     "float32", "float16", "bfloat16", "float8_e4m3fn",
+                                           "float8_e5m2", "bool",    "int8",    "int32",    "int64"};
+  std::vector<Dim> shape;
+  for (int64_t size : llvm::ArrayRef(tensor.shape, static_cast<size_t>(tensor.rank)))
+    shape.push_back({size, ""});
+  return {std::move(kind),
+          dtypes[tensor.type],
+          std::move(shape),
+          fingerprint(tensor),
+          std::move(op),
+          std::move(name),
+          ""};
+}
+
+std::string mlir::ad::diff::formatRecords(llvm::ArrayRef<Record> records) {
+  std::string text = llvm::join(llvm::ArrayRef(columns), "\t") + "\n";
+  for (const Record &record : records) {
+    const std::string cells[] = {record.kind,           record.dtype,        shapeText(record.shape),
+                                 record.summary,        cellText(record.op), cellText(record.name),
+                                 cellText(record.value)};
+    text += llvm::join(llvm::ArrayRef(cells), "\t") + "\n";
+  }
+  return text;
 }
 
 std::optional<std::vector<Dim>> mlir::ad::diff::parseShape(StringRef text) {

@@ -24,15 +24,29 @@ StatisticsBuilder::StatisticsBuilder(adrt_type type, int64_t total)
   result.maxInteger = std::numeric_limits<int64_t>::min();
 }
 
-void StatisticsBuilder::noteRange(const char *elements, const double *values, int64_t count) {
-  if (isFloat(type)) {
-    // Comparisons with NaN are false.
-    for (int64_t i = 0; i < count; ++i) {
-      result.min = values[i] < result.min ? values[i] : result.min;
-      result.max = values[i] > result.max ? values[i] : result.max;
+// One chain for each lane, which the compiler does not make of one chain itself. Comparisons with NaN are
+// false.
+void StatisticsBuilder::noteRange(const double *values, int64_t count) {
+  constexpr int64_t lanes = 8;
+  double least[lanes], most[lanes];
+  std::fill(least, least + lanes, result.min);
+  std::fill(most, most + lanes, result.max);
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes)
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      double value = values[i + lane];
+      least[lane] = value < least[lane] ? value : least[lane];
+      most[lane] = value > most[lane] ? value : most[lane];
     }
-    return;
+  for (; i < count; ++i) {
+    least[0] = values[i] < least[0] ? values[i] : least[0];
+    most[0] = values[i] > most[0] ? values[i] : most[0];
   }
+  result.min = *std::min_element(least, least + lanes);
+  result.max = *std::max_element(most, most + lanes);
+}
+
+void StatisticsBuilder::noteIntegers(const char *elements, int64_t count) {
   int64_t width = adrt::elementSize(type);
   for (int64_t i = 0; i < count; ++i) {
     int64_t value = adrt::loadAsInteger(type, elements + i * width);
@@ -44,13 +58,18 @@ void StatisticsBuilder::noteRange(const char *elements, const double *values, in
 void StatisticsBuilder::addBlock(const char *elements, int64_t count) {
   double values[blockElements];
   toDoubles(type, elements, count, values);
-  noteRange(elements, values, count);
+  if (isFloat(type))
+    noteRange(values, count);
+  else
+    noteIntegers(elements, count);
   fingerprint.add(values, count);
+  int64_t nans = 0;
   for (int64_t i = 0; i < count; ++i) {
     bool isNaN = std::isnan(values[i]);
-    result.nans += isNaN;
+    nans += isNaN;
     values[i] = isNaN ? 0 : values[i];
   }
+  result.nans += nans;
   sum.add(values, count);
   result.count += count;
 }

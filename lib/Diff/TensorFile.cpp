@@ -10,7 +10,6 @@
 using namespace mlir::ad::diff;
 using llvm::Error;
 using llvm::Expected;
-using mlir::ad::runner::isFloat;
 using mlir::ad::runner::NpyFile;
 using mlir::ad::runner::npyTypeFits;
 using mlir::ad::runner::usageError;

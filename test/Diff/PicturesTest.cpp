@@ -58,10 +58,12 @@ TEST(HeatMap, HasACellForEachPair) {
 
 TEST(BarChart, HasABarForEachValue) {
   std::string svg = barChartSVG("differences", {{"w", 1}, {"b", 1e-6}, {"same", 0}});
+  EXPECT_TEXT(svg, ">differences, logarithmic</text>");
   EXPECT_TEXT(svg, ">1e-06</text>");
   EXPECT_TEXT(svg, "width=\"360\" height=\"16\"");
   EXPECT_TEXT(svg, "width=\"18\" height=\"16\"");
   EXPECT_TEXT(svg, "width=\"0\" height=\"16\"");
+  EXPECT_TEXT(barChartSVG("near", {{"w", 1}, {"b", 2}}), ">near</text>");
   EXPECT_TEXT(barChartSVG("nothing", {}), "</svg>");
 }
 

@@ -3,6 +3,7 @@
 // Tests of records: their files, and their text.
 #include "adjoint/Diff/Record.h"
 #include "ExpectText.h"
+#include "TestTensors.h"
 
 using namespace mlir::ad::diff;
 
@@ -38,6 +39,19 @@ TEST(Records, HaveColumnsOfFixedWidth) {
   EXPECT_EQ(records[0].toText(), "INITIA float32                       IAAA                 scale");
   EXPECT_EQ(records[1].toText(), "RESULT float32  4:2x1024x8x64        CKIM LinearRegressio y");
   EXPECT_EQ(records[2].toText(), "INPUT  bfloat16 2:a?xb               AAAA                 x");
+}
+
+TEST(Records, AreWrittenAsTheyAreRead) {
+  std::vector<Record> records = {
+      makeRecord("INPUT", unit::arange(ADRT_BF16, {3, 4}).view(), "", "x"),
+      makeRecord("RESULT", unit::makeTensor(ADRT_I64, {}, {8}).view(), "ad.add", "two\twords")};
+  records[1].value = "y.npy";
+  std::string text = formatRecords(records);
+  EXPECT_TEXT(text, "INPUT\tbfloat16\t3x4\tDMVE\t\tx\t\n");
+  auto again = llvm::cantFail(parseRecords(text, "records.tsv"));
+  EXPECT_EQ(formatRecords(again), text);
+  EXPECT_EQ(again[1].name, "two words");
+  EXPECT_TRUE(again[1].shape->empty());
 }
 
 TEST(Records, OfOtherFilesAreErrorsWithALine) {

@@ -2,10 +2,13 @@
 """Bad inputs of ad-diff end with exit code 2 and a message that names the file and the reason. Outputs are written
 whole or not at all."""
 
+import csv
+import json
 import os
 import pathlib
 import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 
@@ -103,13 +106,19 @@ def check_warnings(folder):
         yield f"a scalar: exit code {done.returncode}: {done.stdout}{done.stderr}"
 
 
+READERS = {"json": json.loads, "csv": lambda text: list(csv.reader(text.splitlines())), "svg": ElementTree.fromstring,
+           # Without its head, whose tags need no end.
+           "html": lambda text: ElementTree.fromstring("<body>" + text.split("<body>")[1].split("</html>")[0])}
+
+
 def check_outputs(folder):
     write_files(folder)
-    for name in ("json", "csv", "svg", "html"):
+    for name, read in READERS.items():
         for command, inputs in (("tensors", ["good.npy", "good.npy"]), ("matrix", ["good.npy"] * 3)):
             done = run(folder, command, *inputs, f"--{name}", f"out.{name}")
             if done.returncode or not (folder / f"out.{name}").stat().st_size:
                 yield f"{command} --{name}: exit code {done.returncode}: {done.stderr}"
+            read((folder / f"out.{name}").read_text())
             alone = run(folder, command, *inputs, f"--{name}=-")
             if alone.stdout != (folder / f"out.{name}").read_text():
                 yield f"{command} --{name}=-: other text than that of the file"
@@ -125,10 +134,35 @@ def check_outputs(folder):
             yield f"a full disk: exit code {done.returncode}: {done.stderr}"
 
 
+def changed(generator, content):
+    """Some bytes replaced, and the end cut off now and then."""
+    data = bytearray(content)
+    for _ in range(generator.integers(1, 4)):
+        data[generator.integers(min(len(data), 200))] = generator.integers(256)
+    return bytes(data[:generator.integers(len(data))] if generator.random() < 0.2 else data)
+
+
+def check_changed_files(folder):
+    """Random changes of files never crash the tool."""
+    write_files(folder)
+    generator = np.random.default_rng(11)
+    table = (ROOT / "test/Diff/Inputs/llama-right.tsv").read_bytes()
+    (folder / "good.tsv").write_bytes(table)
+    for command, ending, content in (("tensors", "npy", (folder / "good.npy").read_bytes()), ("align", "tsv", table)):
+        for _ in range(150):
+            data = changed(generator, content)
+            (folder / f"bad.{ending}").write_bytes(data)
+            done = subprocess.run([str(BIN / "ad-diff"), command, f"good.{ending}", f"bad.{ending}"], cwd=folder,
+                                  capture_output=True, timeout=60)
+            if done.returncode not in (0, 2) or (done.returncode == 2) != done.stderr.startswith(b"ad-diff: error: "):
+                yield f"{command} of {data!r}: exit code {done.returncode}: {done.stderr}"
+
+
 def main():
     cases = [(f"{command}, {label}", check_error(command, *case)) for label, case in ERRORS.items()
              for command in ("tensors", "matrix") if (command, label) != ("matrix", "a file and a folder")]
-    cases += [("empty folders", check_empty_folders), ("warnings", check_warnings), ("outputs", check_outputs)]
+    cases += [("empty folders", check_empty_folders), ("warnings", check_warnings), ("outputs", check_outputs),
+              ("changed files", check_changed_files)]
     return checks.run_checks("tensor errors", cases)
 
 

@@ -5,6 +5,8 @@
 #ifndef ADJOINT_DIFF_RECORD_H
 #define ADJOINT_DIFF_RECORD_H
 
+#include "adjoint/Runtime/adrt.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
@@ -38,7 +40,13 @@ struct Record {
 /// Reads a shape: `2x3`, `ax16`, empty for a scalar, `?` if it is not known.
 std::optional<std::vector<Dim>> parseShape(llvm::StringRef text);
 
-/// Reads the text of a file of records. `folder` is where the files of its tensors are.
+/// The record of a value: its type, shape and fingerprint.
+Record makeRecord(std::string kind, const adrt_tensor &tensor, std::string op, std::string name);
+
+/// The text of a file of records. A `value` is the name of a file in the folder of the records.
+std::string formatRecords(llvm::ArrayRef<Record> records);
+
+/// Reads the text of a file of records. Files of tensors are named from the folder of `file`.
 llvm::Expected<std::vector<Record>> parseRecords(llvm::StringRef text, llvm::StringRef file);
 
 /// Reads a file of records, or `records.tsv` of a folder.

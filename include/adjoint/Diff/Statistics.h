@@ -26,7 +26,8 @@ public:
 
 private:
   void addBlock(const char *elements, int64_t count);
-  void noteRange(const char *elements, const double *values, int64_t count);
+  void noteRange(const double *values, int64_t count);
+  void noteIntegers(const char *elements, int64_t count);
 
   adrt_type type;
   Statistics result;

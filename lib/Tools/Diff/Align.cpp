@@ -6,7 +6,6 @@
 #include "adjoint/Diff/NumberText.h"
 
 using namespace mlir::ad::diff;
-using llvm::ArrayRef;
 using llvm::Expected;
 using llvm::StringRef;
 
@@ -99,7 +98,8 @@ Expected<DiffReport> mlir::ad::diff::runAlign(const DiffOptions &options) {
   FeedMatching feeds = matchFeeds(*left, *right);
   DiffReport report;
   report.title = options.inputs[0] + " and " + options.inputs[1];
-  report.text = *text + summaryText(*alignment, *left, *right);
+  report.tableText = std::move(*text);
+  report.text = summaryText(*alignment, *left, *right);
   report.json = toJSON(*alignment, feeds, *left, *right);
   if (options.bound) {
     report.boundHolds = alignment->distance <= *options.bound->distance;

@@ -28,6 +28,7 @@ std::vector<std::string> labelsOf(const DiffOptions &options) {
   if (!options.labels.empty())
     return options.labels;
   std::vector<std::string> labels;
+  labels.reserve(options.inputs.size());
   for (const std::string &path : options.inputs)
     labels.push_back(llvm::sys::path::stem(path).str());
   return labels;
@@ -83,9 +84,9 @@ Expected<DiffReport> mlir::ad::diff::runMatrix(const DiffOptions &options) {
   report.title =
       options.title.empty() ? "Differences of " + std::to_string(matrix->size()) + " tensors" : options.title;
   if (!options.title.empty())
-    report.text = "------ " + options.title + "\n";
-  report.text +=
-      matrix->toTable(digits).toText() + "max=" + pythonNumber(matrix->getMax()) + "\n" + equalText(*matrix);
+    report.tableText = "------ " + options.title + "\n";
+  report.tableText += matrix->toTable(digits).toText();
+  report.text = "max=" + pythonNumber(matrix->getMax()) + "\n" + equalText(*matrix);
   if (options.bound) {
     report.boundHolds = matrix->getMax() <= *options.bound->abs;
     report.text += "bound " + options.bound->text + (report.boundHolds ? " holds\n" : " does not hold\n");

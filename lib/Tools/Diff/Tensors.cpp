@@ -66,6 +66,7 @@ private:
   llvm::Error describe(Comparison &comparison, TensorFile &expected, TensorFile &got) const;
   void warnOf(const Comparison &comparison);
   std::string pairText(const Comparison &comparison) const;
+  std::string folderTable() const;
   std::string folderText() const;
   std::string boundText() const;
   llvm::json::Object toJSON(const Comparison &comparison) const;
@@ -139,7 +140,7 @@ llvm::Error TensorsReport::compare(const FilePair &pair) {
   return llvm::Error::success();
 }
 
-/// `tensor<3x4xf32> [0.0,11.0:A5.5] DMVE`.
+/// The path, the type and, on request, the statistics of a tensor.
 std::string sideText(const Side &side) {
   std::string text = side.path + " " + side.type;
   if (!side.statistics)
@@ -161,21 +162,25 @@ std::string TensorsReport::pairText(const Comparison &comparison) const {
                      "\ngot:      " + sideText(comparison.got) + "\n" + stringDiff(diff) +
                      "\nsum=" + pythonNumber(diff.sum) + ", dnan=" + pythonNumber(diff.dnan);
   text += (diff.ulp ? ", ulp=" + ulpText(diff) : ", ulp: element types differ") + "\n";
-  if (!diff.isZero() && diff.argm)
-    text += "largest at " + indexText(diff) + ": expected " + pythonNumber(diff.expectedAtMax) + ", got " +
+  if (std::string index = indexText(diff); !index.empty())
+    text += "largest at " + index + ": expected " + pythonNumber(diff.expectedAtMax) + ", got " +
             pythonNumber(diff.gotAtMax) + "\n";
   return text;
 }
 
-std::string TensorsReport::folderText() const {
-  constexpr size_t columns = 8; // before the counts
+// Without the counts, for which a terminal is too narrow.
+std::string TensorsReport::folderTable() const {
+  constexpr size_t columns = 8;
   Table table = makeTable();
   auto shorten = [](std::vector<std::string> &cells) { cells.resize(columns); };
   shorten(table.header);
   llvm::for_each(table.rows, shorten);
+  return table.toText();
+}
+
+std::string TensorsReport::folderText() const {
   size_t equal = llvm::count_if(comparisons, [](const Comparison &c) { return c.diff.isZero(); });
-  return table.toText() + std::to_string(comparisons.size()) + " pairs compared, " + std::to_string(equal) +
-         " equal\n";
+  return std::to_string(comparisons.size()) + " pairs compared, " + std::to_string(equal) + " equal\n";
 }
 
 std::string TensorsReport::boundText() const {
@@ -277,6 +282,7 @@ Expected<DiffReport> TensorsReport::run() {
       report.errors.push_back(consumeExitError(std::move(error)).second);
     }
   report.title = options.inputs[0] + " and " + options.inputs[1];
+  report.tableText = isFolder ? folderTable() : "";
   report.text = (isFolder ? folderText() : pairText(comparisons.front())) + boundText();
   llvm::json::Array array;
   for (const Comparison &comparison : comparisons)

@@ -71,7 +71,7 @@ void complain(const std::string &message) {
 
 int finish(const DiffReport &report, const DiffOptions &options) {
   if (!writesToStandardOutput(options))
-    llvm::outs() << report.text;
+    llvm::outs() << report.tableText << report.text;
   llvm::outs().flush();
   for (const std::string &warning : report.warnings)
     llvm::WithColor::warning(llvm::errs(), "ad-diff") << warning << "\n";
