@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Differences between each two of several tensors.
+// Pairwise differences of tensors.
 #include "adjoint/Diff/DiffMatrix.h"
 #include "adjoint/Diff/NumberText.h"
 
@@ -47,8 +47,8 @@ Table DiffMatrix::toTable(int digits) const {
   return table;
 }
 
-Expected<DiffMatrix> mlir::ad::diff::compareEach(std::vector<TensorFile> &files,
-                                                 std::vector<std::string> labels) {
+Expected<DiffMatrix> mlir::ad::diff::comparePairwise(std::vector<TensorFile> &files,
+                                                     std::vector<std::string> labels) {
   DiffMatrix matrix(std::move(labels));
   for (size_t row = 0; row < files.size(); ++row)
     for (size_t column = row + 1; column < files.size(); ++column) {
@@ -60,7 +60,8 @@ Expected<DiffMatrix> mlir::ad::diff::compareEach(std::vector<TensorFile> &files,
   return matrix;
 }
 
-DiffMatrix mlir::ad::diff::compareEach(llvm::ArrayRef<adrt_tensor> tensors, std::vector<std::string> labels) {
+DiffMatrix mlir::ad::diff::comparePairwise(llvm::ArrayRef<adrt_tensor> tensors,
+                                           std::vector<std::string> labels) {
   DiffMatrix matrix(std::move(labels));
   for (size_t row = 0; row < tensors.size(); ++row)
     for (size_t column = row + 1; column < tensors.size(); ++column)

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The largest differences between each two of several tensors.
+// The largest absolute differences of several tensors, pairwise.
 #ifndef ADJOINT_DIFF_DIFFMATRIX_H
 #define ADJOINT_DIFF_DIFFMATRIX_H
 
@@ -36,9 +36,9 @@ private:
   std::vector<Cell> cells;
 };
 
-/// Compares each two tensors. An error if shapes differ.
-llvm::Expected<DiffMatrix> compareEach(std::vector<TensorFile> &files, std::vector<std::string> labels);
-DiffMatrix compareEach(llvm::ArrayRef<adrt_tensor> tensors, std::vector<std::string> labels);
+/// Compares all pairs of tensors. An error if shapes differ.
+llvm::Expected<DiffMatrix> comparePairwise(std::vector<TensorFile> &files, std::vector<std::string> labels);
+DiffMatrix comparePairwise(llvm::ArrayRef<adrt_tensor> tensors, std::vector<std::string> labels);
 
 } // namespace mlir::ad::diff
 

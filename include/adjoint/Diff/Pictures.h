@@ -12,7 +12,7 @@ namespace mlir::ad::diff {
 /// yellow to orange.
 std::string heatColor(double value, double max);
 
-/// A cell with its colour and one digit for each two tensors. The title is `max=` with the largest
+/// A cell with its colour and one digit for each pair of tensors. The title is `max=` with the largest
 /// difference, after `title`.
 std::string heatMapSVG(const DiffMatrix &matrix, llvm::StringRef title);
 

@@ -1,11 +1,12 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// ad-diff matrix: the differences between each two of several tensors.
+// ad-diff matrix: the pairwise differences of several tensors.
 #include "Commands.h"
 #include "adjoint/Diff/NumberText.h"
 #include "adjoint/Diff/Pictures.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir::ad::diff;
@@ -24,6 +25,7 @@ Expected<std::vector<TensorFile>> openAll(const DiffOptions &options) {
   return files;
 }
 
+// The names of the files, or their paths if two have one name.
 std::vector<std::string> labelsOf(const DiffOptions &options) {
   if (!options.labels.empty())
     return options.labels;
@@ -31,7 +33,10 @@ std::vector<std::string> labelsOf(const DiffOptions &options) {
   labels.reserve(options.inputs.size());
   for (const std::string &path : options.inputs)
     labels.push_back(llvm::sys::path::stem(path).str());
-  return labels;
+  llvm::StringSet<> names;
+  for (const std::string &label : labels)
+    names.insert(label);
+  return names.size() == labels.size() ? labels : options.inputs;
 }
 
 std::string groupText(const DiffMatrix &matrix, llvm::ArrayRef<size_t> group) {
@@ -77,7 +82,7 @@ Expected<DiffReport> mlir::ad::diff::runMatrix(const DiffOptions &options) {
   Expected<std::vector<TensorFile>> files = openAll(options);
   if (!files)
     return files.takeError();
-  Expected<DiffMatrix> matrix = compareEach(*files, labelsOf(options));
+  Expected<DiffMatrix> matrix = comparePairwise(*files, labelsOf(options));
   if (!matrix)
     return matrix.takeError();
   DiffReport report;

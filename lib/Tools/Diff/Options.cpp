@@ -17,7 +17,7 @@ using namespace mlir::ad::runner;
 
 namespace {
 
-// Named in Options.td; beside DefaultVis.
+// Named in Options.td, next to DefaultVis.
 enum : unsigned { TensorsVis = 1 << 1, MatrixVis = 1 << 2, AlignVis = 1 << 3 };
 
 enum OptionId {
@@ -61,8 +61,7 @@ constexpr size_t maxTensors = 256;
 constexpr CommandInfo commands[] = {
     {"tensors", "EXPECTED.npy GOT.npy | EXPECTED/ GOT/",
      "Compares two tensors, or the tensors of two folders by name", TensorsVis, 2, 2, tensorBounds},
-    {"matrix", "A.npy B.npy…", "Compares each two of several tensors", MatrixVis, 2, maxTensors,
-     matrixBounds},
+    {"matrix", "A.npy B.npy…", "Compares several tensors pairwise", MatrixVis, 2, maxTensors, matrixBounds},
     {"align", "A.tsv B.tsv | A/ B/", "Aligns the records of two runs side by side", AlignVis, 2, 2,
      alignBounds},
 };

@@ -48,7 +48,7 @@ std::string ulpText(const MaxDiff &diff) {
   return *diff.ulp == UINT64_MAX ? "inf" : std::to_string(*diff.ulp);
 }
 
-/// Whether a difference is within the bound. A NaN opposite to a number never is.
+/// Whether a difference is within the bound. It never is if an element is NaN in one tensor alone.
 bool holds(const MaxDiff &diff, const Bound &bound) {
   double ulp = diff.ulp ? static_cast<double>(*diff.ulp) : 0;
   return diff.dnan == 0 && diff.abs <= bound.abs.value_or(diff.abs) &&
