@@ -168,11 +168,11 @@ std::string mlir::ad::diff::stringDiffJSON(const MaxDiff &diff, bool ratios) {
     add("dev", std::to_string(*diff.dev));
   for (const ThresholdCount &above : diff.rep)
     add(thresholdKey(above.threshold), std::to_string(above.count));
-  if (ratios) {
-    add("mean", jsonNumber(pythonNumber(diff.sum / diff.n)));
+  if (ratios && !diff.rep.empty()) {
     for (const ThresholdCount &above : diff.rep)
       add("%" + thresholdKey(above.threshold),
           jsonNumber(pythonNumber(static_cast<double>(above.count) / diff.n)));
+    add("mean", jsonNumber(pythonNumber(diff.sum / diff.n)));
   }
   return "{" + llvm::join(fields, ", ") + "}";
 }

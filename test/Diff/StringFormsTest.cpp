@@ -88,7 +88,7 @@ TEST(StringDiff, HasAFormInJSON) {
   EXPECT_EQ(
       stringDiffJSON(diff, /*ratios=*/true),
       R"({"abs": 0.5, "rel": 500.0, "sum": 0.5, "n": 2.0, "dnan": 0.0, "argm": [1], ">0.0": 1, ">1.0": 0, )"
-      R"("mean": 0.25, "%>0.0": 0.5, "%>1.0": 0.0})");
+      R"("%>0.0": 0.5, "%>1.0": 0.0, "mean": 0.25})");
   EXPECT_EQ(stringDiffJSON(makeIncomparable()),
             R"({"abs": Infinity, "rel": Infinity, "sum": Infinity, "n": Infinity, "dnan": Infinity})");
 }

@@ -13,8 +13,8 @@ namespace mlir::ad::diff {
 /// devices are there if the difference has them.
 std::string stringDiff(const MaxDiff &diff);
 
-/// The same as an object of JSON, as Python's json.dumps writes it. `ratios` adds the mean and the share of
-/// elements above each threshold.
+/// The same as an object of JSON, as Python's json.dumps writes it. `ratios` adds the share of elements above
+/// each threshold and the mean, if there are thresholds.
 std::string stringDiffJSON(const MaxDiff &diff, bool ratios = false);
 
 /// The key of a threshold: `>0.0001`.
