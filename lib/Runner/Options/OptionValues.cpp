@@ -3,29 +3,13 @@
 // Checks and conversions of values, for the command line and for programs that embed the runner.
 #include "OptionValues.h"
 #include "adjoint/Runtime/Host/CPUCount.h"
-#include "adjoint/Support/Error.h"
+#include "adjoint/Support/CommandLine.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <cstdlib>
 
 using namespace llvm;
 using namespace mlir::ad::runner;
-
-std::string mlir::ad::runner::suggestValue(StringRef given, ArrayRef<StringRef> known) {
-  StringRef best;
-  unsigned distance = given.size() / 2 + 1;
-  for (StringRef candidate : known) {
-    // A prefix of a name is preferred to any edit distance.
-    if (!given.empty() && candidate.starts_with(given))
-      return (", did you mean '" + candidate + "'?").str();
-    unsigned current = given.edit_distance(candidate, /*AllowReplacements=*/true, distance);
-    if (current < distance) {
-      distance = current;
-      best = candidate;
-    }
-  }
-  return best.empty() ? "" : (", did you mean '" + best + "'?").str();
-}
 
 Error mlir::ad::runner::checkKernelOptions(const Options &options, Target target) {
   bool onDevice = target == Target::GpuSim || target == Target::Cuda;

@@ -8,9 +8,6 @@
 
 namespace mlir::ad::runner {
 
-/// `, did you mean 'x'?` with the value nearest to `given`; empty if none is near.
-std::string suggestValue(llvm::StringRef given, llvm::ArrayRef<llvm::StringRef> known);
-
 /// An error when one of the options `given`, by name, has no effect for the target or together with another
 /// option.
 llvm::Error checkOptionsTogether(llvm::ArrayRef<llvm::StringRef> given, const Options &options);

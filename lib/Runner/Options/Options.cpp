@@ -1,7 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Reads the values of the command line. It uses OptTable instead of cl::opt: libLLVM defines hundreds of
-// global cl::opt, whose names collide with ours, and unknown options must exit with 2.
+// Reads the values of the command line.
 #include "OptionsReader.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/OutputFile.h"
@@ -81,16 +80,6 @@ Error OptionsReader::readDims(Options &options) const {
   return Error::success();
 }
 
-Error OptionsReader::readCount(OptionId id, unsigned minimum, unsigned maximum, unsigned &value) const {
-  if (!list.hasArg(id))
-    return Error::success();
-  std::string given = text(id);
-  if (StringRef(given).getAsInteger(10, value) || value < minimum || value > maximum)
-    return usageError("expected " + table.getOption(id).getPrefixedName() + " with a number from " +
-                      Twine(minimum) + " to " + Twine(maximum) + ", found '" + given + "'");
-  return Error::success();
-}
-
 // Without --threads the environment gives the number, unless only the version is printed.
 Error OptionsReader::readThreads(Options &options) const {
   if (list.hasArg(OPT_threads))
@@ -107,21 +96,6 @@ Error OptionsReader::readSeconds(OptionId id, double &value) const {
     return usageError("expected " + table.getOption(id).getPrefixedName() +
                       " with a number of seconds from 1e-9 to 1e9, found '" + given + "'");
   return Error::success();
-}
-
-// Reads one of a few names; the error lists them.
-Error OptionsReader::readName(OptionId id, StringRef what, ArrayRef<StringRef> names,
-                              std::string &value) const {
-  value = text(id, value);
-  if (is_contained(names, value))
-    return Error::success();
-  std::string expected = llvm::join(names.drop_back(), ", ") + " or " + names.back().str();
-  // Another number is no misspelling: sm_80 is no suggestion for sm_70.
-  StringRef stem = StringRef(value).rtrim("0123456789");
-  bool isOtherNumber =
-      stem.ends_with("_") && any_of(names, [&](StringRef name) { return name.rtrim("0123456789") == stem; });
-  return usageError("unknown " + what + " '" + value + "', expected " + expected +
-                    (isOtherNumber ? std::string() : suggestValue(value, names)));
 }
 
 Error OptionsReader::readTarget(Options &options) const {
@@ -238,7 +212,8 @@ Expected<Options> OptionsReader::read() {
   using Check = Error (OptionsReader::*)(const Options &) const;
   if (Error error = checkUnknown())
     return std::move(error);
-  if (Error error = checkValues())
+  // These may be repeated; every other option may be given once.
+  if (Error error = checkValues({OPT_arg, OPT_feed, OPT_dim}))
     return std::move(error);
   // Sources first: a source that is split at a space leaves a word that looks like a second program.
   if (Error error = readSources(options))

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Rules of the command line: unknown options, values that are missing or given twice, options that contradict
-// each other, and outputs that would replace inputs.
+// Rules of the command line: unknown options, options that contradict each other, and outputs that would
+// replace inputs.
 #include "OptionsReader.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/OutputFile.h"
@@ -21,8 +21,7 @@ Error OptionsReader::checkUnknown() const {
   const Arg *unknown = list.getLastArgNoClaim(OPT_UNKNOWN);
   if (!unknown)
     return Error::success();
-  std::string given = unknown->getAsString(list), nearest;
-  std::string message = "unknown option '" + given + "'";
+  std::string given = unknown->getAsString(list);
   StringRef name = StringRef(given).split('=').first;
   if (set == OptionSet::Run && (name == "--traffic" || name == "--check-gradients" || name == "--emit"))
     return usageError("option '" + name + "' needs the program in MLIR; give both to ad-runner");
@@ -30,27 +29,9 @@ Error OptionsReader::checkUnknown() const {
     return usageError("option '" + name +
                       "' says how to compile, and FILE.adx is compiled already; give it to ad-runner --emit");
   if (set == OptionSet::Compiler && name.starts_with("-O"))
-    return usageError(message +
-                      ", expected -O0, which does not simplify the program, or nothing, which does");
-  // A suggestion must share two thirds of the name.
-  if (table.findNearest(name, nearest, visibilityOf(set)) <= name.size() / 3)
-    message += ", did you mean '" + StringRef(nearest).rtrim('=').str() + "'?";
-  return usageError(message);
-}
-
-// --arg, --feed and --dim may be repeated; every other option may be given once.
-Error OptionsReader::checkValues() const {
-  for (const Arg *arg : list) {
-    const Option &option = arg->getOption();
-    if (arg->getNumValues() == 0 || option.matches(OPT_INPUT) || option.matches(OPT_UNKNOWN))
-      continue;
-    if (StringRef(arg->getValue()).empty())
-      return usageError("option '" + option.getPrefixedName() + "' expects a value");
-    bool isRepeatable = option.matches(OPT_arg) || option.matches(OPT_feed) || option.matches(OPT_dim);
-    if (!isRepeatable && list.getLastArgNoClaim(option.getID()) != arg)
-      return usageError("option '" + option.getPrefixedName() + "' is given twice");
-  }
-  return Error::success();
+    return usageError("unknown option '" + given +
+                      "', expected -O0, which does not simplify the program, or nothing, which does");
+  return CommandLine::checkUnknown(OPT_UNKNOWN);
 }
 
 // --emit writes a file and runs nothing: options about runs belong on the command line of adrt-run.

@@ -5,9 +5,7 @@
 #define ADJOINT_LIB_RUNNER_OPTIONS_OPTIONSREADER_H
 
 #include "OptionValues.h"
-#include "llvm/Option/ArgList.h"
-#include "llvm/Option/OptTable.h"
-#include "llvm/Option/Option.h"
+#include "adjoint/Support/CommandLine.h"
 
 namespace mlir::ad::runner {
 
@@ -28,10 +26,10 @@ enum OptionId {
 inline llvm::StringRef programFile(OptionSet set) { return set == OptionSet::Run ? "FILE.adx" : "FILE.mlir"; }
 
 /// Each function reads one kind of value or checks one rule.
-class OptionsReader {
+class OptionsReader : CommandLine {
 public:
   OptionsReader(const llvm::opt::OptTable &table, const llvm::opt::InputArgList &list, OptionSet set)
-      : table(table), list(list), set(set) {}
+      : CommandLine(table, list, visibilityOf(set)), set(set) {}
   llvm::Expected<Options> read();
 
 private:
@@ -41,7 +39,6 @@ private:
   // Rules, in OptionsChecks.cpp.
   bool isOptionOf(OptionSet other, StringRef name) const;
   Error checkUnknown() const;
-  Error checkValues() const;
   Error checkEmit(const Options &options) const;
   Error checkOutputs(const Options &options) const;
   Error checkCompiled(const Options &options) const;
@@ -58,16 +55,9 @@ private:
   Error readOutputs(Options &options) const;
   Error readAssignments(OptionId id, std::vector<Assignment> &assignments) const;
   Error readDims(Options &options) const;
-  Error readName(OptionId id, StringRef what, llvm::ArrayRef<StringRef> names, std::string &value) const;
-  Error readCount(OptionId id, unsigned minimum, unsigned maximum, unsigned &value) const;
   Error readThreads(Options &options) const;
   Error readSeconds(OptionId id, double &value) const;
-  std::string text(OptionId id, StringRef fallback = "") const {
-    return list.getLastArgValue(id, fallback).str();
-  }
 
-  const llvm::opt::OptTable &table;
-  const llvm::opt::InputArgList &list;
   OptionSet set;
 };
 

@@ -1,0 +1,79 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The largest differences of two tensors, after `max_diff` of the package onnx-diagnostic. Elements are
+// compared as doubles. A NaN counts as 1e10 and an infinity as the largest finite double, so that equal ones
+// do not differ.
+#ifndef ADJOINT_DIFF_MAXDIFF_H
+#define ADJOINT_DIFF_MAXDIFF_H
+
+#include "adjoint/Diff/PairwiseSum.h"
+#include "adjoint/Support/Tensor.h"
+
+#include <limits>
+#include <memory>
+
+namespace mlir::ad::diff {
+
+using runner::Shape;
+
+/// How many elements differ by more than a threshold.
+struct ThresholdCount {
+  double threshold;
+  int64_t count = 0;
+};
+
+/// The thresholds of `max_diff`.
+llvm::ArrayRef<double> getUsualThresholds();
+
+struct MaxDiff {
+  double abs = 0;  ///< the largest |got - expected|
+  double rel = 0;  ///< the largest |got - expected| / (|expected| + 1e-3)
+  double sum = 0;  ///< of all |got - expected|
+  double n = 0;    ///< the number of elements; an infinity if the values cannot be compared
+  double dnan = 0; ///< how many elements are NaN in one of the two tensors
+  std::vector<ThresholdCount> rep;
+  std::optional<Shape> argm;   ///< the index of the first largest difference
+  std::optional<int> dev;      ///< how many pairs of tensors are on different devices
+  std::optional<uint64_t> ulp; ///< the largest ULP distance, if both tensors have one element type
+  int64_t nanPairs = 0;        ///< how many elements are NaN in both tensors
+  /// The elements at `argm`.
+  double expectedAtMax = 0, gotAtMax = 0;
+  /// Differences of containers start from the integer 0, which is printed as such.
+  bool isContainer = false;
+
+  bool isComparable() const { return n != std::numeric_limits<double>::infinity(); }
+  /// Whether the tensors have equal values. The ULP distance tells apart what doubles do not: large 64-bit
+  /// integers, and an infinity from the largest finite double.
+  bool isZero() const { return abs == 0 && dnan == 0 && ulp.value_or(0) == 0; }
+};
+
+/// All fields are infinite: shapes, lengths or kinds of the values differ.
+MaxDiff makeIncomparable();
+
+/// Compares two tensors of one shape part by part.
+class MaxDiffBuilder {
+public:
+  MaxDiffBuilder(adrt_type expectedType, adrt_type gotType, int64_t total, llvm::ArrayRef<double> thresholds);
+  /// The next `count` elements of both tensors, in row-major order.
+  void add(const char *expected, const char *got, int64_t count);
+  /// After all elements: the result for tensors of this shape.
+  MaxDiff finish(llvm::ArrayRef<int64_t> shape) const;
+
+private:
+  struct Block;
+  void addBlock(const char *expected, const char *got, int64_t count);
+  void notePosition(const Block &block, const char *expected, const char *got, double largest);
+
+  adrt_type expectedType, gotType;
+  int64_t expectedBytes, gotBytes, total, done = 0;
+  int64_t position = 0; // of the first largest difference
+  PairwiseSum sum;
+  MaxDiff result;
+};
+
+MaxDiff compareTensors(const adrt_tensor &expected, const adrt_tensor &got,
+                       llvm::ArrayRef<double> thresholds = {});
+
+} // namespace mlir::ad::diff
+
+#endif // ADJOINT_DIFF_MAXDIFF_H

@@ -1,0 +1,35 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The subcommands of ad-diff. Each makes one report, which the tool prints and writes. Internal to the tool.
+#ifndef ADJOINT_LIB_TOOLS_DIFF_COMMANDS_H
+#define ADJOINT_LIB_TOOLS_DIFF_COMMANDS_H
+
+#include "Options.h"
+#include "adjoint/Diff/Table.h"
+#include "llvm/Support/JSON.h"
+
+namespace mlir::ad::diff {
+
+struct DiffReport {
+  std::string title;
+  std::string tableText; ///< what the terminal shows in place of the table
+  std::string text;
+  llvm::json::Object json;
+  Table table;
+  std::string svg;
+  bool boundHolds = true;
+  std::vector<std::string> warnings;
+  /// Inputs that could not be compared; the others were.
+  std::vector<std::string> errors;
+};
+
+llvm::Expected<DiffReport> runTensors(const DiffOptions &options);
+llvm::Expected<DiffReport> runMatrix(const DiffOptions &options);
+llvm::Expected<DiffReport> runAlign(const DiffOptions &options);
+
+/// A number in JSON, which has no infinities and no NaN: these are texts, as Python prints them.
+llvm::json::Value jsonNumber(double value);
+
+} // namespace mlir::ad::diff
+
+#endif // ADJOINT_LIB_TOOLS_DIFF_COMMANDS_H

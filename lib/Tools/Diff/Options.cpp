@@ -1,0 +1,283 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The command lines of ad-diff.
+#include "Options.h"
+#include "adjoint/Diff/MaxDiff.h"
+#include "adjoint/Support/CommandLine.h"
+#include "adjoint/Support/OutputFile.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <cmath>
+
+using namespace llvm;
+using namespace llvm::opt;
+using namespace mlir::ad::diff;
+using namespace mlir::ad::runner;
+
+namespace {
+
+// Named in Options.td, next to DefaultVis.
+enum : unsigned { TensorsVis = 1 << 1, MatrixVis = 1 << 2, AlignVis = 1 << 3 };
+
+enum OptionId {
+  OPT_INVALID = 0,
+#define OPTION(...) LLVM_MAKE_OPT_ID(__VA_ARGS__),
+#include "DiffOptions.inc"
+#undef OPTION
+};
+
+#define OPTTABLE_STR_TABLE_CODE
+#include "DiffOptions.inc"
+#undef OPTTABLE_STR_TABLE_CODE
+
+#define OPTTABLE_PREFIXES_TABLE_CODE
+#include "DiffOptions.inc"
+#undef OPTTABLE_PREFIXES_TABLE_CODE
+
+constexpr OptTable::Info optionInfos[] = {
+#define OPTION(...) LLVM_CONSTRUCT_OPT_INFO(__VA_ARGS__),
+#include "DiffOptions.inc"
+#undef OPTION
+};
+
+class DiffOptTable : public GenericOptTable {
+public:
+  DiffOptTable() : GenericOptTable(OptionStrTable, OptionPrefixesTable, optionInfos) {}
+};
+
+/// What a subcommand is called, takes and does; in the order of the enumeration.
+struct CommandInfo {
+  StringRef name, operands, title;
+  unsigned visibility;
+  size_t minInputs, maxInputs;
+  ArrayRef<StringRef> bounds;
+};
+
+constexpr StringRef tensorBounds[] = {"abs", "rel", "ulp"};
+constexpr StringRef matrixBounds[] = {"abs"};
+constexpr StringRef alignBounds[] = {"distance"};
+constexpr size_t maxTensors = 256;
+constexpr CommandInfo commands[] = {
+    {"tensors", "EXPECTED.npy GOT.npy | EXPECTED/ GOT/",
+     "Compares two tensors, or the tensors of two folders by name", TensorsVis, 2, 2, tensorBounds},
+    {"matrix", "A.npy B.npy…", "Compares several tensors pairwise", MatrixVis, 2, maxTensors, matrixBounds},
+    {"align", "A.tsv B.tsv | A/ B/", "Aligns the records of two runs side by side", AlignVis, 2, 2,
+     alignBounds},
+};
+
+const CommandInfo &infoOf(Command command) { return commands[static_cast<size_t>(command)]; }
+
+std::string commandNames() {
+  return join(map_range(commands, [](const CommandInfo &info) { return info.name.str(); }), ", ");
+}
+
+/// Each function reads one kind of value or checks one rule.
+class DiffOptionsReader : CommandLine {
+public:
+  DiffOptionsReader(const OptTable &table, const InputArgList &list, Command command)
+      : CommandLine(table, list, Visibility(infoOf(command).visibility)), command(command) {}
+  Expected<DiffOptions> read();
+
+private:
+  Error checkUnknown() const;
+  Error readInputs(DiffOptions &options) const;
+  Error readType(DiffOptions &options) const;
+  Error readThresholds(DiffOptions &options) const;
+  Error readBound(DiffOptions &options) const;
+  Error readLabels(DiffOptions &options) const;
+  Error readOutputs(DiffOptions &options) const;
+
+  Command command;
+};
+
+// An option of another subcommand is named as such.
+Error DiffOptionsReader::checkUnknown() const {
+  const Arg *unknown = list.getLastArgNoClaim(OPT_UNKNOWN);
+  if (!unknown)
+    return Error::success();
+  std::string given = unknown->getAsString(list);
+  StringRef name = StringRef(given).split('=').first;
+  for (unsigned id = 1; id <= table.getNumOptions(); ++id)
+    for (const CommandInfo &other : commands)
+      if (Option option = table.getOption(id); option.getPrefixedName().rtrim('=') == name &&
+                                               option.hasVisibilityFlag(Visibility(other.visibility)))
+        return usageError("option '" + name + "' is one of 'ad-diff " + other.name + "', not of 'ad-diff " +
+                          infoOf(command).name + "'");
+  return CommandLine::checkUnknown(OPT_UNKNOWN);
+}
+
+Error DiffOptionsReader::readInputs(DiffOptions &options) const {
+  const CommandInfo &info = infoOf(command);
+  options.inputs = list.getAllArgValues(OPT_INPUT);
+  size_t count = options.inputs.size();
+  if (count >= info.minInputs && count <= info.maxInputs)
+    return Error::success();
+  std::string expected = std::to_string(info.minInputs);
+  if (info.maxInputs > info.minInputs)
+    expected += " to " + std::to_string(info.maxInputs);
+  return usageError("expected " + expected + " inputs, found " + Twine(count) + ": ad-diff " + info.name +
+                    " " + info.operands + "; try --help");
+}
+
+Error DiffOptionsReader::readType(DiffOptions &options) const {
+  if (!has(OPT_type))
+    return Error::success();
+  std::string name;
+  if (Error error = readName(OPT_type, "element type", {"bf16", "f8E4M3FN", "f8E5M2"}, name))
+    return error;
+  options.rawType = parseElementType(name);
+  return Error::success();
+}
+
+Error DiffOptionsReader::readThresholds(DiffOptions &options) const {
+  ArrayRef<double> usual = getUsualThresholds();
+  if (!has(OPT_thresholds)) {
+    options.thresholds.assign(usual.begin(), usual.end());
+    return Error::success();
+  }
+  std::string given = text(OPT_thresholds);
+  for (StringRef word : split(given, ',')) {
+    double threshold;
+    if (word.getAsDouble(threshold) || !(threshold >= 0) || std::isinf(threshold))
+      return usageError("expected --thresholds with numbers that are not negative, found '" + word + "'");
+    options.thresholds.push_back(threshold);
+  }
+  return Error::success();
+}
+
+Error DiffOptionsReader::readBound(DiffOptions &options) const {
+  if (!has(OPT_bound))
+    return Error::success();
+  ArrayRef<StringRef> names = infoOf(command).bounds;
+  Bound bound;
+  bound.text = text(OPT_bound);
+  for (StringRef word : split(bound.text, ',')) {
+    auto [name, number] = word.split('=');
+    if (!is_contained(names, name))
+      return usageError("expected --bound with " + join(names, ", ") + ", found '" + name + "'" +
+                        suggestValue(name, names));
+    std::optional<double> &limit = name == "abs"   ? bound.abs
+                                   : name == "rel" ? bound.rel
+                                   : name == "ulp" ? bound.ulp
+                                                   : bound.distance;
+    if (limit)
+      return usageError("--bound has '" + name + "' twice");
+    double value;
+    if (number.getAsDouble(value) || !(value >= 0))
+      return usageError("expected --bound " + name + "=NUMBER that is not negative, found '" + word + "'");
+    limit = value;
+  }
+  options.bound = std::move(bound);
+  return Error::success();
+}
+
+// Files without labels have their names, without folder and ending.
+Error DiffOptionsReader::readLabels(DiffOptions &options) const {
+  if (!has(OPT_labels))
+    return Error::success();
+  std::string given = text(OPT_labels);
+  for (StringRef label : split(given, ','))
+    options.labels.push_back(label.str());
+  if (options.labels.size() != options.inputs.size())
+    return usageError("expected --labels with a name for each of the " + Twine(options.inputs.size()) +
+                      " tensors, found " + Twine(options.labels.size()));
+  return Error::success();
+}
+
+// What is written must not replace an input, nor another output.
+Error DiffOptionsReader::readOutputs(DiffOptions &options) const {
+  std::vector<std::pair<StringRef, std::string *>> outputs = {
+      {"--json", &options.json}, {"--csv", &options.csv}, {"--svg", &options.svg}, {"--html", &options.html}};
+  options.json = text(OPT_json);
+  options.csv = text(OPT_csv);
+  options.svg = text(OPT_svg);
+  options.html = text(OPT_html);
+  erase_if(outputs, [](const auto &output) { return output.second->empty(); });
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    auto [option, path] = outputs[i];
+    for (StringRef input : options.inputs)
+      if (*path != kStandardOutput && isSameFile(*path, input))
+        return usageError(option + " would replace the input '" + input + "'; name another file");
+    for (size_t other = 0; other < i; ++other)
+      if (isSameFile(*path, *outputs[other].second) && *path != "/dev/null")
+        return usageError(option + " and " + outputs[other].first + " would both write '" + *path +
+                          "'; name two files");
+    if (Error error = checkWritable(*path))
+      return error;
+  }
+  return Error::success();
+}
+
+Expected<DiffOptions> DiffOptionsReader::read() {
+  DiffOptions options;
+  options.command = command;
+  options.describe = has(OPT_describe);
+  options.title = text(OPT_title);
+  constexpr unsigned minColumn = 20, maxColumn = 1000;
+  if (Error error = checkUnknown())
+    return std::move(error);
+  if (Error error = checkValues({}))
+    return std::move(error);
+  if (Error error = readCount(OPT_column, minColumn, maxColumn, options.column))
+    return std::move(error);
+  using Read = Error (DiffOptionsReader::*)(DiffOptions &) const;
+  for (Read read :
+       {&DiffOptionsReader::readInputs, &DiffOptionsReader::readType, &DiffOptionsReader::readThresholds,
+        &DiffOptionsReader::readBound, &DiffOptionsReader::readLabels, &DiffOptionsReader::readOutputs})
+    if (Error error = (this->*read)(options))
+      return std::move(error);
+  return options;
+}
+
+} // namespace
+
+std::optional<Command> mlir::ad::diff::findCommand(StringRef name) {
+  for (const CommandInfo &info : commands)
+    if (info.name == name)
+      return static_cast<Command>(&info - commands);
+  return std::nullopt;
+}
+
+Expected<DiffOptions> mlir::ad::diff::parseDiffOptions(ArrayRef<const char *> arguments) {
+  if (arguments.empty())
+    return usageError("expected a subcommand: " + commandNames() + "; try --help");
+  StringRef name = arguments.front();
+  DiffOptions options;
+  options.showHelp = true;
+  if (name == "--help" || name == "-h")
+    return options;
+  std::optional<Command> command = findCommand(name);
+  SmallVector<StringRef> names(map_range(commands, [](const CommandInfo &info) { return info.name; }));
+  if (!command)
+    return usageError("unknown subcommand '" + name + "', expected one of " + commandNames() +
+                      suggestValue(name, names));
+  options.command = *command;
+  DiffOptTable table;
+  unsigned missingIndex = 0, missingCount = 0;
+  InputArgList list = table.ParseArgs(arguments.drop_front(), missingIndex, missingCount,
+                                      Visibility(infoOf(*command).visibility));
+  // Whoever asks for help gets it, whatever else is wrong.
+  if (list.hasArg(OPT_help))
+    return options;
+  if (missingCount != 0)
+    return usageError("option '" + StringRef(list.getArgString(missingIndex)) + "' expects a value");
+  return DiffOptionsReader(table, list, *command).read();
+}
+
+void mlir::ad::diff::printDiffHelp(raw_ostream &os, std::optional<Command> command) {
+  if (command) {
+    const CommandInfo &info = infoOf(*command);
+    std::string usage = ("ad-diff " + info.name + " " + info.operands + " [options]").str();
+    DiffOptTable().printHelp(os, usage.c_str(), info.title.str().c_str(), /*ShowHidden=*/false,
+                             /*ShowAllAliases=*/false, Visibility(info.visibility));
+  } else {
+    os << "OVERVIEW: Tells how two numerical runs differ\n\nUSAGE: ad-diff SUBCOMMAND …\n\nSUBCOMMANDS:\n";
+    for (const CommandInfo &info : commands)
+      os << "  " << left_justify(info.name, 9) << info.title << ": " << info.operands << "\n";
+    os << "\nad-diff SUBCOMMAND --help lists the options of a subcommand.\n";
+  }
+  os << "\nExit codes: 0 done, 1 a difference is larger than its bound, 2 wrong usage or a file that cannot "
+        "be "
+        "read,\ncompared or written\n";
+}

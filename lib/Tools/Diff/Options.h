@@ -1,0 +1,49 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The options of ad-diff. Internal to the tool.
+#ifndef ADJOINT_LIB_TOOLS_DIFF_OPTIONS_H
+#define ADJOINT_LIB_TOOLS_DIFF_OPTIONS_H
+
+#include "adjoint/Diff/Alignment.h"
+#include "adjoint/Diff/MaxDiff.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mlir::ad::diff {
+
+enum class Command { Tensors, Matrix, Align };
+
+/// The largest difference that is allowed.
+struct Bound {
+  std::string text; ///< as it was given
+  std::optional<double> abs, rel, ulp, distance;
+};
+
+struct DiffOptions {
+  Command command = Command::Tensors;
+  std::vector<std::string> inputs;
+  std::optional<adrt_type> rawType;
+  std::optional<Bound> bound;
+  std::vector<double> thresholds;
+  bool describe = false;
+  std::vector<std::string> labels;
+  std::string title;
+  unsigned column = kUsualColumn;
+  std::string json, csv, svg, html;
+  bool showHelp = false;
+};
+
+/// The first argument is a subcommand. An error is one of usage.
+llvm::Expected<DiffOptions> parseDiffOptions(llvm::ArrayRef<const char *> arguments);
+/// Help about a subcommand, or about all of them.
+void printDiffHelp(llvm::raw_ostream &os, std::optional<Command> command);
+std::optional<Command> findCommand(llvm::StringRef name);
+
+} // namespace mlir::ad::diff
+
+#endif // ADJOINT_LIB_TOOLS_DIFF_OPTIONS_H

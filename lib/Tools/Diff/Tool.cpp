@@ -1,0 +1,112 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// ad-diff: runs a subcommand, prints its report and writes the files that were asked for.
+#include "Commands.h"
+#include "adjoint/Diff/NumberText.h"
+#include "adjoint/Support/Error.h"
+#include "adjoint/Support/OutputFile.h"
+#include "adjoint/Tools/Diff.h"
+#include "llvm/Support/WithColor.h"
+
+#include <cmath>
+#include <csignal>
+
+using namespace mlir::ad::diff;
+using namespace mlir::ad::runner;
+using llvm::Error;
+using llvm::Expected;
+using llvm::StringRef;
+
+namespace {
+
+Expected<DiffReport> runCommand(const DiffOptions &options) {
+  switch (options.command) {
+  case Command::Tensors:
+    return runTensors(options);
+  case Command::Matrix:
+    return runMatrix(options);
+  case Command::Align:
+    return runAlign(options);
+  }
+  return DiffReport();
+}
+
+std::string toJSON(const DiffReport &report) {
+  llvm::json::Object object = report.json;
+  object["holds"] = report.boundHolds;
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(object)));
+  return text;
+}
+
+std::string toHTML(const DiffReport &report) {
+  return htmlPage(report.title,
+                  "<pre>" + escapeMarkup(report.text) + "</pre>\n" + report.svg + report.table.toHTML());
+}
+
+Error writeFiles(const DiffReport &report, const DiffOptions &options) {
+  Error all = Error::success();
+  auto write = [&](const std::string &path, const std::string &text) {
+    if (!path.empty())
+      all = llvm::joinErrors(std::move(all), writeFile(path, {StringRef(text)}));
+  };
+  write(options.json, options.json.empty() ? "" : toJSON(report));
+  write(options.csv, options.csv.empty() ? "" : report.table.toCSV());
+  write(options.svg, report.svg);
+  write(options.html, options.html.empty() ? "" : toHTML(report));
+  return all;
+}
+
+// What goes to standard output as a file is alone there.
+bool writesToStandardOutput(const DiffOptions &options) {
+  for (const std::string *path : {&options.json, &options.csv, &options.svg, &options.html})
+    if (*path == kStandardOutput)
+      return true;
+  return false;
+}
+
+void complain(const std::string &message) {
+  llvm::WithColor::error(llvm::errs(), "ad-diff") << message << "\n";
+}
+
+int finish(const DiffReport &report, const DiffOptions &options) {
+  if (!writesToStandardOutput(options))
+    llvm::outs() << report.tableText << report.text;
+  llvm::outs().flush();
+  for (const std::string &warning : report.warnings)
+    llvm::WithColor::warning(llvm::errs(), "ad-diff") << warning << "\n";
+  for (const std::string &error : report.errors)
+    complain(error);
+  if (Error error = writeFiles(report, options)) {
+    complain(consumeExitError(std::move(error)).second);
+    return ExitUsage;
+  }
+  if (!report.errors.empty())
+    return ExitUsage;
+  return report.boundHolds ? 0 : 1;
+}
+
+} // namespace
+
+llvm::json::Value mlir::ad::diff::jsonNumber(double value) {
+  if (std::isfinite(value))
+    return value;
+  return pythonNumber(value);
+}
+
+int mlir::ad::diff::diffMain(int argc, char **argv) {
+  llvm::ArrayRef<const char *> arguments(argv, static_cast<size_t>(argc));
+  std::signal(SIGXFSZ, SIG_IGN); // a limit on the size of files is an error of the write
+  Expected<DiffOptions> options = parseDiffOptions(arguments.drop_front(argc > 0 ? 1 : 0));
+  if (options && options->showHelp) {
+    printDiffHelp(llvm::outs(), findCommand(argv[1]));
+    return 0;
+  }
+  Expected<DiffReport> report = options ? runCommand(*options) : Expected<DiffReport>(options.takeError());
+  if (!report) {
+    auto [code, message] = consumeExitError(report.takeError());
+    complain(message);
+    return ExitUsage;
+  }
+  return finish(*report, *options);
+}

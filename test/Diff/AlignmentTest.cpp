@@ -1,0 +1,141 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Tests of distances and alignments. The golden runs are two exports of one attention layer.
+#include "adjoint/Diff/Alignment.h"
+#include "ExpectText.h"
+#include "TestTensors.h"
+#include "adjoint/Support/Npy.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace mlir::ad::diff;
+
+static Record record(const char *kind, const char *dtype, const char *shape, const char *summary,
+                     const char *op = "", const char *name = "") {
+  return {kind, dtype, parseShape(shape), summary, op, name, ""};
+}
+
+static std::string readInput(llvm::StringRef name) {
+  auto buffer = llvm::MemoryBuffer::getFile((llvm::Twine(AD_DIFF_INPUTS "/") + name).str());
+  return buffer ? (*buffer)->getBuffer().str() : "";
+}
+
+static std::vector<std::pair<int64_t, int64_t>> places(const Alignment &alignment) {
+  std::vector<std::pair<int64_t, int64_t>> found;
+  for (const AlignedPair &pair : alignment.pairs)
+    found.push_back({pair.left, pair.right});
+  return found;
+}
+
+static std::vector<Record> sampleRun() {
+  return {record("INPUT", "float32", "2x2", "ABCD", "", "A"),
+          record("INPUT", "float32", "2x2", "ABCD", "", "B"),
+          record("INPUT", "float32", "2x2", "ABCD", "", "C"),
+          record("RESULT", "float32", "2x2", "CEIO", "Exp", "H"),
+          record("RESULT", "float32", "2x2", "CEIO", "LinearRegression", "Y1"),
+          record("RESULT", "float32", "2x2", "CEIO", "Abs", "Y"),
+          record("OUTPUT", "float32", "2x2", "CEIO", "", "Y")};
+}
+
+TEST(Distance, HasTheGoldenValues) {
+  Record input = record("INPUT", "float32", "2x2", "ABCD");
+  EXPECT_EQ(distanceOf(input, input), 0);
+  EXPECT_EQ(distanceOf(input, record("INPUT", "float16", "2x2", "ABCD")), 2);
+  EXPECT_EQ(distanceOf(input, record("OUTPUT", "float16", "2x2x4", "GBCD", "Abs")), 1130);
+  EXPECT_EQ(distanceOf(input, record("OUTPUT", "float16", "2x3", "GBCD", "Abs")), 1021);
+  EXPECT_EQ(distanceOf(input, record("INPUT", "float32", "2x2", "ABCD", "", "another name")), 0);
+}
+
+TEST(Distance, CountsTypesSymbolsAndUnknownShapes) {
+  Record input = record("INPUT", "float32", "2x2", "ABCD");
+  EXPECT_EQ(distanceOf(input, record("INPUT", "bfloat16", "2x2", "ABCD")), 10);
+  EXPECT_EQ(distanceOf(input, record("INPUT", "float32", "ax2", "ABCD")), 50);
+  EXPECT_EQ(distanceOf(input, record("INPUT", "float32", "ax5", "ABCD")), 53);
+  EXPECT_EQ(distanceOf(input, record("INPUT", "float32", "axbxc", "ABCD")), 100);
+  EXPECT_EQ(distanceOf(input, record("INPUT", "float32", "?", "ABCD")), 100);
+  EXPECT_EQ(distanceOf(input, record("INPUT", "float32", "2x2", "ABC")), 1e6);
+}
+
+TEST(Alignment, SkipsARecordThatIsMissing) {
+  std::vector<Record> left = sampleRun(), right = left;
+  right.erase(right.begin() + 4);
+  Alignment alignment = llvm::cantFail(align(left, right));
+  EXPECT_EQ(alignment.distance, 1000);
+  EXPECT_EQ(places(alignment), (std::vector<std::pair<int64_t, int64_t>>{
+                                   {0, 0}, {1, 1}, {2, 2}, {3, 3}, {4, 3}, {5, 4}, {6, 5}}));
+}
+
+TEST(Alignment, SumsDistancesOfPairs) {
+  std::vector<Record> left = sampleRun(), right = left;
+  EXPECT_EQ(llvm::cantFail(align(left, right)).distance, 0);
+  right[5].name = "Z";
+  EXPECT_EQ(llvm::cantFail(align(left, right)).distance, 0);
+  right[3].summary = "CEIP";
+  EXPECT_EQ(llvm::cantFail(align(left, right)).distance, 1);
+  right[3] = left[3];
+  right[1].shape = parseShape("2x3");
+  right[1].summary = "ABDE";
+  EXPECT_EQ(llvm::cantFail(align(left, right)).distance, 5);
+}
+
+TEST(Alignment, WritesAMixedExample) {
+  std::vector<Record> left = sampleRun(), right = left;
+  right.erase(right.begin() + 3);
+  right.back().summary = "CEIG";
+  Alignment alignment = llvm::cantFail(align(left, right));
+  EXPECT_EQ(alignment.distance, 1008);
+  EXPECT_EQ(places(alignment), (std::vector<std::pair<int64_t, int64_t>>{
+                                   {0, 0}, {1, 1}, {2, 2}, {3, 2}, {4, 3}, {5, 4}, {6, 5}}));
+  std::string text = llvm::cantFail(alignmentText(alignment, left, right));
+  llvm::erase(text, ' ');
+  EXPECT_TEXT(text, "001=|INPUTfloat322:2x2ABCDA|INPUTfloat322:2x2ABCDA\n");
+  EXPECT_TEXT(text, "004-|RESULTfloat322:2x2CEIOExpH|\n");
+  EXPECT_TEXT(text, "005=|RESULTfloat322:2x2CEIOLinearRegressioY1|");
+  EXPECT_TEXT(text, "007~|OUTPUTfloat322:2x2CEIOY|OUTPUTfloat322:2x2CEIGY\n");
+}
+
+TEST(Alignment, OfTwoExportsIsTheRecordedOne) {
+  auto left = llvm::cantFail(parseRecords(readInput("llama-left.tsv"), "left"));
+  auto right = llvm::cantFail(parseRecords(readInput("llama-right.tsv"), "right"));
+  ASSERT_EQ(left.size(), 103U);
+  ASSERT_EQ(right.size(), 79U);
+  Alignment alignment = llvm::cantFail(align(left, right));
+  EXPECT_EQ(alignment.distance, 40717);
+  EXPECT_EQ(alignment.pairs.size(), 108U);
+  EXPECT_EQ(alignment.count(Symbol::Equal), 22);
+  EXPECT_EQ(alignment.count(Symbol::Different), 52);
+  EXPECT_EQ(alignment.count(Symbol::OnlyLeft), 29);
+  EXPECT_EQ(alignment.count(Symbol::OnlyRight), 5);
+  std::string pairs;
+  for (const AlignedPair &pair : alignment.pairs)
+    pairs += std::to_string(pair.left) + "\t" + std::to_string(pair.right) + "\t" +
+             static_cast<char>(pair.symbol) + "\n";
+  EXPECT_EQ(pairs, readInput("llama-pairs.tsv"));
+  constexpr size_t column = 90;
+  EXPECT_EQ(llvm::cantFail(alignmentText(alignment, left, right, column)), readInput("llama-aligned.txt"));
+}
+
+TEST(Alignment, OfRunsOfVeryDifferentLengthsEnds) {
+  std::vector<Record> one(1, sampleRun().front()), many(300, sampleRun()[3]);
+  many.front() = one.front();
+  Alignment shorter = llvm::cantFail(align(many, one)), longer = llvm::cantFail(align(one, many));
+  EXPECT_EQ(shorter.distance, 299000);
+  EXPECT_EQ(shorter.count(Symbol::OnlyLeft), 299);
+  EXPECT_EQ(longer.count(Symbol::OnlyRight), 299);
+  EXPECT_TEXT(llvm::toString(align({}, one).takeError()), "expected records in both runs");
+}
+
+TEST(Alignment, AddsDifferencesOfKeptTensors) {
+  llvm::SmallString<128> folder;
+  ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("ad-diff-unit", folder));
+  std::vector<Record> left = {sampleRun()[0]}, right = left;
+  left[0].value = (folder + "/left.npy").str();
+  right[0].value = (folder + "/right.npy").str();
+  llvm::cantFail(mlir::ad::runner::writeNpy(left[0].value, unit::makeTensor(ADRT_F32, {2}, {1, 2}).view()));
+  llvm::cantFail(
+      mlir::ad::runner::writeNpy(right[0].value, unit::makeTensor(ADRT_F32, {2}, {1, 2.5}).view()));
+  Alignment alignment = llvm::cantFail(align(left, right));
+  EXPECT_TEXT(llvm::cantFail(alignmentText(alignment, left, right)), " | a=0.5 r=0.25\n");
+  llvm::sys::fs::remove_directories(folder);
+}

@@ -1,0 +1,64 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""docs/ad-diff.md names each subcommand and each option of ad-diff, and what it shows of `tensors` and `align` is what
+the tool prints."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test/Support"))
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
+
+BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
+PAGE = (ROOT / "docs/ad-diff.md").read_text()
+
+
+def run(folder, *words):
+    return subprocess.run([str(BIN / "ad-diff"), *map(str, words)], cwd=folder, capture_output=True, text=True,
+                          timeout=60).stdout
+
+
+def excerpt(first):
+    """The block of the page that begins with a text."""
+    return next(block for block in re.findall(r"^```\n(.*?)^```$", PAGE, re.M | re.S) if block.startswith(first))
+
+
+def check_options(folder):
+    commands = re.findall(r"^  (\w+) +[A-Z]", run(folder, "--help"), re.M)
+    if len(commands) < 3:
+        yield f"found the subcommands {commands}"
+    for command in commands:
+        if f"`ad-diff {command} " not in PAGE:
+            yield f"the page does not name ad-diff {command}"
+        for option in re.findall(r"^  (--[\w-]+)", run(folder, command, "--help"), re.M):
+            if not re.search(rf"`{option}(?![\w-])", PAGE) and option != "--help":
+                yield f"the page does not name {option} of ad-diff {command}"
+
+
+def check_tensors(folder):
+    base = np.arange(12, dtype=np.float32).reshape(3, 4)
+    changed = base.copy()
+    for place, value in (((1, 2), 0.999), ((2, 2), 0.0999), ((2, 3), 0.00999)):
+        changed[place] += np.float32(value)
+    np.save(folder / "base.npy", base)
+    np.save(folder / "changed.npy", changed)
+    if (shown := excerpt("expected:")) != (printed := run(folder, "tensors", "base.npy", "changed.npy")):
+        yield f"the page shows {shown}, the tool prints {printed}"
+
+
+def check_alignment(_folder):
+    printed = run(ROOT / "test/Diff/Inputs", "align", "llama-left.tsv", "llama-right.tsv", "--column=65").splitlines()
+    for line in excerpt("034").splitlines():
+        if line != "…" and line not in printed:
+            yield f"the tool does not print {line}"
+
+
+if __name__ == "__main__":
+    sys.exit(checks.run_checks("ad-diff.md", [("options", check_options), ("tensors", check_tensors),
+                                              ("alignment", check_alignment)]))
