@@ -76,7 +76,7 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  // expected-error @+1 {{initialises shared memory, which a GPU cannot do; store into it in the kernel}}
+  // expected-error @+1 {{initializes shared memory, which a GPU cannot do; store into it in the kernel}}
   llvm.mlir.global internal @s(1 : i32) {addr_space = 3 : i32} : i32
   llvm.func @k() attributes {nvvm.kernel} {
     llvm.return

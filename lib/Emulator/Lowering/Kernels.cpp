@@ -42,7 +42,7 @@ static FailureOr<SharedVariables> findShared(gpu::GPUModuleOp module, const Data
     if (global.getInitializerBlock() ||
         (global.getValueAttr() && !isa<LLVM::UndefAttr>(global.getValueAttr())))
       return global.emitOpError()
-             << "initialises shared memory, which a GPU cannot do; store into it in the kernel";
+             << "initializes shared memory, which a GPU cannot do; store into it in the kernel";
     variables.maxAlignment = std::max<uint64_t>(variables.maxAlignment, global.getAlignment().value_or(16));
     bool isDynamic = layout.getTypeSize(global.getGlobalType()).isZero();
     (isDynamic         ? variables.dynamic

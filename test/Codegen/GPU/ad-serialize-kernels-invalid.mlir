@@ -22,3 +22,36 @@ gpu.module @kernels {
     llvm.return
   }
 }
+
+// -----
+
+gpu.module @kernels {
+  // expected-error@+1 {{'llvm.mlir.global' op initializes shared memory, which a GPU cannot do; store into it in the kernel}}
+  llvm.mlir.global internal @tile(1 : i32) {addr_space = 3 : i32} : i32
+  llvm.func @kernel() attributes {nvvm.kernel} {
+    llvm.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  // expected-error@+1 {{'llvm.mlir.global' op initializes shared memory, which a GPU cannot do; store into it in the kernel}}
+  llvm.mlir.global internal @tile() {addr_space = 3 : i32} : i32 {
+    %0 = llvm.mlir.constant(1 : i32) : i32
+    llvm.return %0 : i32
+  }
+  llvm.func @kernel() attributes {nvvm.kernel} {
+    llvm.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  // expected-error@+1 {{'llvm.mlir.global' op has a name that PTX cannot write, expected letters, digits, _ and $}}
+  llvm.mlir.global external @"my table"(1 : i32) {addr_space = 1 : i32} : i32
+  llvm.func @kernel() attributes {nvvm.kernel} {
+    llvm.return
+  }
+}

@@ -73,14 +73,42 @@ static LogicalResult optimize(llvm::Module &module, llvm::TargetMachine &machine
   return success();
 }
 
-// LLVM ends the process when it cannot write a name. Local names with dots are changed by it.
-static LogicalResult checkNames(::mlir::gpu::GPUModuleOp kernels) {
-  for (auto function : kernels.getOps<LLVM::LLVMFuncOp>()) {
-    bool kernel = function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName());
-    if (!llvm::all_of(function.getName(), [&](char c) {
-          return llvm::isAlnum(c) || c == '_' || c == '$' || (c == '.' && !kernel);
-        }))
-      return function.emitOpError("has a name that PTX cannot write, expected letters, digits, _ and $");
+// LLVM ends the process when it cannot write a module. These checks refuse such modules first.
+
+static bool canWriteName(StringRef name, bool allowsDots) {
+  return llvm::all_of(
+      name, [&](char c) { return llvm::isAlnum(c) || c == '_' || c == '$' || (c == '.' && allowsDots); });
+}
+
+static LogicalResult checkFunction(LLVM::LLVMFuncOp function) {
+  // Intrinsics of LLVM have names with dots.
+  bool isKernel = function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName());
+  if (!canWriteName(function.getName(), /*allowsDots=*/!isKernel))
+    return function.emitOpError("has a name that PTX cannot write, expected letters, digits, _ and $");
+  return success();
+}
+
+static LogicalResult checkGlobal(LLVM::GlobalOp global) {
+  // LLVM gives variables of the module other names where PTX cannot write them.
+  bool isLocal = llvm::is_contained({LLVM::Linkage::Internal, LLVM::Linkage::Private}, global.getLinkage());
+  if (!isLocal && !canWriteName(global.getName(), /*allowsDots=*/false))
+    return global.emitOpError("has a name that PTX cannot write, expected letters, digits, _ and $");
+  Attribute value = global.getValueAttr();
+  bool isInitialized = global.getInitializerBlock() || (value && !isa<LLVM::UndefAttr>(value));
+  if (global.getAddrSpace() == device::kSharedSpace && isInitialized)
+    return global.emitOpError(
+        "initializes shared memory, which a GPU cannot do; store into it in the kernel");
+  return success();
+}
+
+static LogicalResult checkSymbols(::mlir::gpu::GPUModuleOp kernels) {
+  for (Operation &op : kernels.getOps()) {
+    auto function = dyn_cast<LLVM::LLVMFuncOp>(op);
+    if (function && failed(checkFunction(function)))
+      return failure();
+    auto global = dyn_cast<LLVM::GlobalOp>(op);
+    if (global && failed(checkGlobal(global)))
+      return failure();
   }
   return success();
 }
@@ -89,7 +117,7 @@ FailureOr<std::string> ad::emitPtx(::mlir::gpu::GPUModuleOp kernels, const Chip 
   std::unique_ptr<llvm::TargetMachine> machine = createMachine(chip);
   if (!machine)
     return kernels.emitError("this build of LLVM has no code generator for NVPTX");
-  if (failed(checkNames(kernels)))
+  if (failed(checkSymbols(kernels)))
     return failure();
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(kernels, context, kernels.getName());
