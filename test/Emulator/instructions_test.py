@@ -101,6 +101,10 @@ def matrix_moves(bench):
         bench.check(f"stmatrix-{layout}", body, words, "i32", matrix.view(np.uint32))
 
 
+# What accumulators start from, by their type.
+STARTS = {"f32": "1.0 : f32", "i32": "1 : i32", "vector<2xf16>": "dense<1.0> : vector<2xf16>"}
+
+
 def mma_case(bench, kind, m, k, packed, ptx, sums, operand):
     """One mma.sync of m x 8 x k; `packed(values)` gives the elements as unsigned integers of their width."""
     random = np.random.default_rng(m + k)
@@ -119,13 +123,14 @@ def mma_case(bench, kind, m, k, packed, ptx, sums, operand):
     fragment = [words([a[group + (i & 1) * 8, member * each + j + (i >> 1) * 4 * each] for j in range(each)])
                 for i in range(words_a)]
     fragment += [words([b[member * each + j + i * 4 * each, group] for j in range(each)]) for i in range(words_b)]
-    count = m // 4
+    pairs = sums == "vector<2xf16>"  # a register holds the sums of two columns
+    count = m // 8 if pairs else m // 4
     body = constants(*(32 * i for i in range(words_a + words_b)))
     for i in range(words_a + words_b):
         body += f"    %i{i} = llvm.add %lane, %c{32 * i} : i32\n" + load(f"w{i}", "i32", f"%i{i}")
         body += f"    %f{i} = llvm.bitcast %w{i} : i32 to {operand}\n" if operand != "i32" else ""
     letter = "w" if operand == "i32" else "f"
-    body += f"    %start = llvm.mlir.constant({'1.0' if sums == 'f32' else '1'} : {sums}) : {sums}\n"
+    body += f"    %start = llvm.mlir.constant({STARTS[sums]}) : {sums}\n"
     names = [f"%{letter}{i}" for i in range(words_a + words_b)]
     types = f"#nvvm.mma_type<{ptx}>"
     overflow = "intOverflowBehavior = #nvvm.mma_int_overflow<wrapped>, " if sums == "i32" else ""
@@ -135,11 +140,16 @@ def mma_case(bench, kind, m, k, packed, ptx, sums, operand):
              f"multiplicandBPtxType = {types}, shape = #nvvm.shape<m = {m}, n = 8, k = {k}>}} : ({operand}, {operand}, {sums}) -> {struct}\n")
     for i in range(count):
         body += f"    %k{i} = llvm.mlir.constant({32 * i} : i32) : i32\n    %o{i} = llvm.add %lane, %k{i} : i32\n"
-        body += f"    %r{i} = llvm.extractvalue %d[{i}] : {struct}\n" + store(f"%r{i}", sums, f"%o{i}")
+        body += f"    %r{i} = llvm.extractvalue %d[{i}] : {struct}\n"
+        body += f"    %b{i} = llvm.bitcast %r{i} : {sums} to i32\n" + store(f"%b{i}", "i32", f"%o{i}")
     product = a @ b + 1
-    expected = np.array([product[group + (i >> 1) * 8, member * 2 + (i & 1)] for i in range(count)])
-    bench.check(f"mma-{kind}-m{m}k{k}", body, np.array(fragment).view(np.int32), sums,
-                expected.astype(np.float32 if sums == "f32" else np.int32))
+    expected = np.array([product[group + (i >> 1) * 8, member * 2 + (i & 1)] for i in range(m // 4)])
+    if pairs:
+        halves = expected.astype(np.float16).view(np.uint16).astype(np.uint32)
+        expected = halves[0::2] | halves[1::2] << np.uint32(16)
+    else:
+        expected = expected.astype(np.float32 if sums == "f32" else np.int32)
+    bench.check(f"mma-{kind}-m{m}k{k}-{sums}", body, np.array(fragment).view(np.int32), "i32", expected.view(np.int32))
 
 
 def matrix_products(bench):
@@ -150,6 +160,8 @@ def matrix_products(bench):
     mma_case(bench, "bf16", 16, 16, bf16, "bf16", "f32", "i32")
     mma_case(bench, "bf16", 16, 8, bf16, "bf16", "f32", "i32")
     mma_case(bench, "f16", 16, 16, f16, "f16", "f32", "vector<2xf16>")
+    mma_case(bench, "f16", 16, 16, f16, "f16", "vector<2xf16>", "vector<2xf16>")
+    mma_case(bench, "f16", 16, 8, f16, "f16", "vector<2xf16>", "vector<2xf16>")
     mma_case(bench, "tf32", 16, 8, tf32, "tf32", "f32", "i32")
     mma_case(bench, "tf32", 16, 4, tf32, "tf32", "f32", "i32")
     mma_case(bench, "s8", 16, 32, i8, "s8", "i32", "i32")
