@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Linalg of operations that reduce an axis in a way of their own: the index of a largest or smallest element,
-// running sums, and sums to a dynamic shape.
+// and running sums.
 
 #include "../ADToLinalg.h"
 
@@ -111,67 +111,9 @@ struct CumsumLowering : LoweringModel<CumsumLowering, CumsumOp> {
     return generic.getResult(0);
   }
 };
-
-// Sizes are dynamic: each result element sums a box whose extents are 1 along axes that were not repeated.
-struct SumToShapeLowering : LoweringModel<SumToShapeLowering, SumToShapeOp> {
-  static Value lower(SumToShapeOp op, OpBuilder &builder) {
-    Type accumulator = accumulatorType(op.getInput().getType().getElementType());
-    ReifiedRankedShapedTypeDims shapes;
-    if (failed(reifyResultShapes(builder, op, shapes)))
-      return {};
-    Value box = boxOf(op, shapes.front(), builder);
-    return roundTo(builder, op->getResult(0), sumBox(op, box, accumulator, builder));
-  }
-
-private:
-  // A tensor of the extents of the summed box, which gives linalg its iteration space.
-  static Value boxOf(SumToShapeOp op, ArrayRef<OpFoldResult> toSizes, OpBuilder &builder) {
-    Location loc = op.getLoc();
-    int64_t rank = op.getInput().getType().getRank(), leading = rank - int64_t(toSizes.size());
-    Value one = indexConstant(builder, loc, 1);
-    SmallVector<Value> extents;
-    for (int64_t i = 0; i < rank; ++i) {
-      Value size = dimension(builder, loc, op.getInput(), i);
-      if (i >= leading) {
-        Value wanted = getValueOrCreateConstantIndexOp(builder, loc, toSizes[i - leading]);
-        Value repeats = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, wanted, one);
-        size = arith::SelectOp::create(builder, loc, repeats, size, one);
-      }
-      extents.push_back(size);
-    }
-    SmallVector<int64_t> shape(rank, ShapedType::kDynamic);
-    return tensor::EmptyOp::create(builder, loc, shape, builder.getI8Type(), extents);
-  }
-
-  // Loops over the result, then over the box that starts at each of its elements.
-  static Value sumBox(SumToShapeOp op, Value box, Type accumulator, OpBuilder &builder) {
-    Location loc = op.getLoc();
-    unsigned rank = op.getInput().getType().getRank(), toRank = op.getResult().getType().getRank();
-    unsigned loops = toRank + rank, leading = rank - toRank;
-    Value init = fillTensor(builder, loc, emptyLike(builder, loc, op->getResult(0), accumulator),
-                            numberConstant(builder, loc, accumulator, 0));
-    AffineMap all = AffineMap::getMultiDimIdentityMap(loops, op.getContext());
-    SmallVector<AffineMap> maps = {all.getMinorSubMap(rank), all.getMajorSubMap(toRank)};
-    SmallVector<utils::IteratorType> iterators(toRank, utils::IteratorType::parallel);
-    iterators.append(rank, utils::IteratorType::reduction);
-    auto add = [&](OpBuilder &b, Location l, ValueRange scalars) {
-      SmallVector<Value> index;
-      for (unsigned i = 0; i < rank; ++i) {
-        Value position = linalg::IndexOp::create(b, l, toRank + i);
-        if (i >= leading)
-          position = arith::AddIOp::create(b, l, position, linalg::IndexOp::create(b, l, i - leading));
-        index.push_back(position);
-      }
-      Value value = convertScalar(b, l, tensor::ExtractOp::create(b, l, op.getInput(), index), accumulator);
-      linalg::YieldOp::create(b, l, addScalars(b, l, scalars[1], value));
-    };
-    return linalg::GenericOp::create(builder, loc, init.getType(), box, init, maps, iterators, add)
-        .getResult(0);
-  }
-};
 } // namespace
 
 void ad::registerReductionModels(DialectRegistry &registry) {
   registerLoweringModels<ArgReduceLowering<ArgmaxOp, false>, ArgReduceLowering<ArgminOp, true>,
-                         CumsumLowering, SumToShapeLowering>(registry);
+                         CumsumLowering>(registry);
 }
