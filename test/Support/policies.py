@@ -10,7 +10,6 @@ import re
 RULES = ["always", "follow", "never"]
 NARROW = ["f32", "bf16", "f16"]  # the types that policies are about
 OTHER = ["f64", "f8E4M3FN", "f8E5M2"]
-# Identities, besides operations with the trait of a computation.
 HEADER = re.compile(r'^\s*(?:(?P<results>%[\w:, %]+) = )?"(?P<name>[\w.]+)"\((?P<operands>[^)]*)\)')
 SIGNATURE = re.compile(r': \((?P<operands>[^()]*)\) -> (?P<results>\([^()]*\)|\S+?)(?: loc\((?P<loc>[^)]*)\))?$')
 
@@ -89,24 +88,33 @@ def expected(policy, text):
                 if element(type) == first:
                     op.result_types[at] = with_element(type, made)
                     now[op.result] = made
+        if op.name == "func.return":  # names begin again
+            now.clear()
         yield op
 
 
 def differences(policy, before, after):
     """What ad-autocast made of a program against what the policy says. Casts with the location of the operation that
-    requires them are the pass's own; of several casts in a row with one location the program has the last."""
+    requires them are the pass's own; of several casts with one location the program has the last."""
     made = list(read(after))
     at = casts = 0
+    last = {cast.loc: place for place, cast in enumerate(made) if cast.name == "ad.cast"}
+    known = set()  # operands and types of the pass's own casts, and their results
     for op in expected(policy, before):
-        while at < len(made) and not (made[at].name == op.name and made[at].loc == op.loc and not (
-                op.name == "ad.cast" and at + 1 < len(made) and made[at + 1].name == op.name
-                and made[at + 1].loc == op.loc)):
+        while at < len(made) and not (made[at].name == op.name and made[at].loc == op.loc
+                                      and (op.name != "ad.cast" or at == last[op.loc])):
             if made[at].name != "ad.cast":
                 return f"{made[at].name} at {made[at].loc} is not {op.name} at {op.loc}", casts
+            cast = (made[at].operands[0], made[at].result_types[0])
+            if cast in known or cast[0] in known:
+                return f"{cast[0]} is cast to {cast[1]} again, or is a cast of the pass itself", casts
+            known |= {cast, made[at].result}
             casts, at = casts + 1, at + 1
         if at == len(made):
             return f"{op.name} at {op.loc} is missing", casts
         found = made[at]
+        if op.name == "func.return":
+            known.clear()
         if (found.operand_types, found.result_types) != (op.operand_types, op.result_types):
             return (f"{op.name} at {op.loc}: expected {op.operand_types} -> {op.result_types}, found "
                     f"{found.operand_types} -> {found.result_types}"), casts
