@@ -3,8 +3,9 @@
 // The named pipelines, stage by stage:
 //
 // - 0: The contract becomes explicit, so that no later pass depends on the position of an operation.
-// - 1: Derivatives are made before anything is rewritten: rules see the program as written.
-// - 2: Calls are inlined, since memory is planned for one function, the host program of an entry.
+// - 1: Mixed precision becomes casts, which derivatives follow.
+// - 2: Derivatives are made before anything else is rewritten: rules see the program as written. Calls are
+// inlined, since memory is planned for one function, the host program of an entry.
 // - 3: Simplification, then decomposition into operations with a lowering, then the contract once more for
 //   new operations.
 // - 4: For GPUs, contractions with few tiles are split along K. Conditions on sizes come before fusion moves
@@ -33,8 +34,15 @@ static void addSetNumerics(OpPassManager &pm, const SharedOptions &options) {
   pm.addPass(createSetNumericsPass(numerics));
 }
 
+static void addAutocast(OpPassManager &pm, const SharedOptions &options) {
+  AutocastPassOptions autocast;
+  autocast.policy = options.precision;
+  pm.addPass(createAutocastPass(autocast));
+}
+
 void ad::buildAdFrontendPipeline(OpPassManager &pm, const SharedOptions &options) {
   addSetNumerics(pm, options);
+  addAutocast(pm, options);
   pm.addPass(createDifferentiatePass());
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   pm.addPass(createSymbolDCEPass());
@@ -48,11 +56,13 @@ void ad::buildAdFrontendPipeline(OpPassManager &pm, const SharedOptions &options
     addSetNumerics(pm, options);
   }
   pm.addPass(createVerifyNumericsPass());
+  pm.addPass(createVerifyAutocastPass());
   pm.addPass(createVerifyDifferentiatedPass());
 }
 
 void ad::buildAdReferencePipeline(OpPassManager &pm, const SharedOptions &options) {
   addSetNumerics(pm, options);
+  addAutocast(pm, options);
   pm.addPass(createDifferentiatePass());
   addSetNumerics(pm, options);
 }
@@ -60,6 +70,7 @@ void ad::buildAdReferencePipeline(OpPassManager &pm, const SharedOptions &option
 // The contract of the frontend. Without it, operations would be fused that later stages cannot lower.
 static void addFusionInputChecks(OpPassManager &pm) {
   pm.addPass(createVerifyNumericsPass());
+  pm.addPass(createVerifyAutocastPass());
   pm.addPass(createVerifyDifferentiatedPass());
 }
 
@@ -188,7 +199,8 @@ void ad::registerPipelines() {
   Registration("ad-to-linalg", "From the ad dialect to linalg on tensors inside fusions",
                buildAdToLinalgPipeline);
   Registration("ad-to-cpu", "From the ad dialect to the LLVM dialect for the CPU", buildAdToCpuPipeline);
-  Registration("ad-to-cpu-frontend", "Stages 0 to 3 of ad-to-cpu: numerics, derivatives, decomposition",
+  Registration("ad-to-cpu-frontend",
+               "Stages 0 to 3 of ad-to-cpu: numerics, mixed precision, derivatives, decomposition",
                buildAdFrontendPipeline);
   Registration("ad-to-cpu-fusion", "Stage 4 of ad-to-cpu: run-time conditions, fusions, kernel classes",
                buildAdFusionPipeline);

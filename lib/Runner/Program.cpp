@@ -42,6 +42,7 @@ Expected<Options> makeOptions(const ProgramOptions &given) {
   if (!given.numerics.empty())
     if (Error error = parseNumerics(given.numerics, options))
       return std::move(error);
+  options.precision = given.precision;
   options.entry = given.entry;
   options.cpu = given.cpu;
   options.cache = given.cache;

@@ -42,6 +42,7 @@ static void registerDialects(DialectRegistry &registry) {
 // Options of a pass pipeline cannot be copied, so each pipeline fills its own.
 static void fill(SharedOptions &options, const runner::PipelineOptions &given) {
   options.numerics = given.numerics;
+  options.precision = given.precision;
   options.optimize = given.optimize;
   options.fuse = given.fuse;
   options.profile = given.profile;

@@ -2,6 +2,7 @@
 //
 // Signals, output and exit codes.
 #include "Tool.h"
+#include "adjoint/Numerics/BuiltinPolicies.h"
 #include "adjoint/Support/OutputFile.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -10,6 +11,7 @@
 #include <csignal>
 #include <unistd.h>
 
+using namespace mlir;
 using namespace mlir::ad::runner;
 
 namespace {
@@ -108,12 +110,14 @@ int mlir::ad::runner::runTool(int argc, char **argv, const Tool &tool) {
       parseOptions(llvm::ArrayRef(argv, argc).drop_front(argc > 0), tool.optionSet);
   if (!options)
     return console.fail(options.takeError());
-  if (!options->showHelp && !options->showVersion && !options->showEnv)
+  if (!options->showHelp && !isAboutTool(*options))
     return runProgram(tool, *options, console, start);
   if (options->showHelp)
     printHelp(llvm::outs(), tool.optionSet);
   else if (options->showVersion)
     tool.printVersion(llvm::outs());
+  else if (!options->printPrecision.empty())
+    llvm::outs() << ad::numerics::builtinPolicyText(options->printPrecision);
   else
     tool.printEnvironment(llvm::outs(), *options);
   return flushOutput(console, ExitDone);

@@ -35,6 +35,7 @@ def compile(
     entry: str = "main",
     target: str = "cpu",
     numerics: str | None = None,
+    precision: str | None = None,
     threads: int | None = None,
     cpu: str | None = None,
     cache: str | os.PathLike[str] | None = None,
@@ -48,6 +49,8 @@ def compile(
 
     - `target` is "cpu", "reference" or "gpu-sim".
     - `numerics` is a mode and permissions, e.g. "reproducible" or "strict,reorder", instead of the module's own.
+    - `precision` is a policy of mixed precision instead of the module's own: "bf16", "f16", "none", or the name of a
+      file that ends with ".yaml".
     - `threads` is the maximum number of threads of a call: 0 for all CPUs that the process may use, None for the value
       of the variable ADJOINT_NUM_THREADS, or 0 if it is not set. All programs share one pool of threads.
     - `cpu` is the CPU to compile for, instead of this machine's.
@@ -60,6 +63,7 @@ def compile(
     _check_option("entry", entry, str)
     _check_option("target", target, str)
     _check_option("numerics", numerics, str, optional=True)
+    _check_option("precision", precision, str, optional=True)
     _check_option("cpu", cpu, str, optional=True)
     _check_option("cache", cache, (str, os.PathLike), optional=True)
     _check_option("optimize", optimize, (bool, np.bool_))
@@ -70,6 +74,7 @@ def compile(
     options.entry = entry
     options.target = target
     options.numerics = numerics or ""
+    options.precision = precision or ""
     options.threads = _count(threads)
     options.cpu = cpu or ""
     options.cache = os.fsdecode(cache) if cache else ""

@@ -73,6 +73,7 @@ void bindOptions(nb::module_ &module) {
       .def_rw("entry", &ProgramOptions::entry)
       .def_rw("target", &ProgramOptions::target)
       .def_rw("numerics", &ProgramOptions::numerics)
+      .def_rw("precision", &ProgramOptions::precision)
       .def_rw("cpu", &ProgramOptions::cpu)
       .def_rw("cache", &ProgramOptions::cache)
       .def_rw("threads", &ProgramOptions::threads)

@@ -119,6 +119,17 @@ def test_signature_says_what_the_program_wants():
     assert repr(program).startswith("<adjoint.Program @main(a: tensor<2x?xf64>, b: tensor<?xf64>) -> (quotient: ")
 
 
+def test_a_policy_rounds_operands_of_products():
+    source = """
+    func.func @main(%x: tensor<2xf32>, %y: tensor<2xf32>) -> tensor<f32> {
+      %d = ad.dot %x, %y : (tensor<2xf32>, tensor<2xf32>) -> tensor<f32>
+      return %d : tensor<f32>
+    }"""
+    x, y = np.array([1 + 2**-9, 1], np.float32), np.array([1, 1], np.float32)
+    assert adjoint.compile(source)(x, y) == 2 + 2**-9
+    assert adjoint.compile(source, precision="bf16", numerics="reproducible")(x, y) == 2
+
+
 def test_both_targets_give_the_same_bits():
     source = """
     func.func private @f(%x: tensor<37x53xf32>, %w: tensor<53xf32>) -> tensor<f32> {

@@ -78,6 +78,7 @@ def test_missing_files_are_errors_of_the_system(tmp_path):
         ({"target": "gpu"}, "unknown target 'gpu', expected reference, cpu"),
         ({"numerics": "fst"}, "unknown numerics mode 'fst'.*did you mean 'fast'"),
         ({"numerics": "fast,all"}, "unknown numerics permission 'all'"),
+        ({"precision": "fp16"}, "expected bf16, f16, none or FILE.yaml as the policy, but got 'fp16'"),
         ({"threads": -1}, "expected a number of threads from 0 to 1024, got -1"),
         ({"threads": 10**30}, "expected a number of threads from 0 to 1024, got 1000"),
         ({"cpu": "z80"}, "unknown x86-64 CPU 'z80'"),
@@ -103,6 +104,7 @@ def test_options_are_checked(options, message):
         ({"target": b"cpu"}, "target as str, got bytes"),
         ({"numerics": 1}, "numerics as str or None, got int"),
         ({"numerics": ["fast"]}, "numerics as str or None, got list"),
+        ({"precision": 16}, "precision as str or None, got int"),
         ({"cpu": 5}, "cpu as str or None, got int"),
         ({"cache": 7}, "cache as str or PathLike or None, got int"),
         ({"cache": False}, "cache as str or PathLike or None, got bool"),
@@ -117,7 +119,7 @@ def test_options_have_types(options, expected):
     assert isinstance(caught.value, adjoint.OptionTypeError) and isinstance(caught.value, TypeError)
 
 
-@pytest.mark.parametrize("option", ["entry", "target", "numerics", "cpu", "cache"])
+@pytest.mark.parametrize("option", ["entry", "target", "numerics", "precision", "cpu", "cache"])
 def test_no_option_is_empty(option):
     with pytest.raises(adjoint.OptionError, match=f"expected {option} with a value.*, got ''"):
         adjoint.compile(programs.SQUARE, **{option: ""})

@@ -43,6 +43,7 @@ GPU = ["--target", "gpu-sim"]
 # Changes code: {option: its other values}, on each of two targets. FOLDER is a folder that tests may write to.
 CODE = {
     "entry": [["--entry", "other"]],
+    "precision": [["--precision", "bf16"], ["--precision", "f16"], ["--precision", "none"]],
     "numerics": [["--numerics", "strict,reorder"], ["--numerics", "fast"], ["--numerics", "reproducible"]],
     "fuse": [["--fuse", "single"]],
     "O0": [["-O0"]],
@@ -72,7 +73,7 @@ UNCACHED = {"check-gradients": ["--check-gradients", "--entry", "plain"],
             "dump-optimized": ["--dump-optimized", "FOLDER/dump.mlir"],
             "cache": ["--cache", "off"], "help": ["--help"], "h": ["-h"]}
 ELSEWHERE = {"emit",  # compiles for other machines of this kind: the features of the CPU say which
-             "env", "version"}  # stand without a program
+             "env", "version", "print-precision"}  # stand without a program
 
 
 class Cache:

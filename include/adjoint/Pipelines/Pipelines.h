@@ -17,6 +17,11 @@ struct SharedOptions : virtual ::mlir::detail::PassOptions {
                                llvm::cl::desc("MODE[,PERMISSION...] instead of the module's ad.numerics: "
                                               "reproducible, strict or fast, then permissions"),
                                llvm::cl::init("")};
+  Option<std::string> precision{
+      *this, "precision",
+      llvm::cl::desc(
+          "bf16, f16, none or FILE.yaml instead of the module's ad.precision: the policy of ad-autocast"),
+      llvm::cl::init("")};
   Option<bool> optimize{
       *this, "optimize",
       llvm::cl::desc("Simplify and merge operations; off leaves the program as it is written"),
@@ -55,9 +60,11 @@ struct AdToGpuOptions : SharedOptions, PassPipelineOptions<AdToGpuOptions> {
       llvm::cl::desc("The chips whose code a fat binary has next to the PTX (default: the chip alone)")};
 };
 
-/// Stages 0 to 3: numerics explicit, derivatives made, calls inlined, simplified, decomposed.
+/// Stages 0 to 3: numerics explicit, mixed precision, derivatives made, calls inlined, simplified,
+/// decomposed.
 void buildAdFrontendPipeline(OpPassManager &pm, const SharedOptions &options);
-/// What the reference interpreter runs: the written operations, with numerics explicit and derivatives made.
+/// What the reference interpreter runs: the written operations, with numerics and casts explicit and
+/// derivatives made.
 void buildAdReferencePipeline(OpPassManager &pm, const SharedOptions &options);
 /// Stage 4: run-time conditions, fusions, kernel classes.
 void buildAdFusionPipeline(OpPassManager &pm, const SharedOptions &options);

@@ -19,9 +19,10 @@ struct Hooks;
 struct ProgramOptions {
   std::string entry = "main";
   std::string target = "cpu";
-  std::string numerics; ///< MODE[,PERMISSION…]; empty: the module's own
-  std::string cpu;      ///< empty: the host
-  std::string cache;    ///< a folder, `off`, or empty for the default one
+  std::string numerics;  ///< MODE[,PERMISSION…]; empty: the module's own
+  std::string precision; ///< bf16, f16, none or FILE.yaml; empty: the module's own
+  std::string cpu;       ///< empty: the host
+  std::string cache;     ///< a folder, `off`, or empty for the default one
   /// 0: all CPUs that the process may use; empty: $ADJOINT_NUM_THREADS, or 0.
   std::optional<unsigned> threads;
   bool optimize = true; ///< false: the program is not simplified

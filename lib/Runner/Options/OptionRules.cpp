@@ -108,7 +108,7 @@ Error mlir::ad::runner::checkOptionsTogether(ArrayRef<StringRef> given, const Op
 }
 
 Error mlir::ad::runner::checkOptionsOfText(ArrayRef<StringRef> given) {
-  for (StringRef printer : {"--version", "--env"}) {
+  for (StringRef printer : {"--version", "--env", "--print-precision"}) {
     if (!is_contained(given, printer))
       continue;
     // --env prints the folder of the cache and the number of threads.

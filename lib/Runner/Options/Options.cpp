@@ -2,6 +2,7 @@
 //
 // Reads the values of the command line.
 #include "OptionsReader.h"
+#include "adjoint/Numerics/BuiltinPolicies.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/OutputFile.h"
 #include "llvm/ADT/StringExtras.h"
@@ -9,6 +10,7 @@
 
 using namespace llvm;
 using namespace llvm::opt;
+using namespace mlir::ad;
 using namespace mlir::ad::runner;
 
 namespace {
@@ -43,7 +45,7 @@ Error OptionsReader::readInput(Options &options) const {
                       inputs.front() + "'; give arrays to --arg NAME=FILE.npy");
   if (!inputs.empty())
     options.input = inputs.front();
-  else if (!options.showEnv && !options.showVersion)
+  else if (!isAboutTool(options))
     return usageError(Twine("expected a program ") + programFile(set) + ", try --help");
   return Error::success();
 }
@@ -84,7 +86,7 @@ Error OptionsReader::readDims(Options &options) const {
 Error OptionsReader::readThreads(Options &options) const {
   if (list.hasArg(OPT_threads))
     return readCount(OPT_threads, 0, kMaxThreads, options.threads);
-  if (options.showVersion)
+  if (options.showVersion || !options.printPrecision.empty())
     return Error::success();
   return defaultThreads().moveInto(options.threads);
 }
@@ -109,6 +111,11 @@ Error OptionsReader::readTarget(Options &options) const {
   return Error::success();
 }
 
+static SmallVector<StringRef> builtinPolicies() {
+  std::vector<std::string_view> names = numerics::builtinPolicyNames();
+  return SmallVector<StringRef>(names.begin(), names.end());
+}
+
 Error OptionsReader::readCompilation(Options &options) const {
   options.optimize = !list.hasArg(OPT_O0);
   options.cpu = text(OPT_cpu);
@@ -116,6 +123,10 @@ Error OptionsReader::readCompilation(Options &options) const {
   if (list.hasArg(OPT_numerics))
     if (Error error = parseNumerics(text(OPT_numerics), options))
       return usageError("--numerics: " + consumeExitError(std::move(error)).second);
+  options.precision = text(OPT_precision);
+  if (list.hasArg(OPT_print_precision))
+    if (Error error = readName(OPT_print_precision, "policy", builtinPolicies(), options.printPrecision))
+      return error;
   if (Error error = readName(OPT_fuse, "fusion policy", {"grow", "single"}, options.fuse))
     return error;
   if (Error error = readName(OPT_tiles, "tile table", {"large", "small"}, options.tiles))
@@ -208,6 +219,7 @@ Expected<Options> OptionsReader::read() {
   Options options;
   options.showEnv = list.hasArg(OPT_env);
   options.showVersion = list.hasArg(OPT_version);
+  options.printPrecision = text(OPT_print_precision);
   using Read = Error (OptionsReader::*)(Options &) const;
   using Check = Error (OptionsReader::*)(const Options &) const;
   if (Error error = checkUnknown())

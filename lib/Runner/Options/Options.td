@@ -44,6 +44,8 @@ def h : Flag<["-"], "h">, Alias<help>;
 
 // Options about compilation, of ad-runner alone.
 defm numerics : Value<"numerics", "MODE[,PERM]", "Numerics contract of the module: reproducible, strict or fast, and permissions by name">;
+defm precision : Value<"precision", "POLICY", "Mixed precision: bf16, f16, none, or FILE.yaml with a policy, instead of the module's ad.precision">;
+defm print_precision : Value<"print-precision", "NAME", "Print the built-in policy bf16 or f16, to copy and change">;
 def traffic : Switch<"traffic", "Count the memory requests of kernels of the emulated GPU; printed, and in the report">;
 def check_gradients : Switch<"check-gradients", "Compare the gradients of the entry with differences in f64">;
 defm numerics_report : Value<"numerics-report", "FILE.json", "Write every use of a numerics permission">;

@@ -97,7 +97,7 @@ Error OptionsReader::checkTogether(const Options &options) const {
   SmallVector<StringRef> given;
   for (const Arg *arg : list)
     given.push_back(arg->getOption().getPrefixedName().rtrim('='));
-  if (options.showEnv || options.showVersion)
+  if (isAboutTool(options))
     return checkOptionsOfText(given);
   return checkOptionsTogether(given, options);
 }

@@ -3,6 +3,7 @@
 // Parses, lowers and compiles programs.
 #include "Frontend.h"
 #include "ProgramText.h"
+#include "adjoint/Numerics/PrecisionPolicy.h"
 #include "adjoint/Runner/Session/Compile.h"
 #include "adjoint/Runtime/Cuda/CudaDevice.h"
 #include "adjoint/Runtime/Host/CPUCount.h"
@@ -115,6 +116,7 @@ PipelineOptions Frontend::pipelineOptions(const CpuTarget &cpu) const {
   PipelineOptions pipeline;
   pipeline.entry = options.entry;
   pipeline.numerics = numericsOption();
+  pipeline.precision = options.precision;
   pipeline.optimize = options.optimize;
   pipeline.fuse = options.fuse;
   pipeline.tiles = options.tiles;
@@ -189,7 +191,17 @@ void LoadedProgram::renewThreads() {
   context->setThreadPool(*threads);
 }
 
+// The pass reads the policy, too; here an error is one of the command line.
+static Error checkPolicy(StringRef precision) {
+  if (precision.empty() || precision == "none")
+    return Error::success();
+  Expected<ad::numerics::PrecisionPolicy> policy = ad::numerics::loadPolicy(precision);
+  return policy ? Error::success() : usageError("--precision: " + llvm::toString(policy.takeError()));
+}
+
 Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
+  if (Error error = checkPolicy(options.precision))
+    return std::move(error);
   StageScope stage(report.stages, "parse");
   if (Error error = checkProgramText(input))
     return std::move(error);

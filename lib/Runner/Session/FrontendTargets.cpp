@@ -26,18 +26,24 @@ std::unique_ptr<ObjectCache> Frontend::openCache() {
   return cache;
 }
 
+// A file has changed if its content has, whatever its name is.
+static std::string policyText(StringRef precision) {
+  auto buffer = llvm::MemoryBuffer::getFile(precision);
+  return buffer ? (*buffer)->getBuffer().str() : "";
+}
+
 std::string Frontend::cacheKey(const llvm::MemoryBuffer &input, const CpuTarget &cpu) const {
   // A structured binding of all fields: with a new field, this does not compile until the key has it.
-  const auto [entry, numerics, optimize, fuse, tiles, tile, profile, chip, cpuName, cpuFeatures, vectorBytes,
-              dotProducts, halfInstructions] = pipelineOptions(cpu);
+  const auto [entry, numerics, precision, optimize, fuse, tiles, tile, profile, chip, cpuName, cpuFeatures,
+              vectorBytes, dotProducts, halfInstructions] = pipelineOptions(cpu);
   CacheKey key;
   key.add(buildId());
   key.add(std::to_string(ADRT_ABI_VERSION));
   key.add(input.getBufferIdentifier()); // part of the locations of run-time errors
   key.add(input.getBuffer());
   key.add(targetName(options.target));
-  for (const std::string &text : {entry, numerics, fuse, tiles, tile, chip, cpuName,
-                                  llvm::join(cpuFeatures, ","), std::to_string(vectorBytes)})
+  for (const std::string &text : {entry, numerics, precision, policyText(precision), fuse, tiles, tile, chip,
+                                  cpuName, llvm::join(cpuFeatures, ","), std::to_string(vectorBytes)})
     key.add(text);
   key.add(optimize ? "optimize" : "");
   key.add(profile ? "profile" : "");

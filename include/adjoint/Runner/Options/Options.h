@@ -42,6 +42,8 @@ struct Options {
   bool targetGiven = false;                     ///< on the command line
   std::string numericsMode;                     ///< empty: the module's own
   std::vector<std::string> numericsPermissions; ///< given by name after the mode
+  std::string precision;                        ///< a policy of ad-autocast; empty: the module's own
+  std::string printPrecision;                   ///< the built-in policy to print; empty: none
   std::vector<Assignment> arguments, feeds;
   std::vector<DimAssignment> dims;
   std::string outDir;
@@ -68,6 +70,11 @@ struct Options {
 
 /// Whether the program is a file that was compiled ahead of time.
 inline bool isCompiled(const Options &options) { return llvm::StringRef(options.input).ends_with(".adx"); }
+
+/// Whether the tool prints something about itself and runs no program.
+inline bool isAboutTool(const Options &options) {
+  return options.showEnv || options.showVersion || !options.printPrecision.empty();
+}
 
 /// The maximum of --threads: no machine has more CPUs.
 constexpr unsigned kMaxThreads = 1024;

@@ -4,6 +4,7 @@
 
 #include "BufferAssembly.h"
 #include "LaunchAssembly.h"
+#include "adjoint/Dialect/AD/IR/ADPrecisionAttributes.h"
 #include "adjoint/Dialect/AD/IR/NumericsContract.h"
 #include "adjoint/Dialect/AD/IR/NumericsOpInterface.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -4,6 +4,7 @@
 
 #include "adjoint/Dialect/AD/IR/ADLaunchAttributes.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/IR/ADPrecisionAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -94,10 +95,9 @@ static LogicalResult verifyKnownName(Operation *op, StringRef name) {
   if (llvm::is_contained(kPassAttributes, name))
     return success();
   InFlightDiagnostic error = op->emitOpError("has no attribute '") << name << "'";
-  if (isa<ModuleOp>(op))
-    return expectNames(std::move(error), name, {ADDialect::kNumericsAttr, ADDialect::kAdjointNumericsAttr});
-  if (isa<FunctionOpInterface>(op))
-    return expectNames(std::move(error), name, {ADDialect::kNumericsAttr, ADDialect::kAdjointNumericsAttr});
+  if (isa<ModuleOp, FunctionOpInterface>(op))
+    return expectNames(std::move(error), name,
+                       {ADDialect::kNumericsAttr, ADDialect::kAdjointNumericsAttr, kPrecisionAttr});
   // `ad.allow` for `allow`
   StringRef bare = name;
   bare.consume_front("ad.");
@@ -116,6 +116,8 @@ LogicalResult ADDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
       return op->emitOpError("expected '") << name << "' on a function or module only";
     return success();
   }
+  if (name == kPrecisionAttr)
+    return verifyPrecisionAttribute(op, attribute);
   if (name == kLaunchConfigAttr || name == kTensorMapsAttr)
     return verifyLaunchAttribute(op, attribute);
   if (name == kNameAttr || name == kDonatedAttr || name == kParameterAttr)

@@ -19,11 +19,14 @@ NumericsLog *NumericsLog::get(MLIRContext *context) {
 }
 
 void NumericsLog::record(Location loc, StringRef user, Permissions used) {
+  record(loc, user, stringifyPermissions(used));
+}
+
+void NumericsLog::record(Location loc, StringRef user, StringRef what) {
   // Of an inlined or fused location, the one where the operation was written.
   auto file = loc->findInstanceOf<FileLineColLoc>();
-  Row row = file ? Row(file.getFilename().str(), file.getLine(), file.getColumn(), user.str(),
-                       stringifyPermissions(used))
-                 : Row("unknown", 0, 0, user.str(), stringifyPermissions(used));
+  Row row = file ? Row(file.getFilename().str(), file.getLine(), file.getColumn(), user.str(), what.str())
+                 : Row("unknown", 0, 0, user.str(), what.str());
   std::lock_guard<std::mutex> lock(mutex);
   ++counts[std::move(row)];
 }

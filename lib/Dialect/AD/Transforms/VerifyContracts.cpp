@@ -6,12 +6,14 @@
 #include "VerifyReproducible.h"
 
 #include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/IR/ADPrecisionAttributes.h"
 #include "adjoint/Dialect/AD/IR/Sizes.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
 
 namespace mlir::ad {
+#define GEN_PASS_DEF_VERIFYAUTOCASTPASS
 #define GEN_PASS_DEF_VERIFYDIFFERENTIATEDPASS
 #define GEN_PASS_DEF_VERIFYFUSEDPASS
 #define GEN_PASS_DEF_VERIFYLINALGPASS
@@ -68,6 +70,15 @@ static LogicalResult checkDifferentiated(Operation *op) {
   return success();
 }
 
+static LogicalResult checkAutocast(Operation *op) {
+  if (op->hasAttr(kPrecisionAttr))
+    return op->emitOpError("has ")
+           << kPrecisionAttr
+           << ", which means nothing from here on; run --ad-to-cpu-frontend first, or "
+              "--ad-autocast alone";
+  return success();
+}
+
 static LogicalResult checkFused(Operation *op) {
   if (isOutsideKernels(op, Stage::fused))
     return op->emitOpError("is not in an ad.fusion; ") << howToReach(Stage::fused);
@@ -98,6 +109,14 @@ struct VerifyNumericsPass : ad::impl::VerifyNumericsPassBase<VerifyNumericsPass>
 struct VerifyDifferentiatedPass : ad::impl::VerifyDifferentiatedPassBase<VerifyDifferentiatedPass> {
   void runOnOperation() override {
     if (failed(checkAll(getOperation(), checkDifferentiated)))
+      signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+
+struct VerifyAutocastPass : ad::impl::VerifyAutocastPassBase<VerifyAutocastPass> {
+  void runOnOperation() override {
+    if (failed(checkAll(getOperation(), checkAutocast)))
       signalPassFailure();
     markAllAnalysesPreserved();
   }

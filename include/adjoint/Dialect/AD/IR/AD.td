@@ -7,5 +7,6 @@
 
 include "adjoint/Dialect/AD/IR/ADLaunchAttributes.td"
 include "adjoint/Dialect/AD/IR/ADOps.td"
+include "adjoint/Dialect/AD/IR/ADPrecisionAttributes.td"
 
 #endif // ADJOINT_DIALECT_AD_IR_AD

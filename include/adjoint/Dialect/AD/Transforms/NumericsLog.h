@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The record of every permission that a rewrite or a lowering used: what --numerics-report writes. One log
+// The record of every permission that a rewrite or a lowering used, and of the casts of ad-autocast: what
+// --numerics-report writes. One log
 // for each context, owned by its `ad` dialect, safe under multithreaded passes.
 
 #ifndef ADJOINT_DIALECT_AD_TRANSFORMS_NUMERICSLOG_H
@@ -23,6 +24,8 @@ public:
   static NumericsLog *get(MLIRContext *context);
 
   void record(Location loc, StringRef user, Permissions used);
+  /// The same for what needs no permission: `what` is in the place of the permissions.
+  void record(Location loc, StringRef user, StringRef what);
   void clear();
   bool empty() const;
 

@@ -6,6 +6,7 @@
 #ifndef ADJOINT_DIALECT_AD_TRANSFORMS_PASSES
 #define ADJOINT_DIALECT_AD_TRANSFORMS_PASSES
 
+include "adjoint/Dialect/AD/Transforms/AutocastPasses.td"
 include "adjoint/Dialect/AD/Transforms/PrintPasses.td"
 include "mlir/Pass/PassBase.td"
 

@@ -1,0 +1,27 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Mixed precision as an attribute.
+
+#ifndef ADJOINT_DIALECT_AD_IR_ADPRECISIONATTRIBUTES_H
+#define ADJOINT_DIALECT_AD_IR_ADPRECISIONATTRIBUTES_H
+
+#include "adjoint/Dialect/AD/IR/ADDialect.h"
+#include "adjoint/Numerics/PrecisionPolicy.h"
+
+#define GET_ATTRDEF_CLASSES
+#include "adjoint/Dialect/AD/IR/ADPrecisionAttributes.h.inc"
+
+namespace mlir::ad {
+/// Attribute (#ad.precision) of a module, function or operation: a policy, or the rule of the operation.
+constexpr StringLiteral kPrecisionAttr = "ad.precision";
+/// The name of the policy that casts nothing.
+constexpr StringLiteral kNoPrecision = "none";
+
+/// The policy of the attribute; none for `none`. The attribute is not the rule of an operation.
+std::optional<numerics::PrecisionPolicy> policyOf(PrecisionAttr attribute);
+
+/// Checks that the attribute is on an operation that its form is for.
+LogicalResult verifyPrecisionAttribute(Operation *op, NamedAttribute attribute);
+} // namespace mlir::ad
+
+#endif // ADJOINT_DIALECT_AD_IR_ADPRECISIONATTRIBUTES_H

@@ -1,0 +1,50 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Precision policies: which operations compute in a narrow type. A policy is a file in YAML, one of the
+// built-in files, or an attribute of the program.
+
+#ifndef ADJOINT_NUMERICS_PRECISIONPOLICY_H
+#define ADJOINT_NUMERICS_PRECISIONPOLICY_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mlir::ad::numerics {
+
+/// What a policy says about an operation: it computes in the narrow type, in the widest type of its operands,
+/// or in f32.
+enum class PrecisionRule { always, follow, never };
+
+struct PrecisionPolicy {
+  std::string name;    ///< of the built-in policy, the file or the attribute, for messages
+  std::string compute; ///< bf16 or f16
+  std::string result;  ///< of contractions in `always`: the same type or f32
+  std::vector<std::string> always, follow, never;   ///< names of operations, those of `ad` without the prefix
+  PrecisionRule defaultRule = PrecisionRule::never; ///< of operations that no list has
+
+  llvm::ArrayRef<std::string> operationsOf(PrecisionRule rule) const;
+  /// The rule of the list that has the operation; `name` is as in the lists.
+  std::optional<PrecisionRule> find(llvm::StringRef name) const;
+};
+
+llvm::StringRef ruleName(PrecisionRule rule);
+std::optional<PrecisionRule> ruleFromName(llvm::StringRef name);
+
+/// What is wrong with types and lists of a policy; empty if nothing is.
+std::string checkPolicy(const PrecisionPolicy &policy);
+
+/// The policy in `text`, a file in YAML. The error has file, line and column.
+llvm::Expected<PrecisionPolicy> parsePolicy(llvm::StringRef text, llvm::StringRef file);
+
+/// A built-in policy by its name, or the policy of a file, whose name ends with .yaml. An error says what is
+/// allowed.
+llvm::Expected<PrecisionPolicy> loadPolicy(llvm::StringRef nameOrFile);
+
+} // namespace mlir::ad::numerics
+
+#endif // ADJOINT_NUMERICS_PRECISIONPOLICY_H

@@ -1,0 +1,177 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The pass ad-autocast: first the types of all results, then the casts of operands.
+
+#include "Policies.h"
+#include "ValueCasts.h"
+#include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
+#include "adjoint/Dialect/AD/Transforms/Passes.h"
+#include "adjoint/Interfaces/FusableOpInterface.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/ShapedOpInterfaces.h"
+
+namespace mlir::ad {
+#define GEN_PASS_DEF_AUTOCASTPASS
+#include "adjoint/Dialect/AD/Transforms/Passes.h.inc"
+} // namespace mlir::ad
+
+using namespace mlir;
+using namespace mlir::ad;
+using numerics::PrecisionRule;
+
+namespace {
+/// Applies a policy to one function.
+class FunctionCaster {
+public:
+  FunctionCaster(FunctionOpInterface function, const ResolvedPolicy &policy)
+      : policy(policy), casts(policy), f32(Float32Type::get(function->getContext())) {
+    // The body of a kernel or of a nested function has rules of its own.
+    function->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (op == function)
+        return WalkResult::advance();
+      operations.push_back(op);
+      return op->hasTrait<OpTrait::IsIsolatedFromAbove>() ? WalkResult::skip() : WalkResult::advance();
+    });
+  }
+
+  void run() {
+    for (Operation *op : operations)
+      decide(op);
+    for (Operation *op : operations)
+      castOperands(op);
+  }
+
+private:
+  /// What an operation computes in, and why.
+  struct Decision {
+    Type element;
+    StringRef source;
+  };
+
+  Type writtenElement(Value value) const {
+    Type written = writtenTypes.lookup(value);
+    return getPolicyElement(written ? written : value.getType());
+  }
+
+  /// The widest element type of the operands so far; null if the policy leaves the operation alone.
+  Type widestOperand(Operation *op) const {
+    Type widest;
+    for (Type type : op->getOperandTypes()) {
+      if (isOtherFloatTensor(type))
+        return nullptr;
+      if (Type element = getPolicyElement(type))
+        widest = !widest || widest == element ? element : f32;
+    }
+    return widest;
+  }
+
+  void decide(Operation *op) {
+    Type widest = takesPrecisionRule(op->getName()) ? widestOperand(op) : nullptr;
+    if (!widest)
+      return;
+    AppliedRule applied = policy.ruleOf(op);
+    if (applied.source == "default")
+      remarkDefault(op, applied.rule);
+    Type element = applied.rule == PrecisionRule::always  ? policy.narrow
+                   : applied.rule == PrecisionRule::never ? f32
+                                                          : widest;
+    decisions[op] = {element, applied.source};
+    auto fusable = dyn_cast<FusableOpInterface>(op);
+    bool isContraction = fusable && fusable.getFusionKind() == FusionKind::dot;
+    setResults(op, isContraction && applied.rule == PrecisionRule::always ? policy.result : element);
+  }
+
+  /// Gives results of the type of the first float operand the new type.
+  void setResults(Operation *op, Type element) {
+    Type first;
+    for (Value operand : op->getOperands())
+      if (!first)
+        first = writtenElement(operand);
+    for (Value result : op->getResults()) {
+      auto type = result.getType();
+      if (getPolicyElement(type) != first || first == element)
+        continue;
+      writtenTypes[result] = type;
+      result.setType(cast<RankedTensorType>(type).clone(element));
+    }
+  }
+
+  void remarkDefault(Operation *op, PrecisionRule rule) const {
+    remark::analysis(op->getLoc(), remark::RemarkOpts::name("not-listed").category("ad-precision"))
+        << remark::metric("operation", op->getName().getStringRef())
+        << remark::metric("rule", numerics::ruleName(rule)) << remark::metric("policy", policy.name);
+  }
+
+  void castOperands(Operation *op) {
+    // The size of a tensor does not depend on its elements.
+    if (isa<ShapedDimOpInterface>(op))
+      return;
+    auto decision = decisions.find(op);
+    for (OpOperand &operand : op->getOpOperands()) {
+      Type written = writtenElement(operand.get());
+      if (!written)
+        continue;
+      if (decision == decisions.end())
+        operand.set(casts.get(operand.get(), written, op, "boundary"));
+      else
+        operand.set(casts.get(operand.get(), decision->second.element, op, decision->second.source));
+    }
+  }
+
+  const ResolvedPolicy &policy;
+  ValueCasts casts;
+  Type f32;
+  SmallVector<Operation *> operations;
+  llvm::DenseMap<Operation *, Decision> decisions;
+  /// Of results whose types have changed.
+  llvm::DenseMap<Value, Type> writtenTypes;
+};
+
+struct AutocastPass : ad::impl::AutocastPassBase<AutocastPass> {
+  using AutocastPassBase::AutocastPassBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    AutocastPassBase::getDependentDialects(registry);
+    NumericsLog::registerInto(registry);
+  }
+
+  void runOnOperation() override {
+    if (failed(checkRules()) || failed(checkOption()))
+      return signalPassFailure();
+    PolicyTable policies(policy);
+    SmallVector<FunctionOpInterface> functions;
+    getOperation()->walk([&](FunctionOpInterface function) { functions.push_back(function); });
+    for (FunctionOpInterface function : functions) {
+      FailureOr<const ResolvedPolicy *> own = policies.policyOf(function);
+      if (failed(own))
+        return signalPassFailure();
+      if (*own)
+        FunctionCaster(function, **own).run();
+    }
+    getOperation()->walk([](Operation *op) { op->removeAttr(kPrecisionAttr); });
+  }
+
+  /// A rule on an operation that no policy is about would have no effect.
+  LogicalResult checkRules() {
+    bool failed = false;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<ModuleOp, FunctionOpInterface>(op) || !op->hasAttr(kPrecisionAttr) ||
+          takesPrecisionRule(op->getName()))
+        return;
+      op->emitOpError("expected '") << kPrecisionAttr << "' on an operation that computes tensors";
+      failed = true;
+    });
+    return failure(failed);
+  }
+
+  /// Also in a module without functions.
+  LogicalResult checkOption() {
+    if (policy.empty() || policy == kNoPrecision)
+      return success();
+    llvm::Expected<numerics::PrecisionPolicy> loaded = numerics::loadPolicy(policy);
+    if (loaded)
+      return success();
+    return emitError(getOperation().getLoc()) << "option policy: " << llvm::toString(loaded.takeError());
+  }
+};
+} // namespace

@@ -1,0 +1,98 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+#include "Policies.h"
+#include "adjoint/Interfaces/ElementwiseOpInterface.h"
+#include "adjoint/Interfaces/FusableOpInterface.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using numerics::PrecisionPolicy;
+using numerics::PrecisionRule;
+
+AppliedRule ResolvedPolicy::ruleOf(Operation *op) const {
+  if (auto own = op->getAttrOfType<PrecisionAttr>(kPrecisionAttr))
+    return {*numerics::ruleFromName(own.getName()), kPrecisionAttr};
+  auto listed = rules.find(op->getName());
+  if (listed == rules.end())
+    return {defaultRule, "default"};
+  return {listed->second, numerics::ruleName(listed->second)};
+}
+
+// The last case is that of `ad.stop_gradient` and of `arith` on tensors.
+bool ad::takesPrecisionRule(OperationName name) {
+  return name.hasInterface<FusableOpInterface>() || name.hasInterface<ElementwiseOpInterface>() ||
+         name.hasTrait<OpTrait::SameOperandsAndResultType>();
+}
+
+// Adds the operation that a list names. Operations of dialects that are not loaded are in no program of the
+// context.
+static LogicalResult addRule(ResolvedPolicy &policy, StringRef listed, PrecisionRule rule, Operation *owner) {
+  MLIRContext *context = owner->getContext();
+  std::string full =
+      listed.contains('.') ? listed.str() : (ADDialect::getDialectNamespace() + "." + listed).str();
+  std::optional<RegisteredOperationName> name = RegisteredOperationName::lookup(full, context);
+  if (!name && !context->getLoadedDialect(StringRef(full).split('.').first))
+    return success();
+  if (name && takesPrecisionRule(*name)) {
+    policy.rules.try_emplace(*name, rule);
+    return success();
+  }
+  return emitError(owner->getLoc()) << "policy '" << policy.name
+                                    << "': expected operations that compute tensors in "
+                                    << numerics::ruleName(rule) << ", but got '" << listed << "'"
+                                    << (name ? "" : ", which is no operation");
+}
+
+FailureOr<std::optional<PrecisionPolicy>> PolicyTable::read(PrecisionAttr attribute, Operation *owner) {
+  if (attribute)
+    return ad::policyOf(attribute);
+  if (option == kNoPrecision)
+    return std::optional<PrecisionPolicy>();
+  llvm::Expected<PrecisionPolicy> loaded = numerics::loadPolicy(option);
+  if (!loaded)
+    return emitError(owner->getLoc()) << "option policy: " << llvm::toString(loaded.takeError());
+  return std::optional<PrecisionPolicy>(std::move(*loaded));
+}
+
+FailureOr<const ResolvedPolicy *> PolicyTable::resolve(PrecisionAttr attribute, Operation *owner) {
+  const void *key = attribute ? attribute.getAsOpaquePointer() : nullptr;
+  if (auto known = resolved.find(key); known != resolved.end())
+    return known->second.get();
+  FailureOr<std::optional<PrecisionPolicy>> policy = read(attribute, owner);
+  if (failed(policy))
+    return failure();
+  std::unique_ptr<ResolvedPolicy> made;
+  if (*policy) {
+    Builder builder(owner->getContext());
+    auto typeOf = [&](StringRef name) -> Type {
+      return name == "f32"    ? builder.getF32Type()
+             : name == "bf16" ? builder.getBF16Type()
+                              : builder.getF16Type();
+    };
+    made = std::make_unique<ResolvedPolicy>();
+    made->name = (*policy)->name;
+    made->narrow = typeOf((*policy)->compute);
+    made->result = typeOf((*policy)->result);
+    made->defaultRule = (*policy)->defaultRule;
+    for (PrecisionRule rule : {PrecisionRule::always, PrecisionRule::follow, PrecisionRule::never})
+      for (const std::string &listed : (*policy)->operationsOf(rule))
+        if (failed(addRule(*made, listed, rule, owner)))
+          return failure();
+  }
+  return (resolved[key] = std::move(made)).get();
+}
+
+FailureOr<const ResolvedPolicy *> PolicyTable::policyOf(FunctionOpInterface function) {
+  Operation *module = nullptr;
+  for (Operation *op = function; op; op = op->getParentOp()) {
+    auto attribute = op->getAttrOfType<PrecisionAttr>(kPrecisionAttr);
+    if (isa<ModuleOp>(op))
+      module = op;
+    if (attribute && (option.empty() || !isa<ModuleOp>(op)))
+      return resolve(attribute, op);
+  }
+  if (option.empty())
+    return static_cast<const ResolvedPolicy *>(nullptr);
+  return resolve(nullptr, module);
+}

@@ -1,0 +1,147 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Policies of mixed precision as files in YAML.
+
+#include "adjoint/Numerics/PrecisionPolicy.h"
+#include "adjoint/Numerics/BuiltinPolicies.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/YAMLTraits.h"
+
+using namespace mlir::ad::numerics;
+using llvm::StringRef;
+
+static constexpr StringRef ruleNames[] = {"always", "follow", "never"};
+static constexpr PrecisionRule rules[] = {PrecisionRule::always, PrecisionRule::follow, PrecisionRule::never};
+
+StringRef mlir::ad::numerics::ruleName(PrecisionRule rule) { return ruleNames[static_cast<int>(rule)]; }
+
+std::optional<PrecisionRule> mlir::ad::numerics::ruleFromName(StringRef name) {
+  for (PrecisionRule rule : rules)
+    if (ruleName(rule) == name)
+      return rule;
+  return std::nullopt;
+}
+
+llvm::ArrayRef<std::string> PrecisionPolicy::operationsOf(PrecisionRule rule) const {
+  return rule == PrecisionRule::always ? always : rule == PrecisionRule::follow ? follow : never;
+}
+
+std::optional<PrecisionRule> PrecisionPolicy::find(StringRef name) const {
+  for (PrecisionRule rule : rules)
+    if (llvm::is_contained(operationsOf(rule), name))
+      return rule;
+  return std::nullopt;
+}
+
+static bool isNarrow(StringRef type) { return type == "bf16" || type == "f16"; }
+
+std::string mlir::ad::numerics::checkPolicy(const PrecisionPolicy &policy) {
+  if (!isNarrow(policy.compute))
+    return "expected bf16 or f16 as the type to compute in, but got '" + policy.compute + "'";
+  if (policy.result != policy.compute && policy.result != "f32")
+    return "expected " + policy.compute + " or f32 as the type of results, but got '" + policy.result + "'";
+  llvm::StringSet<> seen;
+  for (PrecisionRule rule : rules)
+    for (const std::string &name : policy.operationsOf(rule))
+      if (!seen.insert(name).second)
+        return "expected each operation once in one list, but got '" + name + "' again in " +
+               ruleName(rule).str();
+  return "";
+}
+
+//===- YAML ---------------------------------------------------------------===//
+
+namespace {
+// Words of a file that are checked where they are, so that an error has their position.
+struct NarrowType {
+  std::string name;
+};
+struct ResultType {
+  std::string name;
+};
+} // namespace
+
+namespace llvm::yaml {
+template <> struct ScalarTraits<NarrowType> {
+  static void output(const NarrowType &type, void *, raw_ostream &os) { os << type.name; }
+  static StringRef input(StringRef word, void *, NarrowType &type) {
+    type.name = word.str();
+    return isNarrow(word) ? "" : "expected bf16 or f16 as the type to compute in";
+  }
+  static QuotingType mustQuote(StringRef) { return QuotingType::None; }
+};
+
+template <> struct ScalarTraits<ResultType> {
+  static void output(const ResultType &type, void *, raw_ostream &os) { os << type.name; }
+  static StringRef input(StringRef word, void *, ResultType &type) {
+    type.name = word.str();
+    return isNarrow(word) || word == "f32" ? "" : "expected bf16, f16 or f32 as the type of results";
+  }
+  static QuotingType mustQuote(StringRef) { return QuotingType::None; }
+};
+
+template <> struct ScalarTraits<PrecisionRule> {
+  static void output(const PrecisionRule &rule, void *, raw_ostream &os) { os << ruleName(rule); }
+  static StringRef input(StringRef word, void *, PrecisionRule &rule) {
+    std::optional<PrecisionRule> known = ruleFromName(word);
+    rule = known.value_or(PrecisionRule::never);
+    return known ? "" : "expected always, follow or never as the default";
+  }
+  static QuotingType mustQuote(StringRef) { return QuotingType::None; }
+};
+
+template <> struct MappingTraits<PrecisionPolicy> {
+  static void mapping(IO &io, PrecisionPolicy &policy) {
+    NarrowType compute;
+    io.mapRequired("compute", compute);
+    policy.compute = compute.name;
+    ResultType result{compute.name};
+    io.mapOptional("result", result);
+    policy.result = result.name;
+    io.mapOptional("always", policy.always);
+    io.mapOptional("follow", policy.follow);
+    io.mapOptional("never", policy.never);
+    io.mapOptional("default", policy.defaultRule);
+  }
+  static std::string validate(IO &io, PrecisionPolicy &policy) {
+    return io.error() ? std::string() : checkPolicy(policy);
+  }
+};
+} // namespace llvm::yaml
+
+// The first problem, as FILE:LINE:COLUMN: what is wrong. A problem of the whole file has no position.
+static void keepProblem(const llvm::SMDiagnostic &diagnostic, void *problem) {
+  auto &text = *static_cast<std::string *>(problem);
+  if (!text.empty())
+    return;
+  if (diagnostic.getLineNo() > 0)
+    text = std::to_string(diagnostic.getLineNo()) + ":" + std::to_string(diagnostic.getColumnNo() + 1) + ": ";
+  text += diagnostic.getMessage();
+}
+
+llvm::Expected<PrecisionPolicy> mlir::ad::numerics::parsePolicy(StringRef text, StringRef file) {
+  std::string problem;
+  llvm::yaml::Input input(text, nullptr, keepProblem, &problem);
+  PrecisionPolicy policy;
+  policy.name = file.str();
+  input >> policy;
+  if (problem.empty() && policy.compute.empty()) // an empty file, about which YAML says nothing
+    problem = "1:1: missing required key 'compute'";
+  if (!problem.empty())
+    return llvm::createStringError(file + ":" + problem);
+  return policy;
+}
+
+llvm::Expected<PrecisionPolicy> mlir::ad::numerics::loadPolicy(StringRef nameOrFile) {
+  if (std::string_view text = builtinPolicyText(nameOrFile); !text.empty())
+    return parsePolicy(text, nameOrFile);
+  if (!nameOrFile.ends_with(".yaml"))
+    return llvm::createStringError("expected " + llvm::join(builtinPolicyNames(), ", ") +
+                                   ", none or FILE.yaml as the policy, but got '" + nameOrFile + "'");
+  auto buffer = llvm::MemoryBuffer::getFile(nameOrFile);
+  if (std::error_code code = buffer.getError())
+    return llvm::createStringError(code, "cannot read policy '" + nameOrFile + "': " + code.message());
+  return parsePolicy((*buffer)->getBuffer(), nameOrFile);
+}
