@@ -1,35 +1,32 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Philox4x32-10 and the distributions made from it.
+// Philox4x32-10 and the distributions made from it, on numbers. Math/Philox.h defines them.
 #include "adjoint/Numerics/Random.h"
 #include "adjoint/Numerics/Elementary.h"
+#include "adjoint/Numerics/Math/Philox.h"
 
 namespace mlir::ad::numerics {
 
 using Counter = std::array<uint32_t, 4>;
 
 Counter philox4x32(Counter counter, std::array<uint32_t, 2> key) {
-  constexpr int rounds = 10;
-  for (int round = 0; round < rounds; ++round) {
-    uint64_t first = uint64_t(0xD2511F53) * counter[0], second = uint64_t(0xCD9E8D57) * counter[2];
-    counter = {static_cast<uint32_t>(second >> 32) ^ counter[1] ^ key[0], static_cast<uint32_t>(second),
-               static_cast<uint32_t>(first >> 32) ^ counter[3] ^ key[1], static_cast<uint32_t>(first)};
-    key[0] += 0x9E3779B9; // the golden ratio and sqrt(3) - 1, as the paper has it
-    key[1] += 0xBB67AE85;
-  }
-  return counter;
+  ScalarBuilder b;
+  return philox<ScalarBuilder>(b, counter, key[0], key[1]);
 }
 
 static Counter blockAt(uint64_t seed, uint64_t index) {
-  return philox4x32({static_cast<uint32_t>(index), static_cast<uint32_t>(index >> 32), 0, 0},
-                    {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
+  ScalarBuilder b;
+  return philoxAt<ScalarBuilder>(b, seed, index);
 }
 
-float uniformFromBits(uint32_t bits) { return static_cast<float>(bits >> 8) * 0x1p-24f; }
+float uniformFromBits(uint32_t bits) {
+  ScalarBuilder b;
+  return uniformFrom<ScalarBuilder>(b, bits);
+}
 
 double uniformFromBits(uint32_t high, uint32_t low) {
-  uint64_t bits = uint64_t(high) << 32 | low;
-  return static_cast<double>(bits >> 11) * 0x1p-53;
+  ScalarBuilder b;
+  return uniformFrom<ScalarBuilder>(b, high, low);
 }
 
 float uniformAt(uint64_t seed, uint64_t index) { return uniformFromBits(blockAt(seed, index)[0]); }
@@ -39,14 +36,20 @@ double uniformDoubleAt(uint64_t seed, uint64_t index) {
   return uniformFromBits(block[0], block[1]);
 }
 
-double normalDoubleAt(uint64_t seed, uint64_t index) {
-  constexpr double twoPi = 6.283185307179586;
-  Counter block = blockAt(seed, index);
-  double radius = 1.0 - uniformFromBits(block[0], block[1]); // in (0, 1]: its logarithm is finite
-  double angle = uniformFromBits(block[2], block[3]);
-  return evaluate(Elementary::Sqrt, -2.0 * evaluate(Elementary::Log, radius)) *
-         evaluate(Elementary::Cos, twoPi * angle);
+namespace {
+struct EvaluatedFunctions {
+  double log(double x) const { return evaluate(Elementary::Log, x); }
+  double sqrt(double x) const { return evaluate(Elementary::Sqrt, x); }
+  double cos(double x) const { return evaluate(Elementary::Cos, x); }
+};
+} // namespace
+
+double normalFromBits(const std::array<uint32_t, 4> &words) {
+  ScalarBuilder b;
+  return normalFrom<ScalarBuilder>(b, words, EvaluatedFunctions());
 }
+
+double normalDoubleAt(uint64_t seed, uint64_t index) { return normalFromBits(blockAt(seed, index)); }
 
 float normalAt(uint64_t seed, uint64_t index) { return static_cast<float>(normalDoubleAt(seed, index)); }
 

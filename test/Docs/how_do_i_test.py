@@ -16,6 +16,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "test/Support"))
 sys.dont_write_bytecode = True
 import checks  # noqa: E402
+import elements  # noqa: E402
+import random_numbers  # noqa: E402
 
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
 PROGRAMS = ROOT / "examples/how-do-i"
@@ -136,6 +138,22 @@ def branch(w, g):
     return {"w": w - g if np.isfinite(g).all() else w}
 
 
+def random_step(w, x, seed, step):
+    """Sums of bf16 products are exact enough: each rounding of the program happens here too."""
+    key = random_numbers.bits("i64", seed, step)
+    mask_key, round_key = (random_numbers.bits("i64", key, np.array(use)) for use in (0, 1))
+    kept = random_numbers.uniform("f32", mask_key, np.arange(32)).reshape(4, 8) < 0.75
+    dropped, w16 = np.where(kept, x / 0.75, 0), to_bf16(w)
+    y = dropped @ w16
+    new = (w16 - 0.001 * to_bf16(2 * dropped.T @ y)).astype(np.float32)
+    words = random_numbers.words(round_key, np.arange(24))[0].reshape(8, 3)
+    return {"w": elements.decode("bf16", random_numbers.round_stochastically("bf16", new, words)), "loss": (y**2).sum()}
+
+
+def number(value):
+    return lambda generator: np.array(value, np.int64)
+
+
 def not_finite(generator):
     return np.array([1, np.inf, 2], np.float32)
 
@@ -160,6 +178,7 @@ CASES = [
     ("embedding", embedding, {"table": normal(10, 4), "ids": below(10, 6)}),
     ("branch", branch, {"w": normal(3), "g": normal(3)}),
     ("branch", branch, {"w": normal(3), "g": not_finite}),
+    ("random", random_step, {"w": normal(8, 3), "x": normal(4, 8), "seed": number(7), "step": number(3)}),
 ]
 
 

@@ -3,7 +3,7 @@
 
 import numpy
 
-from case import Argument, Case, binary, unary
+from case import Argument, Case, binary, integers, unary
 
 CASES = []
 for op, low, high in [
@@ -66,6 +66,26 @@ CASES += [
          """%i = ad.cast %a0 : {0} -> tensor<2x3xi32>
             %f = ad.cast %i : tensor<2x3xi32> -> {0}
             %y = ad.add %f, %a0 : {0}""", Argument("2x3")),
+    # Random factors are constants of the gradient; those of rng_bits are small, so that f16 has them.
+    *[Case(f"ad.{op}", op, [Argument("2x3"), integers("", 5), integers("3", [0, 1, 1 << 33])],
+           f"""%r = ad.{op} %a1, %a2 : {{1}}, {{2}} -> tensor<3x{element}>
+               {small}
+               %f = ad.cast %s : tensor<3x{element}> -> tensor<3xf64>
+               %y = ad.mul %a0, %f : {{0}}, tensor<3xf64>""", Argument("2x3"))
+      for op, element, small in [
+          ("rng_bits", "i32", """%c = ad.constant dense<7> : tensor<i32>
+                                 %s = ad.rem %r, %c : tensor<3xi32>, tensor<i32>"""),
+          ("rng_uniform", "f32", "%s = ad.barrier %r : tensor<3xf32>"),
+          ("rng_normal", "f32", "%s = ad.barrier %r : tensor<3xf32>")]],
+    # The differences see the jumps of the rounding; random_numbers_test.py has the exact cotangent.
+    Case("ad.cast_stochastic", "cast_stochastic",
+         [Argument("2x3", low=0.5), integers("", 5), integers("3", [0, 1, 2])],
+         """%l = ad.cast %a0 : {0} -> tensor<2x3xf32>
+            %c = ad.cast_stochastic %l, %a1, %a2 : tensor<2x3xf32>, {1}, {2} -> tensor<2x3xf16>
+            %d = ad.cast %c : tensor<2x3xf16> -> {0}
+            %s = ad.constant dense<0.0009765625> : tensor<f64>
+            %m = ad.mul %d, %s : {0}, tensor<f64>
+            %y = ad.add %m, %a0 : {0}""", Argument("2x3"), tolerance=1e-2),
     Case("ad.barrier", "barrier", [Argument("2x3"), Argument("?", (4,))],
          """%b:2 = ad.barrier %a0, %a1 : {0}, {1}
             %s = ad.reduce_sum %b#1 axes [0] : {1} -> tensor<f64>

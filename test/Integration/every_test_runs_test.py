@@ -22,7 +22,7 @@ TYPES = ["f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2", "i1", "i8", "i32", "
 UNARY = [*records.unary(), "barrier", "stop_gradient"]
 BINARY = records.binary()
 # By operation: what stands behind the mnemonic, and the type of the result; T is tensor<4x3xELEMENT>, E the element, V
-# a number.
+# a number; %n is a tensor of i64, %r one of f32.
 SPECIAL = {
     "constant": ("dense<V> : T", "T"),
     "full": ("%e : E -> T", "T"),
@@ -35,6 +35,10 @@ SPECIAL = {
     "clamp": ("%x, %y, %y : T, T, T", "T"),
     "fma": ("%x, %y, %x : T, T, T", "T"),
     "iota": ("axis 0 : T", "T"),
+    "rng_bits": ("%n, %n : tensor<4x3xi64>, tensor<4x3xi64> -> T", "T"),
+    "rng_uniform": ("%n, %n : tensor<4x3xi64>, tensor<4x3xi64> -> T", "T"),
+    "rng_normal": ("%n, %n : tensor<4x3xi64>, tensor<4x3xi64> -> T", "T"),
+    "cast_stochastic": ("%r, %n, %n : tensor<4x3xf32>, tensor<4x3xi64>, tensor<4x3xi64> -> T", "T"),
     "reshape": ("%x : T -> tensor<12xE>", "tensor<12xE>"),
     "broadcast": ("%x : T -> tensor<2x4x3xE>", "tensor<2x4x3xE>"),
     "sum_to_shape": ("%x : T -> tensor<1x3xE>", "tensor<1x3xE>"),
@@ -100,7 +104,8 @@ def function(names, element):
     lines += [f"func.func @main(%x: tensor<4x3x{element}> {{ad.name = \"x\"}}, "
               f"%y: tensor<4x3x{element}> {{ad.name = \"y\"}}, "
               f"%v: tensor<3x{element}> {{ad.name = \"v\"}}, %c: tensor<4x3xi1> {{ad.name = \"c\"}}, "
-              f"%s: tensor<{element}> {{ad.name = \"s\"}}) {{",
+              f"%s: tensor<{element}> {{ad.name = \"s\"}}, "
+              "%n: tensor<4x3xi64> {ad.name = \"n\"}, %r: tensor<4x3xf32> {ad.name = \"r\"}) {",
               "  %i = arith.constant 0 : index", f"  %e = tensor.extract %s[] : tensor<{element}>"]
     for name in names:
         text, value, result = statement(name, element)
@@ -138,7 +143,7 @@ def run(folder, names, element):
         command = [BIN / "ad-runner", file, "--target", target, "--cache=off", "--out-dir", folder / element / target]
         scale = 2 if element == "i1" else 5
         command += ["--arg=x=arange", f"--arg=y=uniform:1:{scale}", f"--arg=v=uniform:2:{scale}", "--arg=c=uniform:3:2",
-                    f"--arg=s=uniform:4:{scale}", f"--feed=f=uniform:5:{scale}"]
+                    f"--arg=s=uniform:4:{scale}", "--arg=n=arange", "--arg=r=normal:6", f"--feed=f=uniform:5:{scale}"]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             return f"{element} on {target} ended with {done.returncode}: {done.stderr.strip()[:400]}"

@@ -6,6 +6,7 @@
 #include "adjoint/Numerics/Elementary.h"
 #include "adjoint/Numerics/Order.h"
 #include "adjoint/Numerics/Random.h"
+#include "adjoint/Numerics/StochasticCast.h"
 #include "gtest/gtest.h"
 
 #include <cmath>
@@ -213,6 +214,38 @@ TEST(Casts, BooleansAreNonzeroAndOne) {
 TEST(Casts, SubnormalsOfF32AreKeptInF64) {
   EXPECT_EQ(castScalar(ElementType::F32, ElementType::F64, fromFloat(ElementType::F32, 0x1p-149f)),
             fromDouble(ElementType::F64, 0x1p-149));
+}
+
+/// The exact probability of each lower half: 65536 minus the half is the first upper half of a word that
+/// rounds up.
+TEST(StochasticCasts, AHalfRoundsUpForItsShareOfAllWords) {
+  for (uint32_t half = 0; half < 65536; ++half) {
+    float x = toFloat(ElementType::F32, 0xC0490000u | half);
+    EXPECT_EQ(castStochastically(ElementType::BF16, x, ((65535 - half) << 16) | 0xffff), 0xC049u) << half;
+    if (half > 0) {
+      EXPECT_EQ(castStochastically(ElementType::BF16, x, (65536 - half) << 16), 0xC04Au) << half;
+    }
+  }
+}
+
+TEST(StochasticCasts, SubnormalResultsRoundByTheirDistanceToThirtyTwoBits) {
+  float quarter = 0x1p-26f; // of the smallest subnormal f16
+  EXPECT_EQ(castStochastically(ElementType::F16, quarter, 0xbfffffff), 0u);
+  EXPECT_EQ(castStochastically(ElementType::F16, quarter, 0xc0000000), 1u);
+  EXPECT_EQ(castStochastically(ElementType::F16, -3 * quarter, 0x40000000), 0x8001u);
+  EXPECT_EQ(castStochastically(ElementType::F16, 0x1p-56f, 0xffffffff), 1u);
+  EXPECT_EQ(castStochastically(ElementType::F16, 0x1p-57f, 0xffffffff), 0u);
+  EXPECT_EQ(castStochastically(ElementType::F8E4M3FN, 0x1p-149f, 0xffffffff), 0u);
+  EXPECT_EQ(castStochastically(ElementType::F16, 0x1.ffffp-15f, 0xffffffff),
+            0x400u); // to the smallest normal number
+}
+
+TEST(StochasticCasts, OverflowsAreThoseOfCasts) {
+  EXPECT_EQ(castStochastically(ElementType::F16, 65519, 0), 0x7bffu);
+  EXPECT_EQ(castStochastically(ElementType::F16, 65519, 0xffffffff), 0x7c00u);
+  EXPECT_EQ(castStochastically(ElementType::F8E4M3FN, -449, 0xffffffff), 0xfeu);
+  EXPECT_EQ(castStochastically(ElementType::BF16, std::numeric_limits<float>::infinity(), 0xffffffff),
+            0x7f80u);
 }
 
 using Words = std::array<uint32_t, 4>;

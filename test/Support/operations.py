@@ -5,7 +5,7 @@ instance was is noted in its attributes, from which oracle.py computes what it m
 
 import numpy as np
 
-from elements import ALL, FLOATS, INTEGERS, NUMBERS, accumulator, is_float
+from elements import ALL, FLOATS, INTEGERS, NUMBERS, SMALL_FLOATS, accumulator, is_float
 from generator import LONG, common_static, join_static, tensor_type
 
 CATALOGUE = {}
@@ -108,6 +108,38 @@ def _select(g, element):
         static, sizes = broadcast_result(operands)
     types = ", ".join(v.type for v in operands)
     return g.add("select", element, static, sizes, operands, f"ad.select {', '.join(map(str, operands))} : {types}")
+
+
+# Random numbers: any key and counter.
+
+def _random(mnemonic):
+    def make(g, element):
+        counter = g.operand("i64")
+        operands = [g.like(counter), counter]
+        static, sizes = broadcast_result(operands)
+        types = ", ".join(v.type for v in operands)
+        return g.add(mnemonic, element, static, sizes, operands,
+                     f"ad.{mnemonic} {', '.join(map(str, operands))} : {types} -> {tensor_type(element, static)}")
+    return make
+
+
+CATALOGUE["rng_bits"] = (["i32", "i64"], _random("rng_bits"))
+for _name in ["rng_uniform", "rng_normal"]:
+    CATALOGUE[_name] = (["f64", "f32"], _random(_name))
+
+
+@operation("cast_stochastic", SMALL_FLOATS)
+def _cast_stochastic(g, element):
+    x = g.operand("f32")
+    operands = [x, g.like(x, "i64"), g.like(x, "i64")]
+    try:
+        static, sizes = broadcast_result(operands)
+    except ValueError:
+        operands[2] = operands[1]
+        static, sizes = broadcast_result(operands)
+    types = ", ".join(v.type for v in operands)
+    return g.add("cast_stochastic", element, static, sizes, operands,
+                 f"ad.cast_stochastic {', '.join(map(str, operands))} : {types} -> {tensor_type(element, static)}")
 
 
 # Creation.

@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 import elements
+import random_numbers
 from elements import decode, encode, is_float
 from operations import UNARY_FLOAT
 
@@ -121,6 +122,8 @@ def _elementwise(op, arrays):
     name, element = op.mnemonic, op.operands[-1].element
     if name == "select":
         return np.where(np.broadcast_arrays(*arrays)[0], *arrays[1:]), None
+    if name in random_numbers.TABLE:
+        return random_numbers.TABLE[name](op, arrays)
     if name == "cast":
         return _cast(op.operands[0].element, op.result.element, arrays[0]), None
     values = [decode(v.element, a) for v, a in zip(op.operands, arrays)]

@@ -18,6 +18,9 @@ std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, std::array<u
 float uniformFromBits(uint32_t bits);
 double uniformFromBits(uint32_t high, uint32_t low);
 
+/// A normal number by Box and Muller, from the four words of a block.
+double normalFromBits(const std::array<uint32_t, 4> &words);
+
 /// Element `index` of the stream of `seed`: counter (index, 0), key (seed). Uniform in [0, 1); normal by Box
 /// and Muller with the functions of Elementary.h in double, rounded.
 float uniformAt(uint64_t seed, uint64_t index);

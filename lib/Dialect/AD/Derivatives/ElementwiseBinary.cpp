@@ -4,6 +4,7 @@
 // cotangent to the shape of its operand, which may have been broadcast.
 
 #include "Rules.h"
+#include "adjoint/Dialect/AD/IR/ADRandomOps.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -137,6 +138,13 @@ static LogicalResult fmaRule(FmaOp op, Rule &rule) {
   return success();
 }
 
+// The rounding counts as the identity: on average it is.
+static LogicalResult castStochasticRule(CastStochasticOp op, Rule &rule) {
+  if (rule.wants(0))
+    rule.giveSummed(0, rule.cast(rule.cotangent, getElementTypeOrSelf(op.getInput().getType())));
+  return success();
+}
+
 void ad::attachBinaryRules(MLIRContext *context) {
   constexpr ComparePredicate gt = ComparePredicate::gt, lt = ComparePredicate::lt;
   attachRule<AddOp, binaryRule<AddOp, cotangentItself, cotangentItself, true>>(context);
@@ -151,5 +159,6 @@ void ad::attachBinaryRules(MLIRContext *context) {
   attachRule<SelectOp, selectRule>(context);
   attachRule<ClampOp, clampRule>(context);
   attachRule<FmaOp, fmaRule>(context);
-  attachZeroRules<AndOp, OrOp, XorOp, CompareOp>(context);
+  attachRule<CastStochasticOp, castStochasticRule>(context);
+  attachZeroRules<AndOp, OrOp, XorOp, CompareOp, RngBitsOp, RngUniformOp, RngNormalOp>(context);
 }

@@ -5,6 +5,7 @@
 
 #include "Elementwise.h"
 #include "ScalarFunctions.h"
+#include "adjoint/Dialect/AD/IR/ADRandomOps.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -49,5 +50,8 @@ void ADDialect::registerElementwiseOps() {
   addOperations<
 #define GET_OP_LIST
 #include "adjoint/Dialect/AD/IR/ADElementwiseOps.cpp.inc"
+      ,
+#define GET_OP_LIST
+#include "adjoint/Dialect/AD/IR/ADRandomOps.cpp.inc"
       >();
 }

@@ -6,6 +6,7 @@
 #define ADJOINT_DIALECT_AD_IR_ADOPS
 
 include "adjoint/Dialect/AD/IR/ADElementwiseOps.td"
+include "adjoint/Dialect/AD/IR/ADRandomOps.td"
 include "adjoint/Dialect/AD/IR/ADCreationOps.td"
 include "adjoint/Dialect/AD/IR/ADShapeOps.td"
 include "adjoint/Dialect/AD/IR/ADContractionOps.td"
