@@ -22,7 +22,7 @@ while (($#)); do
   case $1 in
     -h | --help) usage; exit 0 ;;
     pack | report)
-      [[ $action == run && ! $folder ]] || die "expected one folder behind '$action', got '$1'"
+      [[ $action == run && ! $folder ]] || die "expected one folder after '$action', got '$1'"
       action=$1
       ;;
     --chip)
@@ -76,10 +76,11 @@ if [[ $action == run ]]; then
   exit "$code"
 fi
 say "packing"
-# Similar programs lie beside each other, so that they share what is alike.
+# Similar programs are next to each other, so that they share what is alike.
 (cd "$folder/.." && find "${folder##*/}" -type f | sed 's,.*\.,& &,' | LC_ALL=C sort | cut -d' ' -f2- |
   tar --owner=0 --group=0 --numeric-owner -cf - -T - | xz -6 -T0) >"$packed"
 size=$(stat -c %s "$packed")
 ((size <= LARGEST)) || die "the pack has $size bytes, expected at most $LARGEST; see what takes them: tar -tvf '$packed'"
 trap - EXIT
-say "packed: $packed, $(awk "BEGIN {printf \"%.1f\", $size / 1e6}") MB; unpack it on a machine with a GPU, and run '${folder##*/}/run.py'"
+say "packed: $packed, $(awk "BEGIN {printf \"%.1f\", $size / 1e6}") MB;" \
+  "unpack it on a machine with a GPU, and run '${folder##*/}/run.py'"

@@ -5,8 +5,10 @@
     long_lines.py [FILE...]
 
 Prints `FILE:LINE: N columns, expected at most 120` for each, and exits with 1 when there is one. Without FILE, all
-tracked files that end in .md, .td, .h, .cpp, .py or .sh. Tables, code blocks and links of Markdown may be longer, and
-so may a line with a literal or an address of 60 columns or more, programs in texts of Python, and generated files.
+tracked files that end in .md, .td, .h, .c, .cpp, .py, .sh, .cmake or CMakeLists.txt, and the comments of those that end
+in .test. Tables, code blocks and links of Markdown may be longer, and so may a line with a literal or an address of 60
+columns or more, commands of .test files, programs in texts of Python, and generated files. Files in .mlir are not read:
+their lines are programs and expectations, and many comments explain one of these in a single line.
 """
 
 import argparse
@@ -19,12 +21,16 @@ import tokenize
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 COLUMNS = 120
-KINDS = (".md", ".td", ".h", ".cpp", ".py", ".sh")
+KINDS = (".md", ".td", ".h", ".c", ".cpp", ".py", ".sh", ".cmake", "CMakeLists.txt", ".test")
 GENERATED = re.compile(r"docs/reference/|include/adjoint/Numerics/Math/Coefficients\.h$")
 # What a line of the kind may be: a row of a table, a link, the types of an operation.
 EXEMPT = {".md": re.compile(r"\s*(\||<|\[[^]]+\]: )|.*\]\([^)]{60,}\)"),
-          ".td": re.compile(r"\s*\| |\s*%\w+.* = .*:|\s*// (RUN|CHECK)")}
-LITERAL = re.compile(r"""(["'])(?:(?!\1).){60,}\1|https?://\S{40,}""")
+          ".td": re.compile(r"\s*\| |\s*%\w+.* = .*:|\s*// (RUN|CHECK)"),
+          ".test": re.compile(r"(?!\s*(#|//) )|\s*(#|//) *[A-Z][A-Z0-9_-]*:")}
+# An opening quote follows no letter but a prefix of literals, and a closing quote precedes none: that of "isn't" is
+# an apostrophe. Literals are read from the left, so that the text between two of them is not taken for one.
+LITERAL = re.compile(r"""(?<!\w)[bBfFrRuUL]{0,2}(["'])((?:\\.|(?!\1).)*)\1(?!\w)""")
+ADDRESS = re.compile(r"https?://\S{40,}")
 
 
 def rows_of_texts(text):
@@ -41,7 +47,9 @@ def rows_of_texts(text):
 
 
 def is_exempt(suffix, line):
-    return LITERAL.search(line) or (suffix in EXEMPT and EXEMPT[suffix].match(line))
+    if ADDRESS.search(line) or any(len(literal[2]) >= 60 for literal in LITERAL.finditer(line)):
+        return True
+    return suffix in EXEMPT and EXEMPT[suffix].match(line)
 
 
 def long_lines(path, text):

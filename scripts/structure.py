@@ -5,8 +5,9 @@
     structure.py [--root FOLDER] [--check] [--top N]
 
 Counts lib, include and tools. A method is a member function that is no constructor, destructor or operator. With
---check it only prints complaints: a class of more than 30 methods, a circle of includes between files or between
-folders. The exit code is then 1 if there is a complaint. lib/X and include/adjoint/X count as one folder.
+--check it only prints complaints: a class of more than 30 methods, a function of more than 50 lines, a file of more
+than 500, a circle of includes between files or between folders. The exit code is then 1 if there is a complaint. lib/X
+and include/adjoint/X count as one folder.
 """
 
 import argparse
@@ -17,11 +18,19 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 FOLDERS = ("lib", "include", "tools")
+SUFFIXES = (".h", ".c", ".cpp", ".def", ".inc", ".td")
 MAX_METHODS = 30
+MAX_FUNCTION_LINES = 50
+MAX_FILE_LINES = 500
 
 COMMENTS = re.compile(r'//[^\n]*|/\*.*?\*/|R"\((?:.|\n)*?\)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
 PREPROCESSOR = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.M)
-CLASS = re.compile(r"\b(?:class|struct|union)\s+(?:\[\[\w+\]\]\s*)?([\w:]+(?:<[^<>]*>)?)[^()=]*$")
+INCLUDE = re.compile(r'^\s*#?\s*include\s*["<]([^">]+)[">]', re.M)
+PARENTHESES = re.compile(r"\([^()]*\)")
+# What may be between `class` and the name: alignas, __attribute__ or [[…]], after PARENTHESES are taken away.
+SPECIFIER = re.compile(r"\b(class|struct|union)\s+(?:alignas|__attribute__|__declspec|\[\[[^\]]*\]\])")
+TEMPLATE = re.compile(r"\btemplate\s*<(?:[^<>]|<[^<>]*>)*>")
+CLASS = re.compile(r"\b(?:class|struct|union)\s+([\w:]+(?:<[^<>]*>)?)[^()=]*$")
 ACCESS = re.compile(r"\b(?:public|private|protected)\s*:(?!:)")
 CONTROL = re.compile(r"\b(?:if|for|while|switch|catch|do|else|return)\b")
 
@@ -31,6 +40,16 @@ def without_comments(text):
     def blank(match):
         return re.sub(r"[^\n]", " ", match[0])
     return PREPROCESSOR.sub(blank, COMMENTS.sub(blank, text))
+
+
+def without_specifiers(header):
+    """The text before the brace of a class without what is before `class`, and between it and the name."""
+    plain = TEMPLATE.sub("", header)
+    while SPECIFIER.search(plain):
+        while (inner := PARENTHESES.sub("", plain)) != plain:
+            plain = inner
+        plain = SPECIFIER.sub(r"\1 ", plain)
+    return plain
 
 
 def is_function(header):
@@ -71,6 +90,7 @@ class Reader:
             return "other", ""
         if re.search(r"\bnamespace\b|\bextern\s*$", header):
             return "namespace", ""
+        header = without_specifiers(header)
         if found := CLASS.search(header):
             return ("other", "") if re.search(r"\benum\b", header) else ("class", found[1])
         return ("function", "") if is_function(header) else ("other", "")
@@ -106,7 +126,7 @@ class Reader:
 
 def sources(root):
     return sorted(file for folder in FOLDERS for file in (root / folder).rglob("*") if file.suffix
-                  in (".h", ".cpp", ".td"))
+                  in SUFFIXES)
 
 
 def summary(name, sizes):
@@ -121,9 +141,8 @@ def include_graph(root, files):
     """The files of the project that each file includes."""
     graph = {}
     for file in files:
-        found = re.findall(r'^\s*#?include\s+"([^"]+)"', file.read_text(), re.M)
         near = [root / "include" / name if name.startswith("adjoint/") else (file.parent / name).resolve()
-                for name in found]
+                for name in INCLUDE.findall(file.read_text())]
         graph[file] = [other for other in near if other.is_file()]
     return graph
 
@@ -166,7 +185,8 @@ def circles(graph):
 def measure(root):
     """(sizes of files, sizes of functions, methods by class, circles of files, circles of folders)"""
     files = sources(root)
-    readers = [Reader(file.relative_to(root), file.read_text()).read() for file in files if file.suffix != ".td"]
+    readers = [Reader(file.relative_to(root), file.read_text()).read() for file in files
+               if file.suffix not in (".td", ".def", ".inc")]
     methods = {}
     for reader in readers:
         for owner, names in reader.methods.items():
@@ -177,7 +197,10 @@ def measure(root):
     return sizes, functions, methods, circles(graph), circles(folder_graph(root, graph))
 
 
-def complaints(methods, file_circles, folder_circles):
+def complaints(sizes, functions, methods, file_circles, folder_circles):
+    for kind, limit, found in ("file", MAX_FILE_LINES, sizes), ("function", MAX_FUNCTION_LINES, functions):
+        yield from (f"{place}: a {kind} of {lines} lines, expected at most {limit}"
+                    for lines, place in sorted(found, key=lambda one: one[1]) if lines > limit)
     for owner, names in sorted(methods.items()):
         if len(names) > MAX_METHODS:
             yield f"{owner}: {len(names)} methods, expected at most {MAX_METHODS}"
@@ -195,7 +218,7 @@ def main():
     options = parser.parse_args()
     sizes, functions, methods, file_circles, folder_circles = measure(options.root.resolve())
     if options.check:
-        found = list(complaints(methods, file_circles, folder_circles))
+        found = list(complaints(sizes, functions, methods, file_circles, folder_circles))
         print("\n".join(found), end="\n" if found else "")
         return 1 if found else 0
     print(summary("files", sizes))

@@ -115,8 +115,8 @@ function(adjoint_library name)
   set_property(GLOBAL APPEND PROPERTY ADJOINT_LIBRARIES ${name})
 endfunction()
 
-# adjoint_plain_library(ADFoo a.cpp [LINK_LIBS …]): one static library that needs neither libLLVM nor libMLIR. Of LLVM it may use
-# the support library, which the program that links it brings along, shared or static.
+# adjoint_plain_library(ADFoo a.cpp [LINK_LIBS …]): one static library that needs neither libLLVM nor libMLIR. Of LLVM
+# it may use the support library, which the program that links it brings along, shared or static.
 function(adjoint_plain_library name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
@@ -151,8 +151,8 @@ function(adjoint_tool name)
   set_property(GLOBAL APPEND PROPERTY ADJOINT_TOOLS ${name})
 endfunction()
 
-# Headers and the CMake package, so that find_package(Adjoint) works from an installed prefix. The target adjoint-installed builds
-# all that `cmake --install` needs, and no test.
+# Headers and the CMake package, so that find_package(Adjoint) works from an installed prefix. The target
+# adjoint-installed builds all that `cmake --install` needs, and no test.
 function(adjoint_install_package)
   include(CMakePackageConfigHelpers)
   get_property(libraries GLOBAL PROPERTY ADJOINT_LIBRARIES)

@@ -110,7 +110,9 @@ def rate(row):
     seconds = row["seconds"].get("ours")
     if not seconds or not (row.get("flops") or row.get("bytes")):
         return ""
-    return f"{row['flops'] / seconds / 1e12:.0f} TFLOP/s" if row.get("flops") else f"{row['bytes'] / seconds / 1e9:.0f} GB/s"
+    if row.get("flops"):
+        return f"{row['flops'] / seconds / 1e12:.0f} TFLOP/s"
+    return f"{row['bytes'] / seconds / 1e9:.0f} GB/s"
 
 
 def missing_peers(found, measured):
@@ -135,7 +137,7 @@ def measurements(title, found):
                       *(f"{share:.2f}" if (share := ratio(row, name)) else row["failed"].get(name, "")
                         for name in peers)))
     return [f"## {title}", "", *missing_peers(found, peers),
-            "Columns of peers: how fast ours is beside them; more than 1 means that ours is faster.", "",
+            "Columns of peers: how fast ours is compared with them; more than 1 means that ours is faster.", "",
             *table(["case", "ours", "rate", "launches", "clock", *peers], lines)]
 
 

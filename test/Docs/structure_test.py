@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """scripts/structure.py counts functions and methods as a reader does, finds circles of includes between files and
-between folders, and with --check names classes that are too large.
+between folders, and with --check names classes, functions and files that are too large.
 """
 
 import pathlib
@@ -65,6 +65,12 @@ def tree(folder, files):
         (folder / path).write_text(text)
 
 
+def check(folder):
+    done = subprocess.run([sys.executable, ROOT / "scripts/structure.py", "--root", folder, "--check"],
+                          capture_output=True, text=True)
+    return done.returncode, done.stdout
+
+
 def check_reader(_folder):
     reader = structure.Reader("Grid.cpp", SOURCE).read()
     expected = {"Grid": ["count", "pairs", "has", "each"], "Grid::Inner": ["twice"], "Trait<int>": ["one"],
@@ -82,7 +88,14 @@ def check_circles(folder):
     found = subprocess.run([sys.executable, ROOT / "scripts/structure.py", "--root", folder, "--check"],
                            capture_output=True, text=True)
     if found.returncode != 1 or "includes form a circle" not in found.stdout or "C.cpp" in found.stdout:
-        return f"a circle of two headers: {found.returncode} {found.stdout!r}"
+        yield f"a circle of two headers: {found.returncode} {found.stdout!r}"
+    # The same circle with angle brackets, and through a file that is no header.
+    for path, other in ("include/adjoint/B.h", "<adjoint/A.h>"), ("include/adjoint/B.def", '"A.h"'):
+        tree(folder, {"include/adjoint/A.h": f"#include <{path[8:]}>\n", "include/adjoint/B.h": "", path:
+                      f"# include {other}\n"})
+        found = check(folder)
+        if found != (1, f"includes form a circle: {folder.resolve()}/include/adjoint/A.h {folder.resolve()}/{path}\n"):
+            yield f"a circle of {path}: {found}"
 
 
 def check_folders(folder):
@@ -98,11 +111,25 @@ def check_folders(folder):
 
 def check_limit(folder):
     methods = "".join(f"  void m{number}();\n" for number in range(structure.MAX_METHODS + 1))
-    tree(folder, {"lib/Large.cpp": f"class Large {{\n{methods}}};\nint main() {{ return 0; }}\n"})
-    found = subprocess.run([sys.executable, ROOT / "scripts/structure.py", "--root", folder, "--check"],
-                           capture_output=True, text=True)
-    if found.returncode != 1 or "Large (lib/Large.cpp): 31 methods, expected at most 30" not in found.stdout:
-        return f"a class of 31 methods: {found.returncode} {found.stdout!r}"
+    for head in ("class Large", "class alignas(64) Large", "struct __attribute__((aligned(sizeof(int)))) Large",
+                 "class alignas(8) [[nodiscard]] Large final : public Base<int>", "template <class T> class Large"):
+        tree(folder, {"lib/Large.cpp": f"{head} {{\n{methods}}};\nint main() {{ return 0; }}\n"})
+        found = check(folder)
+        if found != (1, "Large (lib/Large.cpp): 31 methods, expected at most 30\n"):
+            yield f"31 methods of {head}: {found}"
+
+
+def check_lengths(folder):
+    limit, lines = structure.MAX_FUNCTION_LINES, structure.MAX_FILE_LINES
+    for surplus, expected in (0, (0, "")), (1, (1, f"lib/Long.cpp:1: a function of {limit + 1} lines, expected at most "
+                                                   f"{limit}\n")):
+        tree(folder, {"lib/Long.cpp": "int main() {\n" + "  f();\n" * (limit - 2 + surplus) + "}\n"})
+        if (found := check(folder)) != expected:
+            yield f"a function of {limit + surplus} lines: {found}"
+    for name in "Long.cpp", "Long.td":
+        tree(folder, {"lib/Long.cpp": "int main() {}\n", f"lib/{name}": "int main() {}\n" + "int f();\n" * lines})
+        if (found := check(folder)) != (1, f"lib/{name}: a file of {lines + 1} lines, expected at most {lines}\n"):
+            yield f"a file {name} of {lines + 1} lines: {found}"
 
 
 def check_summary(_folder):
@@ -117,4 +144,5 @@ def check_summary(_folder):
 if __name__ == "__main__":
     sys.exit(checks.run_checks("structure", [("reader", check_reader), ("circles", check_circles),
                                              ("folders", check_folders), ("limit", check_limit),
+                                             ("lengths", check_lengths),
                                              ("summary", check_summary)]))

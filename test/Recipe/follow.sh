@@ -68,7 +68,8 @@ done
 for target in reference cpu gpu-sim; do
   check "values and gradient on $target" \
     ad-runner --target "$target" --cache off --arg x=build/x.npy "$INPUTS/softsign.mlir"
-  check "differences against the gradient on $target" "$PYTHON" -B test/Gradients/check.py elementwise --only softsign --target "$target"
+  check "differences against the gradient on $target" "$PYTHON" -B test/Gradients/check.py elementwise \
+    --only softsign --target "$target"
 done
 check "differences of second order" "$PYTHON" -B test/Gradients/check.py elementwise --only softsign --order 2
 say "$(git apply --numstat "$INPUTS/softsign.patch" | awk '{files++; lines += $1} END {print files " files, " lines " lines by hand"}')"
