@@ -5,7 +5,7 @@
     refused_words.py [--glossary FILE] [FILE...]
 
 Prints `FILE:LINE: refused word 'WORD', use X` for each, and exits with 1 when there is one. Without FILE, all tracked
-files.
+files. A row that no line of the section can be read as, and a folder that does not exist, are errors.
 """
 
 import argparse
@@ -15,16 +15,20 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-ROW = re.compile(r"^\| `(.+?)` \| ([\w /.]+) \| (.+) \|$", re.M)
+ROW = re.compile(r"^\| `(.+?)` \| ([\w /.-]+) \| (.+) \|$", re.M)
 
 
 def read_rows(text):
     """(expression, folders, what to use instead) of each row of the section; a | in an expression is written \\|."""
-    section = text.split("\n## Refused words\n", 1)[1]
+    section = text.split("\n## Refused words\n", 1)[1].split("\n## ", 1)[0]
     rows = [(re.compile(expression.replace("\\|", "|")), folders.split(), instead) for expression, folders,
             instead in ROW.findall(section)]
     if not rows:
         raise SystemExit("the glossary refuses nothing; expected rows of `expression`, folders and what to use instead")
+    if wrong := [line for line in section.splitlines() if line.startswith("| `") and not ROW.fullmatch(line)]:
+        raise SystemExit(f"the glossary has a row that is not `expression`, folders and what to use instead: {wrong[0]}")
+    if missing := sorted({folder for _, folders, _ in rows for folder in folders if not (ROOT / folder).is_dir()}):
+        raise SystemExit(f"the glossary refuses words in folders that do not exist: {' '.join(missing)}")
     return rows
 
 
