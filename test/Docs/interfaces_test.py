@@ -15,9 +15,11 @@ sys.dont_write_bytecode = True
 import checks  # noqa: E402
 
 RECORDS = ROOT / "include/adjoint/Dialect/AD/IR"
-FILES = ["lib/Dialect/AD/Transforms/Fuse/*", "lib/Dialect/AD/Transforms/SelectKernels.cpp",
-         "lib/Dialect/AD/Transforms/Print/*", "lib/Dialect/AD/Transforms/SetNumerics.cpp",
-         "lib/Conversion/ADToLinalg/*.*"]
+FILES = ["lib/Dialect/AD/Transforms/Fuse/**/*", "lib/Dialect/AD/Transforms/SelectKernels.cpp",
+         "lib/Dialect/AD/Transforms/Print/**/*", "lib/Dialect/AD/Transforms/SetNumerics.cpp",
+         "lib/Conversion/ADToLinalg/**/*"]
+# Folders inside of these whose files name operations: the models.
+MODELS = ["lib/Conversion/ADToLinalg/Models"]
 # What a file may name: the table of recorded texts any operation, a pass the one that it creates.
 EXCEPTIONS = {"lib/Dialect/AD/Transforms/Print/OperationTexts.cpp": None,
               "lib/Dialect/AD/Transforms/SetNumerics.cpp": "BroadcastOp"}
@@ -31,13 +33,22 @@ def operations(*files):
 
 
 def code_of(text):
-    return re.sub(r"//.*", "", text)
+    """The text without comments. A // in a literal begins none."""
+    return re.sub(r'("(?:\\.|[^"\\\n])*")|//[^\n]*|/\*.*?\*/', lambda found: found[1] or "", text, flags=re.S)
 
 
 def named(text, names):
-    """The operations that C++ code names, by class or in a string."""
+    """The operations that C++ code names, by class or in a string: "ad.add", or "add" as `stripDialect` gives it."""
     classes = re.findall(r"(?<!::)\b[A-Z]\w+Op\b|(?<=\bad::)[A-Z]\w+Op\b", text)
-    return sorted({*classes, *re.findall(r'"(ad\.\w+)"', text)} & names)
+    literals = re.findall(r'"((?:\\.|[^"\\\n])*)"', text)
+    strings = {literal if "." in literal else f"ad.{literal}" for literal in literals}
+    return sorted({*classes, *strings} & names)
+
+
+def files_of(root):
+    """The files that name no operation, in folders inside of the folders too."""
+    found = sorted({file for pattern in FILES for file in root.glob(pattern) if file.is_file()})
+    return [file for file in found if not str(file.relative_to(root)).startswith(tuple(f"{one}/" for one in MODELS))]
 
 
 def program_operations():
@@ -46,7 +57,7 @@ def program_operations():
 
 def files_name_no_operation(_):
     names = program_operations()
-    files = [file for pattern in FILES for file in sorted(ROOT.glob(pattern)) if file.is_file()]
+    files = files_of(ROOT)
     if len(names) < 150 or len(files) < 20:
         yield f"expected at least 75 operations and 20 files, found {len(names) // 2} and {len(files)}"
     for file in files:
@@ -61,7 +72,25 @@ def names_are_found(_):
     text = 'isa<ad::DotOp>(op); MulOp::create(b); arith::AddIOp::create(b); name == "ad.exp"; // ReluOp\n isa<FusionOp>(op);'
     if (found := named(code_of(text), program_operations())) != ["DotOp", "MulOp", "ad.exp"]:
         yield f"finds {found}"
+    for text, expected in (('op->getName().stripDialect() == "relu"', ["ad.relu"]),
+                           ('llvm::StringSet<> names = {"softmax", "gelu"}; names.contains(name);',
+                            ["ad.gelu", "ad.softmax"]),
+                           ('getName().getStringRef() == "ad.exp" /* "ad.dot" */', ["ad.exp"]),
+                           ('at("https://a"); isa<ReluOp>(op);', ["ReluOp"]), ('.Case<mlir::ad::DotOp>(f)', ["DotOp"]),
+                           ('name == "policy"; text("is no add of the kernel"); // "relu"', [])):
+        if (found := named(code_of(text), program_operations())) != expected:
+            yield f"finds {found} in {text}, expected {expected}"
+
+
+def subfolders_are_read(folder):
+    expected = ["lib/Conversion/ADToLinalg/Deep/B.h", "lib/Dialect/AD/Transforms/Fuse/A/B/C.cpp"]
+    for path in (*expected, "lib/Conversion/ADToLinalg/Models/D.cpp", "lib/Dialect/AD/Transforms/E.cpp"):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text("")
+    if (found := [str(file.relative_to(folder)) for file in files_of(folder)]) != expected:
+        yield f"reads {found}"
 
 
 if __name__ == "__main__":
-    sys.exit(checks.run_checks("interfaces", [("files", files_name_no_operation), ("names", names_are_found)]))
+    sys.exit(checks.run_checks("interfaces", [("files", files_name_no_operation), ("names", names_are_found),
+                                              ("subfolders", subfolders_are_read)]))
