@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """The file lists of the recipes in CONTRIBUTING.md are true: each file exists; no other file of `include` and `lib`
-names the sample operation of a recipe; the patch that `scripts/test.sh recipe` applies changes the files of the first
+names the sample of a recipe; no recipe loses a row; the patch that `scripts/test.sh recipe` applies changes the files of the first
 recipe, and fits the tree.
 """
 
@@ -15,13 +15,18 @@ sys.dont_write_bytecode = True
 import checks  # noqa: E402
 
 PATCH = "test/Recipe/Inputs/softsign.patch"
-# Recipe by recipe: expressions for the names that a sample operation has.
+# Recipe by recipe: expressions for the names that a sample has, in upper or lower case.
 SAMPLES = {
     "An elementary function": ["softplus"],
     "A row operation": ["rms_?norm"],
+    "A pass": [r"ad-decompose\"|\bdecompose(pass|base|\.cpp)"],
+    "A kernel class": [r"transposeemitter|kernelclass::transposition|\"transposition\""],
 }
 # The most files by hand that a recipe may take.
 LIMITS = {"An elementwise operation": 7, "A row operation": 9}
+# The least: no name tells which documents and tests a sample needs, so these rows are counted.
+FLOORS = {"An elementwise operation": 7, "An elementary function": 10, "A row operation": 9, "A derivative rule": 3,
+          "A pass": 7, "A fusion rule": 3, "A kernel class": 9}
 
 
 def recipes(text):
@@ -45,6 +50,13 @@ def missing_files(text, exists):
         yield from (f"{heading}: {path} does not exist" for path in sorted({*table, *named}) if not exists(path))
         if len(table) > LIMITS.get(heading, len(table)):
             yield f"{heading}: {len(table)} files, expected at most {LIMITS[heading]}"
+
+
+def lost_rows(text):
+    counts = {heading: len(set(table)) for heading, table, _ in recipes(text)}
+    yield from (f"{heading}: {counts.get(heading, 0)} files, expected at least {least}"
+                for heading, least in FLOORS.items() if counts.get(heading, 0) < least)
+    yield from (f"{heading}: expected a floor of its rows in this test" for heading in counts if heading not in FLOORS)
 
 
 def unlisted_files(text, files_with):
@@ -71,6 +83,10 @@ def check_files(_folder):
                          and (ROOT / path).is_file())
 
 
+def check_floors(_folder):
+    return lost_rows(contributing())
+
+
 def check_samples(_folder):
     return unlisted_files(contributing(), lambda name: tracked("grep", "--untracked", "-liE", name, "--", "include",
                                                                "lib"))
@@ -89,6 +105,21 @@ def check_patch(_folder):
 SMALL = "\n## Recipes\n\n### A row operation\n\n| file | what |\n|---|---|\n| `lib/A.cpp` | x |\n\nSee `test/B.py`.\n\n## Next\n"
 
 
+def check_lost_rows(_folder):
+    """Each row of each recipe that is taken away is missed."""
+    whole = contributing()
+    for heading, table, _ in recipes(whole):
+        for path in table:
+            begin = whole.index(f"\n### {heading}\n")
+            row = re.compile(rf"^\| `{re.escape(path)}` \|.*\n", re.M).search(whole, begin)
+            found = list(lost_rows(whole[:row.start()] + whole[row.end():]))
+            if found != [f"{heading}: {len(table) - 1} files, expected at least {FLOORS[heading]}"]:
+                yield f"{heading} without {path}: {found}"
+    cut = whole.replace("\n### A kernel class\n", "\n### A class of kernels\n")
+    if len(list(lost_rows(cut))) != 2:
+        yield f"another heading: {list(lost_rows(cut))}"
+
+
 def check_faults(_folder):
     """The checks find what they look for."""
     if list(missing_files(SMALL, lambda path: True)):
@@ -99,7 +130,8 @@ def check_faults(_folder):
     if list(missing_files(SMALL.replace("\n\nSee", "\n" + rows + "\nSee"), lambda path: True)) != [
             "A row operation: 10 files, expected at most 9"]:
         yield "a recipe that is too long is not found"
-    text = SMALL.replace("## Next", "### An elementary function\n\n| `lib/C.cpp` | x |\n\n## Next")
+    others = "".join(f"### {heading}\n\n| `lib/C.cpp` | x |\n\n" for heading in SAMPLES if heading != "A row operation")
+    text = SMALL.replace("## Next", f"{others}## Next")
     if list(unlisted_files(text, lambda name: ["lib/A.cpp"] if "norm" in name else ["lib/C.cpp"])):
         yield "files that are listed are not"
     found = list(unlisted_files(text, lambda name: ["lib/A.cpp", "lib/D.cpp"] if "norm" in name else ["lib/C.cpp"]))
@@ -108,6 +140,7 @@ def check_faults(_folder):
 
 
 if __name__ == "__main__":
-    sys.exit(checks.run_checks("recipes", [("files", check_files), ("sample operations", check_samples),
-                                           ("the patch", check_patch),
+    sys.exit(checks.run_checks("recipes", [("files", check_files), ("samples", check_samples),
+                                           ("floors", check_floors), ("the patch", check_patch),
+                                           ("lost rows", check_lost_rows),
                                            ("faults", check_faults)]))
