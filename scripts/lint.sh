@@ -4,8 +4,8 @@
 #
 #   scripts/lint.sh [--fix] [--tidy] [FILE…]
 #
-# Without an option: layout (clang-format-22), banners, sizes, stray whitespace, refused words, long lines, classes of
-# many methods, circles of includes, the scripts (shellcheck).
+# Without an option: layout (clang-format-22), banners, sizes of files, functions and classes, stray whitespace, refused
+# words, long lines, circles of includes, the scripts (shellcheck).
 #   --fix    lays out the C++ files instead of complaining about them
 #   --tidy   runs clang-tidy-22 too, over the C++ files of the configured build (minutes)
 #   FILE…    only these files
@@ -97,7 +97,7 @@ check_columns() {
   done <<<"$found"
 }
 
-# Classes of many methods and circles of includes: scripts/structure.py says which.
+# Large files, functions and classes, and circles of includes: scripts/structure.py says which.
 check_structure() {
   local line found code=0
   found=$(python3 scripts/structure.py --check) || code=$?

@@ -1,7 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """What README.md shows is what the tools do: its excerpts of programs and errors, its commands and its folders.
 
-A line of an excerpt may leave out the rest behind `…`; how it is broken into lines does not matter.
+A line of an excerpt may leave out the rest after `…`; how it is broken into lines does not matter.
 """
 
 import os
@@ -19,7 +19,7 @@ import checks  # noqa: E402
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
 README = (ROOT / "README.md").read_text()
 MLP = ROOT / "examples/digits/mlp.mlir"
-# The program that stands behind each excerpt of errors.
+# The program that gives each excerpt of errors.
 WRONG = """func.func @main(%x: tensor<4x8xf32>, %w: tensor<9x2xf32>) -> tensor<4x2xf32> {
   %y = ad.dot %x, %w : (tensor<4x8xf32>, tensor<9x2xf32>) -> tensor<4x2xf32>
   return %y : tensor<4x2xf32>
@@ -46,10 +46,10 @@ def excerpts(language):
 
 
 def missing(excerpt, text):
-    """The statements of an excerpt, as far as their `…`, that do not stand in the text."""
+    """The statements of an excerpt, as far as their `…`, that are not in the text."""
     whole = flat(text)
-    pieces = map(flat, re.split(r"…|^ *(?=%)", excerpt, flags=re.M))
-    return [piece for piece in pieces if piece and piece not in whole]
+    parts = map(flat, re.split(r"…|^ *(?=%)", excerpt, flags=re.M))
+    return [part for part in parts if part and part not in whole]
 
 
 def check_programs(_folder):
@@ -58,7 +58,7 @@ def check_programs(_folder):
     model, loss, reverse, fusion = excerpts("mlir")
     for excerpt, text in [(model, MLP.read_text()), (loss, MLP.read_text()), (reverse, differentiated),
                           (fusion, fused)]:
-        yield from (f"no tool prints: {piece}" for piece in missing(excerpt, text))
+        yield from (f"no tool prints: {part}" for part in missing(excerpt, text))
 
 
 def check_errors(_folder):
@@ -88,10 +88,43 @@ def check_commands(_folder):
 
 
 def check_demo(_folder):
-    """scripts/demo.sh builds the tools that the commands need."""
+    """scripts/demo.sh builds the tools that the commands need, as fast as README.md says."""
+    demo = (ROOT / "scripts/demo.sh").read_text()
     used = set(re.findall(r"^(ad(?:rt)?-\w+) ", README, re.M))
-    built = re.search(r"^build (.*)$", (ROOT / "scripts/demo.sh").read_text(), re.M).group(1).split()
+    built = re.search(r"^build (.*)$", demo, re.M).group(1).split()
     yield from (f"scripts/demo.sh does not build {tool}" for tool in sorted(used - set(built)))
+    minutes = {name: re.findall(r"(\d+) minutes on two cores", text) for name, text in
+               {"README.md": README, "demo.sh": demo, "test.sh": (ROOT / "scripts/test.sh").read_text()}.items()}
+    if len(set(map(tuple, minutes.values()))) != 1 or len(minutes["README.md"]) != 1:
+        yield f"the first build takes different times: {minutes}"
+
+
+def wrong_accuracies(readme, table, measured):
+    """Where the accuracies in README.md are not those of seed 0 in the table of examples/digits, or are far from what
+    training gives here: two of the 359 digits may be read otherwise on another CPU."""
+    shown = re.findall(r"^digits (\w+): test accuracy ([\d.]+) %, [\d.]+ s$", readme, re.M)
+    if shown != re.findall(r"^\| `(\w+)\.mlir` \| ([\d.]+) \|", table, re.M) or not shown:
+        yield f"README.md shows {shown}, which are not those of seed 0 in examples/digits/README.md"
+    yield from (f"{model}: README.md shows {accuracy} %, training gives {measured[model]} %" for model, accuracy in shown
+                if abs(float(accuracy) - measured.get(model, float(accuracy))) > 2.05 * 100 / 359)
+
+
+def check_accuracies(folder):
+    table = (ROOT / "examples/digits/README.md").read_text()
+    done = run(sys.executable, ROOT / "examples/digits/train.py", "mlp", "--runner", BIN / "ad-runner", "--out",
+               folder / "mlp", "--threads", "1", "--target", "cpu")
+    found = re.search(r"^digits mlp: test accuracy ([\d.]+) %", done.stdout, re.M)
+    if not found:
+        yield f"training prints {done.stdout}{done.stderr}"
+        return
+    measured = {"mlp": float(found[1])}
+    yield from wrong_accuracies(README, table, measured)
+    for model in "mlp", "transformer":
+        planted = re.sub(rf"^(digits {model}: test accuracy) [\d.]+", r"\1 50.0", README, flags=re.M)
+        if not list(wrong_accuracies(planted, table, measured)):
+            yield f"a wrong accuracy of {model} in README.md is not found"
+    if not list(wrong_accuracies(README, table, {"mlp": 90.0})):
+        yield "an accuracy that training does not give is not found"
 
 
 def check_python(folder):
@@ -132,6 +165,7 @@ def check_tree(_folder):
 
 def main():
     parts = {"programs": check_programs, "errors": check_errors, "commands": check_commands, "demo": check_demo,
+             "accuracies": check_accuracies,
              "python": check_python, "tree": check_tree}
     return checks.run_checks("readme", parts.items())
 

@@ -1,7 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """The file lists of the recipes in CONTRIBUTING.md are true: each file exists; no other file of `include` and `lib`
-names the sample of a recipe; no recipe loses a row; the patch that `scripts/test.sh recipe` applies changes the files of the first
-recipe, and fits the tree.
+names the sample of a recipe; no recipe loses a row; the patch that `scripts/test.sh recipe` applies changes the
+files of the first recipe, and fits the tree.
 """
 
 import pathlib

@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""scripts/refused_words.py finds a word that a glossary refuses, in the folders that its row names and nowhere else. The
-rows of docs/glossary.md are as many as they were, and find whole words."""
+"""scripts/refused_words.py finds a word that a glossary refuses, in the folders that its row names and nowhere else.
+The rows of docs/glossary.md are as many as they were, and find whole words."""
 
 import pathlib
 import subprocess
