@@ -113,8 +113,11 @@ LogicalResult MemoryPlanReader::read(Operation &op) {
       return refuse(&op);
     bind(feed.getResult(), feed.getDestination());
   }
-  if (auto copy = dyn_cast<CopyOp>(op))
+  if (auto copy = dyn_cast<CopyOp>(op)) {
+    if (!numbers.contains(copy.getDestination()))
+      return op.emitOpError("expected 'into' to be a direct result of ad.buffer");
     bind(copy.getResult(), copy.getDestination());
+  }
   if (isAlias(&op))
     for (auto [result, operand] :
          llvm::zip_equal(op.getResults(), op.getOperands().take_front(op.getNumResults())))

@@ -2,6 +2,7 @@
 //
 // Barriers and the connection to the host: verifiers and sizes.
 
+#include "Destinations.h"
 #include "TypeDirectives.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 
@@ -42,7 +43,9 @@ LogicalResult FeedOp::verify() {
   if (getName().empty())
     return emitOpError("expected the name of a stream, but got an empty string");
   // feed_c2: one size per dynamic dimension.
-  return verifySizes(*this, getType(), getSizes());
+  if (failed(verifySizes(*this, getType(), getSizes())))
+    return failure();
+  return getDestination() ? verifyDestinations(*this, getDestination()) : success();
 }
 
 LogicalResult FeedOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {

@@ -2,6 +2,7 @@
 //
 // Kernels, launches and the scalar operations inside kernels. Labels are those of docs/spec/kernels.md.
 
+#include "Destinations.h"
 #include "ShapeUtils.h"
 #include "adjoint/Numerics/Elementary.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -97,6 +98,8 @@ LogicalResult LaunchOp::verify() {
   if (!getDestinations().empty() && getDestinations().size() != getNumResults()) // launch_c4
     return emitOpError("expected one destination for each of ")
            << getNumResults() << " results, but got " << getDestinations().size();
+  if (failed(verifyDestinations(*this, getDestinations())))
+    return failure();
   size_t dynamic = 0;
   for (Type type : getResultTypes())
     dynamic += cast<RankedTensorType>(type).getNumDynamicDims();

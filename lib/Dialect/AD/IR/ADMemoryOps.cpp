@@ -3,6 +3,7 @@
 // Buffers and copies of the memory plan: assembly and verifiers. Labels are those of docs/spec/kernels.md.
 
 #include "BufferAssembly.h"
+#include "Destinations.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/IR/Sizes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -50,6 +51,9 @@ ParseResult ad::parseStorage(AsmParser &parser, StorageKind &storage) {
 
 void ad::printStorage(AsmPrinter &printer, StorageKind storage) { printer << stringifyStorageKind(storage); }
 
+// More pools than any program has. The plan has a row for each number up to the largest one.
+static constexpr int64_t kMaxNumber = int64_t(1) << 20;
+
 static LogicalResult verifyNumber(EmitError emitError, StorageKind storage, int64_t number) {
   if (storage == StorageKind::arena && number != 0)
     return emitError() << "expected no number of the arena, but got " << number;
@@ -57,6 +61,8 @@ static LogicalResult verifyNumber(EmitError emitError, StorageKind storage, int6
     return emitError() << "expected the number of a pool, from 1, but got " << number;
   if (number < 0)
     return emitError() << "expected number to be at least 0, but got " << number;
+  if (number > kMaxNumber)
+    return emitError() << "expected number to be at most 2^20, but got " << number;
   return success();
 }
 
@@ -79,6 +85,13 @@ LogicalResult BufferAttr::verify(EmitError emitError, StorageKind storage, int64
 }
 
 //===- ad.buffer ----------------------------------------------------------===//
+
+LogicalResult ad::verifyDestinations(Operation *op, ValueRange destinations) {
+  for (Value destination : destinations)
+    if (!destination.getDefiningOp<BufferOp>())
+      return op->emitOpError("expected 'into' to be a direct result of ad.buffer");
+  return success();
+}
 
 // %arena, %pool1, %argument0, %result0
 void BufferOp::getAsmResultNames(OpAsmSetValueNameFn setName) {

@@ -131,3 +131,71 @@ func.func @buffer_c2_bytes(%x: tensor<4xf32> {ad.donated = 0}) -> tensor<4xf32> 
   %b = ad.buffer <argument, bytes = 1000>
   return %x : tensor<4xf32>
 }
+
+// -----
+
+func.func @number_of_pool() {
+  // expected-error @+1 {{expected number to be at most 2^20, but got 9223372036854775807}}
+  %b = ad.buffer <pool, number = 9223372036854775807, bytes = 4>
+  return
+}
+
+// -----
+
+func.func @number_of_argument(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected number to be at most 2^20, but got 1048577}}
+  %b = ad.buffer <argument, number = 1048577, bytes = 16>
+  return
+}
+
+// -----
+
+// Memory is planned before the program runs: no operation chooses a buffer.
+func.func @into_select(%c: i1) {
+  %b0 = ad.buffer <arena, bytes = 16>
+  %b1 = ad.buffer <arena, offset = 64, bytes = 16>
+  %b = arith.select %c, %b0, %b1 : !ad.buffer
+  // expected-error @+1 {{'ad.feed' op expected 'into' to be a direct result of ad.buffer}}
+  %a = ad.feed "a" into(%b) : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @into_if(%c: i1) {
+  %b0 = ad.buffer <arena, bytes = 16>
+  %b1 = ad.buffer <arena, offset = 64, bytes = 16>
+  %b = scf.if %c -> !ad.buffer {
+    scf.yield %b0 : !ad.buffer
+  } else {
+    scf.yield %b1 : !ad.buffer
+  }
+  // expected-error @+1 {{'ad.feed' op expected 'into' to be a direct result of ad.buffer}}
+  %a = ad.feed "a" into(%b) : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @into_carry(%x: tensor<4xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %b0 = ad.buffer <arena, bytes = 16>
+  %b = scf.for %i = %c0 to %n step %c1 iter_args(%v = %b0) -> !ad.buffer {
+    scf.yield %v : !ad.buffer
+  }
+  // expected-error @+1 {{'ad.launch' op expected 'into' to be a direct result of ad.buffer}}
+  %a = ad.launch @k(%x) into(%b) : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+ad.kernel private @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+  ad.yield %x : tensor<4xf32>
+}
+
+// -----
+
+func.func @into_argument(%b: !ad.buffer) {
+  // expected-error @+1 {{'ad.feed' op expected 'into' to be a direct result of ad.buffer}}
+  %a = ad.feed "a" into(%b) : tensor<4xf32>
+  return
+}
