@@ -106,14 +106,14 @@ func.func @chosen(%c: i1, %x: tensor<4xf32>, %y: tensor<4xf32>) {
 // -----
 
 // The copy would read one half of what it writes.
-func.func @chosen_overlaps(%c: i1, %x: tensor<4xf32>) {
-  %b0 = ad.buffer <arena, bytes = 16>
-  %b1 = ad.buffer <arena, offset = 8, bytes = 16>
-  %y = ad.feed "y" into(%b0) : tensor<4xf32>
-  %s = arith.select %c, %x, %y : tensor<4xf32>
+func.func @chosen_overlaps(%c: i1, %x: tensor<32xf32>) {
+  %b0 = ad.buffer <arena, bytes = 128>
+  %b1 = ad.buffer <arena, offset = 64, bytes = 128>
+  %y = ad.feed "y" into(%b0) : tensor<32xf32>
+  %s = arith.select %c, %x, %y : tensor<32xf32>
   // expected-error @+1 {{'ad.copy' op memory plan is wrong: a copy overlaps its source}}
-  %a = ad.copy %s into(%b1) : tensor<4xf32>
-  ad.receive "a"(%a) : tensor<4xf32>
+  %a = ad.copy %s into(%b1) : tensor<32xf32>
+  ad.receive "a"(%a) : tensor<32xf32>
   return
 }
 
@@ -130,19 +130,19 @@ func.func @too_small() {
 
 // Both are live, and overlap in part.
 func.func @overlap() {
-  %b0 = ad.buffer <arena, bytes = 16>
-  %b1 = ad.buffer <arena, offset = 8, bytes = 16>
-  %a = ad.feed "a" into(%b0) : tensor<4xf32>
-  %b = ad.feed "b" into(%b1) : tensor<4xf32>
+  %b0 = ad.buffer <arena, bytes = 128>
+  %b1 = ad.buffer <arena, offset = 64, bytes = 128>
+  %a = ad.feed "a" into(%b0) : tensor<32xf32>
+  %b = ad.feed "b" into(%b1) : tensor<32xf32>
   // expected-error @+1 {{'ad.receive' op memory plan is wrong: an operand was overwritten before it is read here}}
-  ad.receive "ab"(%a, %b) : tensor<4xf32>, tensor<4xf32>
+  ad.receive "ab"(%a, %b) : tensor<32xf32>, tensor<32xf32>
   return
 }
 
 // -----
 
 // The next iteration reads %a again, by another name.
-func.func @next_turn(%n: index) {
+func.func @next_iteration(%n: index) {
   %b0 = ad.buffer <arena, bytes = 16>
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -162,7 +162,7 @@ func.func @next_turn(%n: index) {
 // Carries that are swapped need a temporary copy.
 func.func @swapped(%n: index) {
   %b0 = ad.buffer <arena, bytes = 16>
-  %b1 = ad.buffer <arena, offset = 16, bytes = 16>
+  %b1 = ad.buffer <arena, offset = 64, bytes = 16>
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %a = ad.constant dense<0.0> : tensor<4xf32>
@@ -254,5 +254,41 @@ func.func @other_size(%n: index, %m: index) {
   %a = ad.feed "a"(%n) into(%b0) : tensor<?xf32>
   // expected-error @+1 {{'ad.feed' op memory plan is wrong: the dynamic sizes of tensors in one memory may differ by more than a constant factor}}
   %b = ad.feed "b"(%m) into(%b1) : tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @unaligned() {
+  %b0 = ad.buffer <arena, bytes = 16>
+  // expected-error @+1 {{'ad.buffer' op memory plan is wrong: expected an offset in the arena that is a multiple of 64, but got 18}}
+  %b1 = ad.buffer <arena, offset = 18, bytes = 16>
+  %a = ad.feed "a" into(%b0) : tensor<4xf32>
+  %b = ad.feed "b" into(%b1) : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @static_in_pool() {
+  %b0 = ad.buffer <pool, number = 1, bytes = 16>
+  // expected-error @+1 {{'ad.feed' op memory plan is wrong: a pool holds tensors of dynamic shape, but got 'tensor<4xf32>'}}
+  %a = ad.feed "a" into(%b0) : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @copied_into_choice(%x: tensor<4xf32>, %c: i1, %n: index) {
+  %b0 = ad.buffer <arena, bytes = 16>
+  %b1 = ad.buffer <arena, offset = 64, bytes = 16>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %b = arith.select %c, %b0, %b1 : !ad.buffer
+  // expected-error @+1 {{'ad.copy' op expected 'into' to be a direct result of ad.buffer}}
+  %a = ad.copy %x into(%b) : tensor<4xf32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%v = %a) -> tensor<4xf32> {
+    scf.yield %v : tensor<4xf32>
+  }
   return
 }

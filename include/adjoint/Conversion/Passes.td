@@ -59,7 +59,11 @@ def ConvertHostToLLVMPass : Pass<"convert-host-to-llvm", "::mlir::ModuleOp"> {
     the host only enqueues work. `loop-waits`: the host reads a device value; the remark names the first such operation,
     and says `iterations=each`, or `iterations=some` if all such operations are in branches.
 
-    Refuses functions without a plan (`ad-plan-memory`), and launches of kernels without code for the target.
+    Refuses functions without a plan (`ad-plan-memory`), and launches of kernels without code for the target. Relies on
+    a plan that `ad-verify-memory-plan` accepts: the pass reads the buffer of each tensor, and does not check sizes,
+    alignment, overlaps or donated arguments. `ad-plan-memory` ends with that proof; run `ad-verify-memory-plan` before
+    this pass on a plan that was written or changed by hand. Kernels are code by now, so that this pass cannot prove
+    which elements they read.
 
     Before:
     ```mlir

@@ -155,7 +155,7 @@ def PlanMemoryPass : Pass<"ad-plan-memory", "::mlir::ModuleOp"> {
 }
 
 def VerifyMemoryPlanPass : Pass<"ad-verify-memory-plan", "::mlir::ModuleOp"> {
-  let summary = "Prove that a memory plan has no races";
+  let summary = "Prove that a memory plan overwrites no operand before its last read";
   let description = [{
     Interprets the host program symbolically: the content of a buffer is the value that was written into it last. The
     proof is independent of the planner. It changes nothing.
@@ -169,7 +169,8 @@ def VerifyMemoryPlanPass : Pass<"ad-verify-memory-plan", "::mlir::ModuleOp"> {
     * an operand that was overwritten before it is read, also by the next iteration of a loop;
     * a kernel that overwrites an element of an operand before it reads that element;
     * a copy whose source and destination overlap, and a copy that no loop, branch or terminator makes;
-    * a buffer that is smaller than its tensor, or whose size has another dynamic unit.
+    * a buffer that is smaller than its tensor, or whose size has another dynamic unit;
+    * an offset in the arena that is not a multiple of 64, and a tensor of static shape in a pool.
 
     ```mlir
     %y = ad.launch @transpose_0(%x) into(%arena) : (tensor<4x4xf32>) -> tensor<4x4xf32>

@@ -51,6 +51,7 @@ private:
   LogicalResult runIf(scf::IfOp branch);
   LogicalResult runReturn(Operation *op);
 
+  LogicalResult verifyAlignment();
   LogicalResult verifyBuffer(Operation *op, Value value);
   LogicalResult define(Operation *op, Value value);
   LogicalResult read(Operation *op, Value value);
@@ -112,6 +113,8 @@ LogicalResult PlanVerifier::verifyBuffer(Operation *op, Value value) {
   BufferAttr buffer = bufferOf(value);
   if (buffer.getBytes() < bytesPerUnit(cast<RankedTensorType>(value.getType())))
     return wrong(op) << "a buffer is smaller than its tensor";
+  if (buffer.getStorage() == StorageKind::pool && cast<RankedTensorType>(value.getType()).hasStaticShape())
+    return wrong(op) << "a pool holds tensors of dynamic shape, but got " << value.getType();
   int64_t unit = buffer.getStorage() == StorageKind::pool       ? buffer.getNumber()
                  : buffer.getStorage() == StorageKind::argument ? -1 - buffer.getNumber()
                                                                 : 0;
@@ -314,7 +317,20 @@ LogicalResult PlanVerifier::runBlock(Block &block) {
   return success();
 }
 
+// Code for tensors in the arena loads and stores whole vectors at their first element.
+LogicalResult PlanVerifier::verifyAlignment() {
+  for (auto op : function.getOps<BufferOp>()) {
+    BufferAttr buffer = op.getAllocation();
+    if (buffer.getStorage() == StorageKind::arena && buffer.getOffset() % kArenaAlignment != 0)
+      return wrong(op) << "expected an offset in the arena that is a multiple of " << kArenaAlignment
+                       << ", but got " << buffer.getOffset();
+  }
+  return success();
+}
+
 LogicalResult PlanVerifier::run() {
+  if (failed(verifyAlignment()))
+    return failure();
   for (BufferAttr buffer : plan.getBuffers()) {
     if (buffer.getStorage() != StorageKind::argument)
       continue;

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The proof that a memory plan has no races.
+// The proof that a memory plan overwrites no operand before its last read.
 
 #ifndef ADJOINT_LIB_TRANSFORMS_PLANMEMORY_VERIFYMEMORYPLAN_H
 #define ADJOINT_LIB_TRANSFORMS_PLANMEMORY_VERIFYMEMORYPLAN_H
