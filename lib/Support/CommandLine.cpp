@@ -43,6 +43,12 @@ Error CommandLine::checkUnknown(unsigned unknownId) const {
   if (!unknown)
     return Error::success();
   std::string given = unknown->getAsString(list);
+  StringRef name = StringRef(given).split('=').first;
+  for (unsigned id = 1; id <= table.getNumOptions() && name != given; ++id)
+    if (Option option = table.getOption(id); option.getKind() == Option::FlagClass &&
+                                             option.hasVisibilityFlag(visibility) &&
+                                             option.getPrefixedName() == name)
+      return usageError("option '" + name + "' takes no value, found '" + given + "'");
   return usageError("unknown option '" + given + "'" + suggestOption(given));
 }
 

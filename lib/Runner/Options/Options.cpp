@@ -2,6 +2,7 @@
 //
 // Reads the values of the command line.
 #include "OptionsReader.h"
+#include "adjoint/Dialect/AD/Transforms/FusePolicies.h"
 #include "adjoint/Numerics/BuiltinPolicies.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/OutputFile.h"
@@ -127,7 +128,10 @@ Error OptionsReader::readCompilation(Options &options) const {
   if (list.hasArg(OPT_print_precision))
     if (Error error = readName(OPT_print_precision, "policy", builtinPolicies(), options.printPrecision))
       return error;
-  if (Error error = readName(OPT_fuse, "fusion policy", {"grow", "single"}, options.fuse))
+  SmallVector<StringRef> fusePolicies;
+  for (const FusePolicy &known : kFusePolicies)
+    fusePolicies.push_back(known.name);
+  if (Error error = readName(OPT_fuse, "fusion policy", fusePolicies, options.fuse))
     return error;
   if (Error error = readName(OPT_tiles, "tile table", {"large", "small"}, options.tiles))
     return error;

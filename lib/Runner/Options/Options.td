@@ -50,7 +50,7 @@ def traffic : Switch<"traffic", "Count the memory requests of kernels of the emu
 def check_gradients : Switch<"check-gradients", "Compare the gradients of the entry with differences in f64">;
 defm numerics_report : Value<"numerics-report", "FILE.json", "Write every use of a numerics permission">;
 defm dump_optimized : Value<"dump-optimized", "FILE.mlir", "Write the optimised program, which runs again to the same bits">;
-defm fuse : Value<"fuse", "POLICY", "Which operations become one kernel: grow (default) or single, a kernel for each operation">;
+defm fuse : Value<"fuse", "POLICY", "Which operations become one kernel: grow (default), single, a kernel for each operation, or layers, groups along the layers of the dependence graph">;
 defm tiles : Value<"tiles", "TABLE", "Sizes of tiles in kernels of target cpu: large (default) or small, for tests; results are the same">;
 def O0 : Flag<["-"], "O0">, HelpText<"Do not simplify the program; unused operations "
     "are still removed, except on target reference">;

@@ -25,7 +25,7 @@ Error OptionsReader::checkUnknown() const {
   StringRef name = StringRef(given).split('=').first;
   if (set == OptionSet::Run && (name == "--traffic" || name == "--check-gradients" || name == "--emit"))
     return usageError("option '" + name + "' needs the program in MLIR; give both to ad-runner");
-  if (set == OptionSet::Run && isOptionOf(OptionSet::Compiler, name))
+  if (set == OptionSet::Run && !isOptionOf(OptionSet::Run, name) && isOptionOf(OptionSet::Compiler, name))
     return usageError("option '" + name +
                       "' says how to compile, and FILE.adx is compiled already; give it to ad-runner --emit");
   if (set == OptionSet::Compiler && name.starts_with("-O"))

@@ -101,7 +101,8 @@ Error DiffOptionsReader::checkUnknown() const {
   for (unsigned id = 1; id <= table.getNumOptions(); ++id)
     for (const CommandInfo &other : commands)
       if (Option option = table.getOption(id); option.getPrefixedName().rtrim('=') == name &&
-                                               option.hasVisibilityFlag(Visibility(other.visibility)))
+                                               option.hasVisibilityFlag(Visibility(other.visibility)) &&
+                                               !option.hasVisibilityFlag(visibility))
         return usageError("option '" + name + "' is one of 'ad-diff " + other.name + "', not of 'ad-diff " +
                           infoOf(command).name + "'");
   return CommandLine::checkUnknown(OPT_UNKNOWN);

@@ -6,6 +6,7 @@
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/Npy.h"
 
+#include <cmath>
 #include <cstring>
 
 using namespace mlir::ad;
@@ -94,12 +95,24 @@ llvm::Expected<Arguments::Array *> Arguments::readArray(StringRef text) {
   return arrays.back().get();
 }
 
+// An integer is written as signed or as unsigned. A float that is no infinity must not become one.
+static bool isInRange(StringRef type, StringRef text, int64_t integer, double number) {
+  unsigned bits = 0;
+  type.drop_front().getAsInteger(10, bits);
+  if (type.starts_with("i"))
+    return bits >= 64 || llvm::isIntN(bits, integer) || (integer >= 0 && llvm::isUIntN(bits, integer));
+  bool isInfinite = bits == 32 ? std::isinf(static_cast<float>(number)) : std::isinf(number);
+  return !isInfinite || text.find_first_of("0123456789") == StringRef::npos;
+}
+
 llvm::Error Arguments::addScalar(StringRef type, StringRef text, Value &value) {
   int64_t integer = 0;
   double number = 0;
   bool isFloat = type.starts_with("f");
   if (isFloat ? text.getAsDouble(number) : text.getAsInteger(10, integer))
     return usageError("'" + text + "' is no number of type " + type);
+  if (!isInRange(type, text, integer, number))
+    return usageError("'" + text + "' is out of the range of type " + type);
   if (type == "f32")
     store(value.bytes.data(), static_cast<float>(number));
   else if (type == "f64")

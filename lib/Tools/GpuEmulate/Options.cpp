@@ -57,6 +57,9 @@ private:
 Error OptionsReader::checkUnknown() const {
   if (const Arg *unknown = list.getLastArgNoClaim(OPT_UNKNOWN))
     return usageError("unknown option '" + unknown->getAsString(list) + "', try --help");
+  for (const Arg *arg : list)
+    if (arg->getOption().getKind() == Option::SeparateClass && StringRef(arg->getValue()).empty())
+      return usageError("option '" + arg->getOption().getPrefixedName() + "' expects a value");
   return Error::success();
 }
 
