@@ -7,6 +7,9 @@
 #include "VerifyPlannedProgram.h"
 #include "adjoint/Codegen/Kernel/TotalScalars.h"
 #include "adjoint/Conversion/Passes.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "convert-host-to-llvm"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_CONVERTHOSTTOLLVMPASS
@@ -49,6 +52,7 @@ private:
     for (func::FuncOp program : programs) {
       if (failed(verifySignature(program)) || failed(verifyPlannedProgram(program, options)))
         return signalPassFailure();
+      LDBG() << "@" << program.getSymName() << " becomes an entry";
       makeScalarsTotal(program);
       if (failed(HostEmitter(program, shared, options).emit()))
         return signalPassFailure();

@@ -7,6 +7,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-lower-guards"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_LOWERGUARDSPASS
@@ -24,6 +27,7 @@ class LowerGuardsPass : public ad::impl::LowerGuardsPassBase<LowerGuardsPass> {
     function.walk([&](GuardOp guard) { guards.push_back(guard); });
     if (guards.empty())
       return;
+    LDBG() << "@" << function.getSymName() << " gets an exit for " << guards.size() << " guards";
     OpBuilder builder(function);
     Block *exit = builder.createBlock(&function.getBody(), function.getBody().end(), builder.getI32Type(),
                                       function.getLoc());

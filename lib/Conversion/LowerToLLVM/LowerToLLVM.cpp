@@ -24,6 +24,9 @@
 #include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-lower-to-llvm"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_LOWERTOLLVMPASS
@@ -61,6 +64,7 @@ class LowerToLLVMPass : public ad::impl::LowerToLLVMPassBase<LowerToLLVMPass> {
   void runOnOperation() override {
     if (failed(requireCode()))
       return signalPassFailure();
+    LDBG() << "converts " << llvm::range_size(getOperation().getOps<func::FuncOp>()) << " functions";
     LLVMTypeConverter converter(&getContext());
     SymbolTableCollection symbols;
     FrozenRewritePatternSet patterns(collectPatterns(converter, symbols));

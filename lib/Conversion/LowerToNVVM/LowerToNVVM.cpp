@@ -22,6 +22,9 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-lower-to-nvvm"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_LOWERTONVVMPASS
@@ -68,6 +71,7 @@ class LowerToNVVMPass : public ad::impl::LowerToNVVMPassBase<LowerToNVVMPass> {
   // The last arguments are tensor maps: bytes of the launch that no thread changes. Functions of the gpu
   // dialect cannot say so.
   static void passByValue(LLVM::LLVMFuncOp function, unsigned count) {
+    LDBG() << "@" << function.getSymName() << " takes " << count << " tensor maps by value";
     Builder builder(function.getContext());
     Type bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), device::kTensorMapBytes);
     unsigned all = function.getNumArguments();

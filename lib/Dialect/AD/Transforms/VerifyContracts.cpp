@@ -11,6 +11,7 @@
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_VERIFYAUTOCASTPASS
@@ -25,10 +26,15 @@ using namespace mlir;
 using namespace mlir::ad;
 
 // Checks every operation below `root` and reports all that fail, not only the first.
-static LogicalResult checkAll(Operation *root, function_ref<LogicalResult(Operation *)> check) {
-  bool failed = false;
-  root->walk([&](Operation *op) { failed |= check(op).failed(); });
-  return failure(failed);
+// Debug output has the flag of the pass as its type.
+static LogicalResult checkAll(Pass &pass, Operation *root, function_ref<LogicalResult(Operation *)> check) {
+  int64_t checked = 0, wrong = 0;
+  root->walk([&](Operation *op) {
+    wrong += check(op).failed();
+    ++checked;
+  });
+  LDBG(pass.getArgument().data(), 1) << wrong << " of " << checked << " operations break the contract";
+  return failure(wrong > 0);
 }
 
 static LogicalResult checkBroadcasts(Operation *op, SizeAnalysis &sizes) {
@@ -100,7 +106,7 @@ struct VerifyNumericsPass : ad::impl::VerifyNumericsPassBase<VerifyNumericsPass>
   void runOnOperation() override {
     SizeAnalysis sizes;
     if (failed(verifyReproducible(getOperation())) ||
-        failed(checkAll(getOperation(), [&](Operation *op) { return checkNumerics(op, sizes); })))
+        failed(checkAll(*this, getOperation(), [&](Operation *op) { return checkNumerics(op, sizes); })))
       signalPassFailure();
     markAllAnalysesPreserved();
   }
@@ -108,7 +114,7 @@ struct VerifyNumericsPass : ad::impl::VerifyNumericsPassBase<VerifyNumericsPass>
 
 struct VerifyDifferentiatedPass : ad::impl::VerifyDifferentiatedPassBase<VerifyDifferentiatedPass> {
   void runOnOperation() override {
-    if (failed(checkAll(getOperation(), checkDifferentiated)))
+    if (failed(checkAll(*this, getOperation(), checkDifferentiated)))
       signalPassFailure();
     markAllAnalysesPreserved();
   }
@@ -116,7 +122,7 @@ struct VerifyDifferentiatedPass : ad::impl::VerifyDifferentiatedPassBase<VerifyD
 
 struct VerifyAutocastPass : ad::impl::VerifyAutocastPassBase<VerifyAutocastPass> {
   void runOnOperation() override {
-    if (failed(checkAll(getOperation(), checkAutocast)))
+    if (failed(checkAll(*this, getOperation(), checkAutocast)))
       signalPassFailure();
     markAllAnalysesPreserved();
   }
@@ -124,7 +130,7 @@ struct VerifyAutocastPass : ad::impl::VerifyAutocastPassBase<VerifyAutocastPass>
 
 struct VerifyFusedPass : ad::impl::VerifyFusedPassBase<VerifyFusedPass> {
   void runOnOperation() override {
-    if (failed(checkAll(getOperation(), checkFused)))
+    if (failed(checkAll(*this, getOperation(), checkFused)))
       signalPassFailure();
     markAllAnalysesPreserved();
   }
@@ -132,7 +138,7 @@ struct VerifyFusedPass : ad::impl::VerifyFusedPassBase<VerifyFusedPass> {
 
 struct VerifyLinalgPass : ad::impl::VerifyLinalgPassBase<VerifyLinalgPass> {
   void runOnOperation() override {
-    if (failed(checkAll(getOperation(), checkLinalg)))
+    if (failed(checkAll(*this, getOperation(), checkLinalg)))
       signalPassFailure();
     markAllAnalysesPreserved();
   }

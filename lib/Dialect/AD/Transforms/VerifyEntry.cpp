@@ -7,6 +7,9 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-verify-entry"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_VERIFYENTRYPASS
@@ -89,6 +92,7 @@ LogicalResult ad::verifyEntry(ModuleOp module, StringRef name) {
   }
   if (entry.isExternal())
     return entry.emitError("entry '@") << name << "' has no body";
+  LDBG() << "the entry is @" << name << " with " << entry.getNumResults() << " results";
   if (failed(verifyTypes(entry)))
     return failure();
   if (entry.getNumResults() == 0 && !reachesSeen(module, entry))

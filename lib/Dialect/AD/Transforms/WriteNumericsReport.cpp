@@ -5,6 +5,9 @@
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "adjoint/Support/TextFile.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-write-numerics-report"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_WRITENUMERICSREPORTPASS
@@ -25,6 +28,7 @@ struct WriteNumericsReportPass : ad::impl::WriteNumericsReportPassBase<WriteNume
 
   void runOnOperation() override {
     markAllAnalysesPreserved();
+    LDBG() << "the log of used permissions goes to '" << file << "'";
     if (failed(writeTextFile(getOperation(), "file of ad-write-numerics-report", file,
                              [&](raw_ostream &os) { NumericsLog::get(&getContext())->writeJson(os); })))
       signalPassFailure();

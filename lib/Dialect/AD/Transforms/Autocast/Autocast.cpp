@@ -9,6 +9,9 @@
 #include "adjoint/Interfaces/FusableOpInterface.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/ShapedOpInterfaces.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-autocast"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_AUTOCASTPASS
@@ -76,6 +79,7 @@ private:
                    : applied.rule == PrecisionRule::never ? f32
                                                           : widest;
     decisions[op] = {element, applied.source};
+    LDBG() << op->getName() << " computes in " << element << " by " << applied.source;
     auto fusable = dyn_cast<FusableOpInterface>(op);
     bool isContraction = fusable && fusable.getFusionKind() == FusionKind::dot;
     setResults(op, isContraction && applied.rule == PrecisionRule::always ? policy.result : element);

@@ -7,6 +7,9 @@
 #include "Texts.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-print-graph"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_PRINTGRAPHPASS
@@ -24,6 +27,7 @@ public:
       : function(function), nodes(function), recorded(recorded), os(os) {}
 
   void print() {
+    LDBG() << "prints @" << function.getSymName() << (recorded ? " as recorded" : " in the dialect");
     int64_t root = 0;
     for (BlockArgument argument : function.getArguments())
       if (isTensor(argument))

@@ -7,6 +7,9 @@
 #include "Texts.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-print-procedure"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_PRINTPROCEDUREPASS
@@ -23,6 +26,7 @@ public:
   ProcedurePrinter(func::FuncOp function, raw_ostream &os) : function(function), nodes(function), os(os) {}
 
   void print() {
+    LDBG() << "prints @" << function.getSymName();
     for (BlockArgument argument : function.getArguments())
       if (isTensor(argument))
         os << "Tensor(id: " << nodes.id(argument) << ", orig_shape: " << shapeOf(argument) << ")\n";
