@@ -33,7 +33,7 @@ FailureOr<SmallVector<HostTensor>> WhileLoops::bindResults(scf::WhileOp loop) {
   return results;
 }
 
-// A power of two.
+// Iterations between polls, rounded down to a power of two.
 int64_t WhileLoops::iterationsBetweenPolls(scf::WhileOp loop) {
   int64_t work = workOf(*loop.getBeforeBody()) + workOf(*loop.getAfterBody());
   return llvm::bit_floor<uint64_t>(polls.iterationsBetweenPolls(work));

@@ -15,38 +15,52 @@ struct TileRow {
 };
 } // namespace
 
+static constexpr TileRow fmaTile(int64_t elementBytes, int64_t m, int64_t n, int64_t k, int64_t stages) {
+  return {MathInstruction::Fma, elementBytes, {m, n, k, /*warpsM=*/0, /*warpsN=*/0, stages, 0}};
+}
+
+static constexpr TileRow mmaSyncTile(int64_t elementBytes, int64_t m, int64_t n, int64_t k, int64_t stages) {
+  return {MathInstruction::MmaSync, elementBytes, {m, n, k, /*warpsM=*/2, /*warpsN=*/4, stages, 0}};
+}
+
+static constexpr TileRow wgmmaTile(int64_t elementBytes, int64_t m, int64_t n, int64_t k,
+                                   int64_t consumerWarpgroups, int64_t clusterSize) {
+  return {MathInstruction::Wgmma,
+          elementBytes,
+          {m, n, k, /*warpsM=*/0, /*warpsN=*/0, /*stages=*/4, consumerWarpgroups, clusterSize}};
+}
+
 // A K tile has 64 bytes along K for mma.sync, and 128 bytes for wgmma, where each consumer warpgroup has 64
 // rows. Chips differ in their instructions (EmitGPU.cpp), not in tile sizes: all tiles fit into every chip.
-// {m, n, k, warpsM, warpsN, stages, consumerWarpgroups, clusterSize}
 static constexpr TileRow kTiles[] = {
-    {MathInstruction::Fma, 1, {128, 128, 16, 0, 0, 4, 0}},
-    {MathInstruction::Fma, 1, {64, 64, 16, 0, 0, 3, 0}},
-    {MathInstruction::Fma, 2, {128, 128, 16, 0, 0, 4, 0}},
-    {MathInstruction::Fma, 2, {64, 64, 16, 0, 0, 3, 0}},
-    {MathInstruction::Fma, 4, {128, 128, 8, 0, 0, 4, 0}},
-    {MathInstruction::Fma, 4, {64, 64, 16, 0, 0, 3, 0}},
-    {MathInstruction::Fma, 8, {64, 64, 8, 0, 0, 3, 0}},
-    {MathInstruction::MmaSync, 1, {128, 128, 64, 2, 4, 3, 0}},
-    {MathInstruction::MmaSync, 1, {64, 64, 64, 2, 4, 3, 0}},
-    {MathInstruction::MmaSync, 2, {128, 128, 32, 2, 4, 3, 0}},
-    {MathInstruction::MmaSync, 2, {64, 64, 32, 2, 4, 3, 0}},
-    {MathInstruction::MmaSync, 4, {128, 128, 16, 2, 4, 3, 0}},
-    {MathInstruction::MmaSync, 4, {64, 64, 16, 2, 4, 3, 0}},
-    {MathInstruction::Wgmma, 1, {128, 256, 128, 0, 0, 4, 2, 2}},
-    {MathInstruction::Wgmma, 1, {128, 256, 128, 0, 0, 4, 2}},
-    {MathInstruction::Wgmma, 1, {128, 128, 128, 0, 0, 4, 2, 2}},
-    {MathInstruction::Wgmma, 1, {128, 128, 128, 0, 0, 4, 2}},
-    {MathInstruction::Wgmma, 1, {64, 64, 128, 0, 0, 4, 1}},
-    {MathInstruction::Wgmma, 2, {128, 256, 64, 0, 0, 4, 2, 2}},
-    {MathInstruction::Wgmma, 2, {128, 256, 64, 0, 0, 4, 2}},
-    {MathInstruction::Wgmma, 2, {128, 128, 64, 0, 0, 4, 2, 2}},
-    {MathInstruction::Wgmma, 2, {128, 128, 64, 0, 0, 4, 2}},
-    {MathInstruction::Wgmma, 2, {64, 64, 64, 0, 0, 4, 1}},
-    {MathInstruction::Wgmma, 4, {128, 256, 32, 0, 0, 4, 2, 2}},
-    {MathInstruction::Wgmma, 4, {128, 256, 32, 0, 0, 4, 2}},
-    {MathInstruction::Wgmma, 4, {128, 128, 32, 0, 0, 4, 2, 2}},
-    {MathInstruction::Wgmma, 4, {128, 128, 32, 0, 0, 4, 2}},
-    {MathInstruction::Wgmma, 4, {64, 64, 32, 0, 0, 4, 1}},
+    fmaTile(1, 128, 128, 16, 4),
+    fmaTile(1, 64, 64, 16, 3),
+    fmaTile(2, 128, 128, 16, 4),
+    fmaTile(2, 64, 64, 16, 3),
+    fmaTile(4, 128, 128, 8, 4),
+    fmaTile(4, 64, 64, 16, 3),
+    fmaTile(8, 64, 64, 8, 3),
+    mmaSyncTile(1, 128, 128, 64, 3),
+    mmaSyncTile(1, 64, 64, 64, 3),
+    mmaSyncTile(2, 128, 128, 32, 3),
+    mmaSyncTile(2, 64, 64, 32, 3),
+    mmaSyncTile(4, 128, 128, 16, 3),
+    mmaSyncTile(4, 64, 64, 16, 3),
+    wgmmaTile(1, 128, 256, 128, /*consumerWarpgroups=*/2, /*clusterSize=*/2),
+    wgmmaTile(1, 128, 256, 128, /*consumerWarpgroups=*/2, /*clusterSize=*/1),
+    wgmmaTile(1, 128, 128, 128, /*consumerWarpgroups=*/2, /*clusterSize=*/2),
+    wgmmaTile(1, 128, 128, 128, /*consumerWarpgroups=*/2, /*clusterSize=*/1),
+    wgmmaTile(1, 64, 64, 128, /*consumerWarpgroups=*/1, /*clusterSize=*/1),
+    wgmmaTile(2, 128, 256, 64, /*consumerWarpgroups=*/2, /*clusterSize=*/2),
+    wgmmaTile(2, 128, 256, 64, /*consumerWarpgroups=*/2, /*clusterSize=*/1),
+    wgmmaTile(2, 128, 128, 64, /*consumerWarpgroups=*/2, /*clusterSize=*/2),
+    wgmmaTile(2, 128, 128, 64, /*consumerWarpgroups=*/2, /*clusterSize=*/1),
+    wgmmaTile(2, 64, 64, 64, /*consumerWarpgroups=*/1, /*clusterSize=*/1),
+    wgmmaTile(4, 128, 256, 32, /*consumerWarpgroups=*/2, /*clusterSize=*/2),
+    wgmmaTile(4, 128, 256, 32, /*consumerWarpgroups=*/2, /*clusterSize=*/1),
+    wgmmaTile(4, 128, 128, 32, /*consumerWarpgroups=*/2, /*clusterSize=*/2),
+    wgmmaTile(4, 128, 128, 32, /*consumerWarpgroups=*/2, /*clusterSize=*/1),
+    wgmmaTile(4, 64, 64, 32, /*consumerWarpgroups=*/1, /*clusterSize=*/1),
 };
 // Tiles that keep the multiprocessors of a large chip busy: about kDefaultSMCount.
 static constexpr int64_t kManyTiles = 128;

@@ -40,7 +40,7 @@ func.func @other_order(%x: tensor<4x8xf32>, %w: tensor<8x2xf32>) -> tensor<4xf32
 
 // Without --ad-set-numerics either operand might be repeated.
 func.func @other_shape(%p: tensor<?xf32>, %q: tensor<?xf32>) -> tensor<?xf32> {
-  // CHECK: fuse-remarks.mlir:[[#@LINE+1]]:8: remark: [Missed] producer-stays-outside | Category:ad-fuse | operation=ad.exp, reason="its shape is another one"
+  // CHECK: fuse-remarks.mlir:[[#@LINE+1]]:8: remark: [Missed] producer-stays-outside | Category:ad-fuse | operation=ad.exp, reason="its shape differs from the kernel's iteration space"
   %g = ad.exp %p : tensor<?xf32>
   %s = ad.add %g, %q : tensor<?xf32>
   return %s : tensor<?xf32>

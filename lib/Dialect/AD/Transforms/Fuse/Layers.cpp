@@ -5,9 +5,9 @@
 //
 // A group starts with a contraction, then with a reduction, then with an elementwise operation. It grows by
 // elementwise operations with as many elements as one of its members, layer by layer, until a layer adds
-// none. Groups of contractions and reductions get only operations that depend on them. A group never gets an
-// operation that depends on one outside which uses a result of the group: so no group depends on itself. A
-// member is read only at the element at which it was computed.
+// none. Groups of contractions and reductions get only operations that depend on them. No member may depend
+// on an outside user of the group: otherwise the group would depend on itself. A member is read only at the
+// element at which it was computed.
 
 #include "Layers.h"
 #include "Rules.h"

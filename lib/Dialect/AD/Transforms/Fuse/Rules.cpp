@@ -166,9 +166,9 @@ static Fit refuse(StringRef reason) { return {ComputeAt::point, false, reason}; 
 static Fit fitElementwise(Operation *op, ComputeAt at, const Cluster &cluster, ClusterGraph &graph) {
   Value result = op->getResult(0);
   if (at == ComputeAt::point && !hasSpaceOf(result, cluster.space, graph))
-    return refuse("its shape is another one");
+    return refuse("its shape differs from the kernel's iteration space");
   if (at == ComputeAt::row && !hasRowsOf(result, cluster.space, graph))
-    return refuse("its shape is another one");
+    return refuse("its shape differs from the kernel's iteration space");
   if (at == ComputeAt::reduction)
     return {at, false, whyNotInside(op, cluster, graph)};
   return {at, false, {}};
@@ -190,7 +190,7 @@ static Fit fitRowReduction(Operation *op, ComputeAt at, const Cluster &cluster, 
   if (cluster.reduces)
     return refuse("the fusion reduces another iteration space");
   if (!hasSpaceOf(op->getResult(0), cluster.space, graph))
-    return refuse("its shape is another one");
+    return refuse("its shape differs from the kernel's iteration space");
   return {ComputeAt::row, true, {}};
 }
 
@@ -200,7 +200,7 @@ static Fit fitContractionLike(Operation *op, ComputeAt at, const Cluster &cluste
   if (cluster.hasRows || !mayShareOrder(orderOf(op), cluster.order))
     return refuse("the fusion sums in another order");
   if (!hasSpaceOf(op->getResult(0), cluster.space, graph))
-    return refuse("its shape is another one");
+    return refuse("its shape differs from the kernel's iteration space");
   return {at, false, {}};
 }
 
