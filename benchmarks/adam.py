@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""A step of Adam on 10 M parameters, called from Python on one core, beside PyTorch and JAX.
+"""A step of Adam on 10 M parameters, called from Python on one core, compared with PyTorch and JAX.
 
 Parameters and both moments are donated: ours updates the NumPy arrays that it is given, PyTorch's fused optimizer its
 tensors, and JAX gets its arrays back from a jitted step that donates them. Before anything is timed, the parameters
 after several steps are held against NumPy in f64. The contenders take turns, one step each. Needs the package
-(scripts/build_python.sh) beside the tools. The ratio is the time of the best peer divided by ours: above 1 we are
+(scripts/build_python.sh) next to the tools. The ratio is the time of the best peer divided by ours: above 1 we are
 faster.
 """
 

@@ -3,7 +3,7 @@
 """Seconds from the start of ad-runner's main to the first kernel on one core: cold, and from the cache.
 
 Two programs: the training of examples/digits/transformer.mlir with a single step, so that little but compiling is left,
-and layers of a perceptron with 300 operations. Behind them what passes cost per operation of such layers, without code,
+and layers of a perceptron with 300 operations. After them what passes cost per operation of such layers, without code,
 at growing length. No peer compiles these programs; the lines are held against our own aims.
 """
 

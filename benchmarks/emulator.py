@@ -24,13 +24,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 TOOL = ROOT / "build/release/bin/ad-gpu-emulate"
 INPUTS = ROOT / "test/Emulator/Inputs"
 ROWS, M, N, K = 256, 512, 512, 512
-BLOCKS, TURNS = 64, 32
+BLOCKS, ITERATIONS = 64, 32
 INSTRUCTIONS_AIM, WGMMA_AIM = 300e6, 10e9
 
 
-# y = 2 x + 1 over TURNS elements of each thread, a block's width apart: eleven operations a turn.
+# y = 2 x + 1 over ITERATIONS elements of each thread, a block's width apart: eleven operations an iteration.
 LOOP = """gpu.module @kernels {
-  llvm.func @loop(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>, %turns: i32) attributes {nvvm.kernel} {
+  llvm.func @loop(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>, %iterations: i32) attributes {nvvm.kernel} {
     %c0 = llvm.mlir.constant(0 : i32) : i32
     %c1 = llvm.mlir.constant(1 : i32) : i32
     %one = llvm.mlir.constant(1.0 : f32) : f32
@@ -38,10 +38,10 @@ LOOP = """gpu.module @kernels {
     %tid = nvvm.read.ptx.sreg.tid.x : i32
     %block = nvvm.read.ptx.sreg.ctaid.x : i32
     %size = nvvm.read.ptx.sreg.ntid.x : i32
-    %row = llvm.mul %block, %turns : i32
+    %row = llvm.mul %block, %iterations : i32
     %first = llvm.mul %row, %size : i32
-    llvm.br ^turn(%c0 : i32)
-  ^turn(%i: i32):
+    llvm.br ^iteration(%c0 : i32)
+  ^iteration(%i: i32):
     %step = llvm.mul %i, %size : i32
     %line = llvm.add %step, %first : i32
     %at = llvm.add %line, %tid : i32
@@ -52,8 +52,8 @@ LOOP = """gpu.module @kernels {
     %c = llvm.fadd %b, %one : f32
     llvm.store %c, %to : f32, !llvm.ptr<1>
     %next = llvm.add %i, %c1 : i32
-    %more = llvm.icmp "ult" %next, %turns : i32
-    llvm.cond_br %more, ^turn(%next : i32), ^end
+    %more = llvm.icmp "ult" %next, %iterations : i32
+    llvm.cond_br %more, ^iteration(%next : i32), ^end
   ^end:
     llvm.return
   }
@@ -80,12 +80,12 @@ def cases():
     wide = ["map:box=64x64,swizzle=128:bf16:{a}", "map:box=256x64,swizzle=128:bf16:{b}", "i32:" + str(K)]
     softmax = INPUTS / "softmax.mlir"
     flops = 2.0 * M * N * K
-    straight = count_instructions(LOOP.split("^turn", 1)[0])
-    turn = count_instructions(LOOP.split("^turn(%i", 1)[1]) - 1
+    straight = count_instructions(LOOP.split("^iteration", 1)[0])
+    per_iteration = count_instructions(LOOP.split("^iteration(%i", 1)[1]) - 1
     return {
-        "loop": ("M thread-instructions/s", 256.0 * BLOCKS * (straight + TURNS * turn), INSTRUCTIONS_AIM,
+        "loop": ("M thread-instructions/s", 256.0 * BLOCKS * (straight + ITERATIONS * per_iteration), INSTRUCTIONS_AIM,
                  ["{loop}", "--grid", BLOCKS, "--block", 256],
-                 ["{long}", f"out:f32:{BLOCKS * TURNS * 256}", f"i32:{TURNS}"]),
+                 ["{long}", f"out:f32:{BLOCKS * ITERATIONS * 256}", f"i32:{ITERATIONS}"]),
         "softmax": ("M thread-instructions/s", 128.0 * ROWS * count_instructions(softmax.read_text()), None,
                     [softmax, "--grid", ROWS, "--block", 128], ["bf16:{x}", f"out:f32:{ROWS}x1024"]),
         "mma": ("MFLOP/s", flops, None, [INPUTS / "gemm-mma.mlir", "--grid", f"{N // 16},{M // 32}", "--block", 64],
@@ -131,7 +131,7 @@ def main():
         paths = {"wide": folder / "wide.mlir"}
         paths["loop"], paths["long"] = folder / "loop.mlir", folder / "long.npy"
         paths["loop"].write_text(LOOP)
-        np.save(paths["long"], random.standard_normal(BLOCKS * TURNS * 256).astype(np.float32))
+        np.save(paths["long"], random.standard_normal(BLOCKS * ITERATIONS * 256).astype(np.float32))
         paths["wide"].write_text(widen((INPUTS / "gemm-wgmma.mlir").read_text()))
         for array, shape in {"x": (ROWS, 1024), "a": (M, K), "b": (N, K)}.items():
             paths[array] = folder / f"{array}.npy"

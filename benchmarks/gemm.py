@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 # Debian packages: libopenblas-dev libdnnl-dev
-"""Matrix products on one core: ours beside OpenBLAS, oneDNN, NumPy, PyTorch and JAX, and as shares of the CPU's peak.
+"""Matrix products on one core: ours, OpenBLAS, oneDNN, NumPy, PyTorch and JAX, and as shares of the CPU's peak.
 
-Like is compared with like. In the first table operands lie plain in memory, a transposed one as its transpose, and all
+Like is compared with like. In the first table operands are plain in memory, a transposed one as its transpose, and all
 is f32. In the second the right operand is packed beforehand: by oneDNN in the layout that it likes best, by us before a
 loop of products with it; in f32 and, where the CPU has dot products of bf16 pairs, in bf16. Ours is `strict`;
-`reproducible` is measured beside it on a few shapes.
+`reproducible` is measured, too, on a few shapes.
 """
 
 import pathlib
@@ -28,7 +28,7 @@ LIBRARIES = [measure.Library("openblas", "cblas.h", "-lopenblas", "libopenblas-d
 PLAIN = {"openblas": ["openblas"], "onednn": ["onednn-sgemm", "onednn-matmul"]}
 PREPACKED = "onednn-prepacked"
 COLUMNS = ["openblas", "onednn-sgemm", "onednn-matmul", "numpy", "torch", "jax"]
-TURNS = 16  # of the loop that a matrix is packed before
+ITERATIONS = 16  # of the loop that a matrix is packed before
 REPRODUCIBLE = {"256x256x256", "197x768x768", "1024x1024x1024", "32x1024x1024"}
 
 
@@ -52,7 +52,7 @@ class Case:
         return self.text
 
     def shapes(self):
-        """Of the operands as they lie in memory."""
+        """Of the operands as they are in memory."""
         a, b = (self.m, self.k), (self.k, self.n)
         lead = (self.batch,) if self.batch > 1 else ()
         return [lead + (shape[::-1] if trans else shape) for shape, trans in zip((a, b), self.trans)]
@@ -70,17 +70,17 @@ class Case:
         return self.loop() if self.prepacked else self.product()
 
     def loop(self):
-        """Products with one matrix, each with a left operand that is copied in its turn, in a kernel of its own."""
+        """Products with one matrix, each with a left operand that is copied in its iteration, in a kernel of its own."""
         def tensor(*shape):
             return f"tensor<{''.join(f'{size}x' for size in shape)}{self.element}>"
         (m, k), b, c = (self.m, self.k), tensor(*self.shapes()[1]), tensor(self.m, self.n)
         return f"""func.func @main(%all: {tensor(2, m, k)} {{ad.name = "a"}}, %b: {b} {{ad.name = "b"}}) -> {c} {{
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %turns = arith.constant {TURNS} : index
+  %iterations = arith.constant {ITERATIONS} : index
   %zero = ad.constant dense<0.0> : {c}
-  %last = scf.for %i = %c0 to %turns step %c1 iter_args(%before = %zero) -> ({c}) {{
-    %first = arith.divui %i, %turns : index
+  %last = scf.for %i = %c0 to %iterations step %c1 iter_args(%before = %zero) -> ({c}) {{
+    %first = arith.divui %i, %iterations : index
     %one = ad.dynamic_slice %all[%first, %c0, %c0] : {tensor(2, m, k)} -> {tensor(1, m, k)}
     %same = ad.reshape %one : {tensor(1, m, k)} -> {tensor(m, k)}
     %a = ad.barrier %same : {tensor(m, k)}
@@ -177,7 +177,7 @@ def ours_of(case, folder, mode):
     """A contender: seconds per product."""
     ours = measure.Ours(folder, case.program(), {"a": "uniform:1", "b": "uniform:2"}, mode)
     if case.prepacked:
-        return lambda: ours.time(max(3, case.calls // TURNS), of="dot") / TURNS
+        return lambda: ours.time(max(3, case.calls // ITERATIONS), of="dot") / ITERATIONS
     return lambda: ours.time(case.calls)
 
 
@@ -254,7 +254,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         peers = measure.Peers(folder, "gemm_peers.cpp", ["-O2", "-march=native"], LIBRARIES,
                               {"OPENBLAS_CORETYPE": "SkylakeX"})
-        print(f"GFLOP/s, one thread, ours strict, median of {options.rounds} interleaved rounds; ratio: to the best beside it.\n"
+        print(f"GFLOP/s, one thread, ours strict, median of {options.rounds} interleaved rounds; ratio: to the best peer.\n"
               f"All write to the same memory in each call, but JAX to fresh memory.")
         print(f"{'M x N x K':28} {'peak':>6} {'ours':>7} {'share':>6} {'ratio':>6}  "
               + " ".join(f"{name:>7}" for name in COLUMNS))

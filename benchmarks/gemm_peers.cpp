@@ -129,7 +129,7 @@ memory::desc describe(memory::data_type type, int64_t batch, int64_t rows, int64
   return {sizes, type, strides};
 }
 
-/// The numbers, which lie as `plain` says, as `wanted` says.
+/// The numbers, laid out as `plain` says, in the layout that `wanted` says.
 memory place(const dnnl::engine &engine, float *numbers, const memory::desc &plain,
              const memory::desc &wanted) {
   memory given(plain, engine, numbers);

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Kernels and training steps on an NVIDIA GPU: ours beside cuBLAS (PyTorch), torch.compile and JAX.
+"""Kernels and training steps on an NVIDIA GPU: ours compared with cuBLAS (PyTorch), torch.compile and JAX.
 
 A machine with a GPU often has no compiler of ours, so making and measuring can be apart: --make FOLDER compiles
-everything ahead of time and puts what is needed beside it; gpu.py --from FOLDER measures there. Without either both
+everything ahead of time and puts what is needed next to it; gpu.py --from FOLDER measures there. Without either both
 happen here. A kernel is applied to its own result again and again in one program, whose time by CUDA events (adrt-run
 --bench) is divided by the steps; sums, whose result is smaller, run alone. Contractions of bf16 are `fast`, so that
 tensor cores may sum; those of f32 are measured in `strict`, and with `narrow` as tf32; all else is `strict`. Training
@@ -52,7 +52,7 @@ def kernel_cases(folder, plan, peers):
 
 
 def tile_cases(folder, plan, peers):
-    """The largest product in each form, beside one measurement of cuBLAS."""
+    """The largest product in each form, and one measurement of cuBLAS."""
     for number, (tile, kernel) in enumerate(tiles(plan)):
         if not (folder / f"tile-{tile}.adx").exists():
             continue
@@ -79,7 +79,7 @@ def cases_of(part, folder, plan, peers, inputs):
 
 
 def take_turns(contenders, rounds, deadline):
-    """(answers by name, reasons by name). Each round starts with another contender; one that fails is not asked again."""
+    """(answers by name, reasons by name). Each round starts with another contender; one that fails is not called again."""
     answers, failed = {name: [] for name in contenders}, {}
     for number in range(rounds):
         names = [name for name in contenders if name not in failed]
@@ -118,7 +118,7 @@ def measure(folder, part, sink, deadline, only="", rounds=ROUNDS, patience=1):
                     sink(kind="note", text=f"not measured, the time is over: {case}")
                     continue
                 row = row_of(case, known, *take_turns(contenders, rounds,
-                                                      processes.Deadline(deadline.at_most(row_seconds))))
+                                                      processes.Deadline(deadline.clamp(row_seconds))))
                 if processes.ended.is_set():
                     break
                 sink(**row)

@@ -4,7 +4,7 @@ take it from here, too."""
 
 BURST = 0.05  # seconds that the steps of a kernel take, about
 FLOPS, BANDWIDTH = {"bf16": 600e12, "f32": 40e12}, 3.5e12  # guesses, only to find the number of steps
-UNROLLED = 8  # applications in a turn of the loop: turns of several kernels are replayed as a graph
+UNROLLED = 8  # applications in an iteration of the loop: iterations of several kernels are replayed as a graph
 BYTES = {"f32": 4, "bf16": 2}
 
 
@@ -14,8 +14,8 @@ def calls_for(estimate):
 
 
 class Kernel:
-    """One operation from a matrix to one of its shape, and the operands beside it as (name, shape, source). `unrolled`
-    is how often a turn of the program applies it; `autotuned` kernels are compiled by torch in its slowest mode,
+    """One operation from a matrix to one of its shape, and its other operands as (name, shape, source). `unrolled`
+    is how often an iteration of the program applies it; `autotuned` kernels are compiled by torch in its slowest mode,
     too."""
 
     def __init__(self, name, text, element, rows, columns, mode, operands=(), flops=0, unrolled=1, autotuned=False):
@@ -29,7 +29,7 @@ class Kernel:
         return f"{self.name} {self.element} {self.shape[0]}x{self.shape[1]}"
 
     def limit(self, steps, repeat):
-        """At most so many steps, in whole turns, and runs."""
+        """At most so many steps, in whole iterations, and runs."""
         self.repeat = min(self.repeat, repeat)
         self.unrolled = min(self.unrolled, steps)
         self.steps = max(1, min(self.steps, steps) // self.unrolled) * self.unrolled
@@ -50,13 +50,13 @@ class Kernel:
 
     def program(self):
         t = self.tensor(self.shape)
-        turn = "\n".join(map(self.application, range(self.unrolled)))
+        iteration = "\n".join(map(self.application, range(self.unrolled)))
         return f"""func.func @main({self.signature()}) -> {t} {{
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %turns = arith.constant {self.steps // self.unrolled} : index
-  %last = scf.for %i = %c0 to %turns step %c1 iter_args(%v0 = %x) -> {t} {{
-{turn}
+  %iterations = arith.constant {self.steps // self.unrolled} : index
+  %last = scf.for %i = %c0 to %iterations step %c1 iter_args(%v0 = %x) -> {t} {{
+{iteration}
     scf.yield %v{self.unrolled} : {t}
   }}
   return %last : {t}
@@ -107,7 +107,7 @@ def gradient(size, rows):
 
 
 def product_as_tf32(size):
-    """Both operands along the depth, as warpgroups take them."""
+    """Both operands are K-major, as wgmma reads them."""
     operand = ("b", (size, size), f"normal:2:{size ** -0.5}")
     text = "{y} = ad.dot {v}, %b batch [] x [] contract [1] x [1] : ({t}, {tb}) -> {t}"
     return Kernel("dot_nt", text, "f32", size, size, "fast,narrow", [operand], 2 * size**3, UNROLLED)
@@ -122,7 +122,7 @@ def layer_norm(rows, columns):
 def kernels(extent):
     """All of them, those first that say most when time is short."""
     for kernel in every_kernel(extent):
-        yield kernel.limit(extent["most_steps"], extent["most_repeat"])
+        yield kernel.limit(extent["max_steps"], extent["max_repeat"])
 
 
 def every_kernel(extent):
@@ -145,7 +145,7 @@ def tiles(extent):
     """(tile, kernel): the largest product in three forms. A name of its own tells them from the one that the compiler
     chooses."""
     for tile in extent["tiles"]:
-        yield tile, product(extent["sizes"][-1]).limit(extent["most_steps"], extent["most_repeat"])
+        yield tile, product(extent["sizes"][-1]).limit(extent["max_steps"], extent["max_repeat"])
 
 
 AUTOTUNED = [("bf16", 8192), ("f32", 4096)]
@@ -154,9 +154,9 @@ LARGE = {"sizes": [1024, 2048, 4096, 8192], "f32_sizes": [1024, 4096], "gradient
          "tiles": ["2x128x256", "128x256", "128x128"],
          "shapes": [(4096, 1024), (16384, 4096), (8192, 8192)], "layers": [1, 6], "training_steps": 1000,
          "digit_steps": 880,
-         "block": [4, 1024], "most_steps": 4000, "most_repeat": 50}
+         "block": [4, 1024], "max_steps": 4000, "max_repeat": 50}
 SMALL = {"sizes": [64], "f32_sizes": [64], "gradients": [(64, 1024)],
          "sums": [("column_sum", 2000, 32, [0]), ("sum", 2000, 32, [0, 1])],
          "tiles": ["128x128", "64x64"], "shapes": [(32, 64), (64, 64)], "layers": [1], "training_steps": 2,
          "digit_steps": 4, "block": None,
-         "most_steps": 3, "most_repeat": 2}  # for tests of this program
+         "max_steps": 3, "max_repeat": 2}  # for tests of this program

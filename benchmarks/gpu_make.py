@@ -14,10 +14,10 @@ from gpu_kernels import kernels, tiles
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
-BESIDE = ["encoder.py", "gpu.py", "gpu_kernels.py", "gpu_ours.py", "gpu_peers.py", "gpu_training.py", "gpu_worker.py",
+FILES = ["encoder.py", "gpu.py", "gpu_kernels.py", "gpu_ours.py", "gpu_peers.py", "gpu_training.py", "gpu_worker.py",
           "jax_digits.py", "jax_encoder.py",
           "jax_llama.py", "llama.py", "measure.py", "torch_digits.py", "torch_encoder.py", "torch_llama.py"]
-SHARED = ["processes.py", "jsonlines.py"]  # with the cases, in whose folder this one lies when it is packed
+SHARED = ["processes.py", "jsonlines.py"]  # with the cases, whose folder this one is in when it is packed
 DIGITS = ROOT / "examples" / "digits"
 CPU = "x86-64-v3"  # whose instructions the host code may use
 
@@ -72,7 +72,7 @@ def make(folder, target, chip, extent):
     make_training(runner, folder, target, chip, extent)
     if not (folder.parent / "adrt-run").exists():
         shutil.copy(binaries / "adrt-run", folder)
-    for name in BESIDE:
+    for name in FILES:
         shutil.copy(HERE / name, folder)
     for name in SHARED:
         shutil.copy(ROOT / "test" / "Device" / name, folder)

@@ -17,7 +17,7 @@ class Failed(Exception):
 
 
 def runner_of(folder):
-    """adrt-run lies with the benchmarks, or above them in a bundle."""
+    """adrt-run is in the folder of the benchmarks, or in its parent in a bundle."""
     return next(path for path in (folder / "adrt-run", folder.parent / "adrt-run") if path.exists())
 
 

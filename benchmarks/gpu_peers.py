@@ -14,11 +14,11 @@ import gpu_training
 from gpu_kernels import kernels, tiles
 
 ROUNDS = 5  # whose median counts
-MOST_NODES = 20  # steps in a graph
+MAX_NODES = 20  # steps in a graph
 
 
 def norm_like(array, *rest):
-    """The operands that a kernel has beside its matrix, scaled as ours."""
+    """The operands of a kernel other than its matrix, scaled as ours."""
     return [array(shape) * shape[0] ** -0.5 for _, shape, _ in rest]
 
 
@@ -90,7 +90,7 @@ class Torch:
     def measure(self, kernel, name):
         self.torch.backends.cuda.matmul.allow_tf32 = "narrow" in kernel.mode
         x, form = self.form(kernel, name)
-        nodes = max(1, min(kernel.steps, MOST_NODES))
+        nodes = max(1, min(kernel.steps, MAX_NODES))
         applied_to_result = kernel.steps > 1 and name != "copy"
 
         def run():

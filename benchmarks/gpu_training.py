@@ -69,7 +69,7 @@ def arguments(folder, inputs, case, plan):
 
 def our_contenders(folder, inputs, case, steps, plan):
     inputs.mkdir(exist_ok=True)
-    repeat = min(5, plan["most_repeat"])
+    repeat = min(5, plan["max_repeat"])
     given = arguments(folder, inputs, case, plan)
     return {"ours": gpu_ours.Program(folder, case, given, steps, repeat),
             "ours-one-by-one": gpu_ours.Program(folder, case, [*given, ONE_BY_ONE], steps, repeat)}

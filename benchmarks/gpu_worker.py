@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""A peer in a process of its own, which is asked for one measurement after the other. Importing PyTorch or JAX costs
-seconds, so that the process stays; one that is late or dies is replaced before the next question."""
+"""A peer in a process of its own, which makes one measurement after the other. Importing PyTorch or JAX costs
+seconds, so that the process stays; one that is late or dies is replaced before the next measurement."""
 
 import contextlib
 import json
@@ -67,10 +67,10 @@ class Worker:
                 if not selector.select(deadline.remaining()):
                     self.stop()
                     raise Failed("the time of the row is over")
-                piece = os.read(self.process.stdout.fileno(), 1 << 16)
-                if not piece:
+                chunk = os.read(self.process.stdout.fileno(), 1 << 16)
+                if not chunk:
                     raise OSError("no answer")
-                line += piece
+                line += chunk
         return json.loads(line)
 
     def contender(self, **question):

@@ -19,7 +19,7 @@ HALF = COLUMNS // 2
 SHARED = HEADS // KEY_HEADS  # query heads that share a key head
 EPSILON = 1e-5
 SCALE = 1.0 / math.sqrt(COLUMNS)
-HIDDEN = -1e30  # the score of a position that lies ahead
+HIDDEN = -1e30  # the score of a later position
 
 
 def shapes():

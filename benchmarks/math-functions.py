@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 # Debian packages: libsleef-dev
-"""Elementary functions in f32 on one core: ours in `strict` beside libm in a loop and SLEEF's AVX-512 functions of 1
-ULP.
+"""Elementary functions in f32 on one core: ours in `strict` compared with libm in a loop and SLEEF's AVX-512
+functions of 1 ULP.
 
 Nanoseconds per element on 64 Ki elements, which stay in the second cache. All read the same numbers. Where SLEEF lacks
 a function, libm's column is the formula that one would write, and nothing is compared.
@@ -23,7 +23,7 @@ BURST = 0.01  # seconds that the calls of one round take, about
 SPEED = 0.3e-9  # seconds per element: a guess, only to find the number of calls
 SLEEF = measure.Library("sleef", "sleef.h", "-lsleef", "libsleef-dev")
 SYMMETRIC, POSITIVE = (-10.0, 10.0), (1e-3, 1e3)
-# The operation and where its arguments lie.
+# The operation and the range of its arguments.
 FUNCTIONS = {
     **{name: (f"ad.{name} %a", [SYMMETRIC]) for name in ("exp", "exp2", "expm1")},
     **{name: (f"ad.{name} %a", [POSITIVE]) for name in ("log", "log2", "log1p")},

@@ -1,10 +1,10 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""What benchmarks beside compiled peers share: options, one core, the peers' program, our kernels' time, rounds,
+"""What benchmarks with compiled peers share: options, one core, the peers' program, our kernels' time, rounds,
 closing lines.
 
 A contender is a function that returns seconds per call, the median of several. All of a case take turns, round after
 round; the first round warms up and does not count. Ours is the time of the kernels alone, as ad-runner reports it, so
-that no start of a process and no dispatch stands in it. We and the peers' programs write to the same memory in every
+that no start of a process and no dispatch is in it. We and the peers' programs write to the same memory in every
 call.
 """
 
@@ -62,8 +62,7 @@ class Library:
 
 
 class Peers:
-    """The peers' program, built from a source beside this file; its macros WITH_<LIBRARY> say which libraries there
-    are."""
+    """The peers' program, built from a source in this folder; its macros WITH_<LIBRARY> say which libraries there are."""
 
     def __init__(self, folder, source, flags, libraries=(), environment=()):
         if not shutil.which(COMPILER):
@@ -139,7 +138,7 @@ def close(name, ratio, peer, case):
 
 
 def close_with_mean(name, ratios, peer):
-    """The lines behind those of the single cases: mean and worst of the ratios by case."""
+    """The lines after those of the single cases: mean and worst of the ratios by case."""
     if ratios:
         close(name, geometric_mean(ratios.values()), peer, f"geometric mean of {len(ratios)}")
         worst = min(ratios, key=ratios.get)

@@ -29,7 +29,7 @@ inline Memory makeNumbers(int64_t count) {
   return memory;
 }
 
-/// The median over the calls, behind one that warms up.
+/// The median over the calls, after one that warms up.
 template <typename Call> double medianSeconds(int calls, Call &&call) {
   using Clock = std::chrono::steady_clock;
   std::vector<double> seconds;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Kernels over rows in f32 on one core: ours beside memcpy of as many bytes and C++ compiled by clang.
+"""Kernels over rows in f32 on one core: ours compared with memcpy of as many bytes and C++ compiled by clang.
 
 clang compiles rows_peers.cpp twice: with -O3 -march=native -ffast-math, and without the last. Its exponential is a
 polynomial in the source, since libm's is a call for each element. Ours is `strict`; elementwise kernels are measured in
@@ -17,7 +17,7 @@ BURST = 0.02  # seconds that the calls of one round take, about
 BANDWIDTH = 30e9  # a guess, only to find the number of calls
 SIZES = [(4096, 1024), (64, 1024)]
 FLAGS = {"clang": ["-O3", "-march=native", "-ffast-math"], "clang-ieee": ["-O3", "-march=native"]}
-# What stands between %x and %y, and whether `fast` may change it.
+# What is between %x and %y, and whether `fast` may change it.
 KERNELS = {
     "softmax": ("%y = ad.softmax %x axis 1 : {t}", False),
     "layer_norm": ("%y = ad.layer_norm %x, %scale, %bias epsilon 1.0e-5 : {t}, {v}", False),

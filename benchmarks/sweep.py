@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Named cases and random neighbours on one core: ours in `strict` beside NumPy, JAX and PyTorch (eager and compiled).
+"""Named and random cases on one core: ours in `strict` compared with NumPy, JAX and PyTorch (eager and compiled).
 
 Before a case is timed, the results of each contender are held against an evaluation in f64: ours must be right, and a
 peer whose results are wrong is left out. The contenders take turns in each round. Ours is the time of a run within

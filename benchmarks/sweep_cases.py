@@ -12,7 +12,7 @@ import numpy as np
 from sweep_graph import Graph
 
 FLOATS = ["f32"] * 6 + ["f64", "bf16", "f16"]
-SHORTEST = 3e-5  # seconds: beside shorter ones a call from Python is all that would be measured
+SHORTEST = 3e-5  # seconds: with shorter ones a call from Python is all that would be measured
 SMOOTH = ("abs", "neg", "exp", "tanh", "erf", "gelu", "gelu_tanh", "silu", "sigmoid", "relu", "sin", "cos", "softplus")
 
 
@@ -29,15 +29,15 @@ class Draw:
         return self.rng.random() < share
 
     def size(self, low, high, unit=0.06):
-        """Uniform in the logarithm: any number, a multiple of 16, a power of two or a neighbour of one."""
+        """Uniform in the logarithm: any number, a multiple of 16, a power of two or adjacent to one."""
         if self.chance(unit):
             return 1
         value = math.exp(self.rng.uniform(math.log(low), math.log(high)))
-        kind = self.pick(["any", "multiple", "power", "neighbour"])
+        kind = self.pick(["any", "multiple", "power", "adjacent"])
         if kind == "multiple":
             value = 16 * max(1, round(value / 16))
         elif kind != "any":
-            value = 2 ** round(math.log2(value)) + (self.pick([-1, 1]) if kind == "neighbour" else 0)
+            value = 2 ** round(math.log2(value)) + (self.pick([-1, 1]) if kind == "adjacent" else 0)
         return int(min(max(round(value), low), high))
 
     def within(self, count, budget, low=2):
@@ -186,7 +186,7 @@ def movement(draw, g):
 
 
 def attention_of(draw, g, element, sizes):
-    """Scaled products of rows, a softmax, and its product with values; heads lie before or behind the rows."""
+    """Scaled products of rows, a softmax, and its product with values; heads are before or after the rows."""
     batch, heads, rows, keys, columns = sizes
     inner = draw.chance(0.5)
     shapes = [(batch, n, heads, columns) if inner else (batch, heads, n, columns) for n in (rows, keys, keys)]

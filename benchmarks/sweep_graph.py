@@ -117,12 +117,12 @@ class Graph:
         seconds = 0.0
         for node in self.nodes:
             contracted = node.parameters["contract"][0] if node.kind == "dot" else None
-            depth = math.prod(node.operands[0].shape[a] for a in contracted) if contracted else 0
-            seconds += math.prod(node.shape) * (1e-10 + 2e-11 * depth)
+            k = math.prod(node.operands[0].shape[a] for a in contracted) if contracted else 0
+            seconds += math.prod(node.shape) * (1e-10 + 2e-11 * k)
         return seconds * (3 if self.wrt else 1)
 
     def causal(self, scores):
-        """Hides what lies behind the row, of scores whose last two axes are rows and columns."""
+        """Hides what is after the row, of scores whose last two axes are rows and columns."""
         return self.node("causal", [scores], scores.shape)
 
 

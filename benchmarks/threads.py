@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Kernels and steps with one and two threads: ours in `strict` beside JAX and PyTorch (eager and compiled).
+"""Kernels and steps with one and two threads: ours in `strict` compared with JAX and PyTorch (eager and compiled).
 
 Peers live in two processes, one on one core and one on two, since JAX counts its threads once; we and both of them take
 turns in each round. Ours is the time of a run within adrt-run, a peer's is that of a call from Python. The gain of a

@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The perceptron of examples/digits in PyTorch: its training step as it stands, through torch.compile, and with CUDA
-graphs beside. Importing it needs PyTorch."""
+"""The perceptron of examples/digits in PyTorch: its training step as it is, through torch.compile, and with CUDA
+graphs, too. Importing it needs PyTorch."""
 
 import time
 

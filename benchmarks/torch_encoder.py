@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The encoder in PyTorch, and its training step as it stands and through torch.compile. Importing it needs PyTorch."""
+"""The encoder in PyTorch, and its training step as it is and through torch.compile. Importing it needs PyTorch."""
 
 import time
 
@@ -65,7 +65,7 @@ class Trainer:
         return self.train(self.compiled, self.steps)
 
     def time_graphs(self):
-        """torch.compile with CUDA graphs; compiled when it is first asked for."""
+        """torch.compile with CUDA graphs; compiled when it is first used."""
         if self.graphs is None:
             self.graphs = torch.compile(self.loss, mode="reduce-overhead")
             self.train(self.graphs, 3)

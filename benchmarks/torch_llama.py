@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The block of llama.py in PyTorch: its loss and gradients, as it stands or compiled. Importing it needs PyTorch."""
+"""The block of llama.py in PyTorch: its loss and gradients, as it is or compiled. Importing it needs PyTorch."""
 
 import torch
 from torch.nn import functional

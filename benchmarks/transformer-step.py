@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 # Debian packages: g++ python3-dev
-"""One training step of the transformer encoder of encoder.py: ours beside JAX and PyTorch, in f32 on one core.
+"""One training step of the transformer encoder of encoder.py: ours compared with JAX and PyTorch, in f32 on one core.
 
 Ours and JAX's fori_loop run all steps in one call; `jax-jit`, `torch-compile` and `torch-eager` call a step from
-Python, as most programs do. Before anything is timed, our loss and gradients are held against f64; behind it, the
+Python, as most programs do. Before anything is timed, our loss and gradients are held against f64; after it, the
 losses after the last step agree.
 """
 

@@ -14,7 +14,7 @@
 !embed = tensor<8x64xf32>
 !position = tensor<8x64xf32>
 !attention = tensor<2x4x64x64xf32>   // query, key, value, merge
-!norms = tensor<2x4x64xf32>          // scale and bias behind the attention, scale and bias behind the dense layers
+!norms = tensor<2x4x64xf32>          // scale and bias after the attention, scale and bias after the dense layers
 !expand = tensor<2x64x128xf32>
 !expand_bias = tensor<2x128xf32>
 !contract = tensor<2x128x64xf32>
