@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-# Builds the Python package `adjoint`, and what it stands on.
+# Builds the Python package `adjoint`, and what it depends on.
 #
 #   scripts/build_python.sh
 #

@@ -49,7 +49,7 @@ one() {
   if limited "$@"; then verdict "$name" 1 0 0; else verdict "$name" 0 1 0; fi
 }
 
-# counted NAME COMMAND…: a program that closes with `N run, N failed`, perhaps behind its name. It is one test, whatever
+# counted NAME COMMAND…: a program that closes with `N run, N failed`, perhaps after its name. It is one test, whatever
 # it counts: some count assertions, some campaigns cases.
 counted() {
   local name=$1 log=$BUILD/test-logs/$1.log code=0 closing
@@ -133,7 +133,7 @@ fuzz_campaigns() {
 }
 
 # The first recipe of CONTRIBUTING.md, followed in a copy of the tree. A changed .td compiles nearly everything again,
-# so it runs only where it is asked for by this name.
+# so it runs only when it is named.
 recipe() {
   [[ $filter == recipe ]] || return 0
   PROGRAM_SECONDS=3600 counted recipe test/Recipe/follow.sh
