@@ -28,7 +28,7 @@ config.environment["FILECHECK_OPTS"] = "-enable-var-scope --allow-unused-prefixe
 # What scripts/common.sh gives sanitized builds, for lit without scripts/test.sh.
 config.environment["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "allow_user_poisoning=0")
 config.environment["UBSAN_OPTIONS"] = os.environ.get("UBSAN_OPTIONS", "print_stacktrace=1")
-# Programs of tests are small: what is asked for on several threads runs there.
+# Programs of tests are small: what is requested on several threads runs there.
 config.environment["ADJOINT_PARALLEL_ALWAYS"] = "1"
 for name in ("HOME", "ADJOINT_MUTATION", "ADJOINT_SEED"):
     if name in os.environ:

@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The benchmarks beside compiled peers start, measure a small case and close with a line for each comparison.
+"""The benchmarks with compiled peers start, measure a small case and close with a line for each comparison.
 
 Each says what it is on --help. Cases whose peers are not installed are skipped with the reason. Closes with `N run, N
 failed`.

@@ -35,7 +35,7 @@ import smoke  # noqa: E402
 import targets_test as programs  # noqa: E402
 
 STRIP = "/usr/lib/llvm-22/bin/llvm-strip"
-BESIDE = ["canonical.py", "cases.py", "check.py", "expectations.json", "expectations.py", "judge.py", "processes.py",
+FILES = ["canonical.py", "cases.py", "check.py", "expectations.json", "expectations.py", "judge.py", "processes.py",
           "report.py", "jsonlines.py", "run.py", "stages.py",
           "tools.py"]
 # Whose instructions the host code for machines with a GPU may use; those machines are others than this one.
@@ -45,7 +45,7 @@ PRINTED = re.compile(r"^(.+): tensor<(?:\d+x)*(\w+)> =", re.MULTILINE)
 
 
 class Variant:
-    """The program of a case compiled in another mode: its results lie within a bound around those of the case."""
+    """The program of a case compiled in another mode: its results are within a bound around those of the case."""
 
     def __init__(self, mode, bound, flags=()):
         self.mode, self.bound, self.flags = mode, bound, list(flags)
@@ -125,11 +125,11 @@ def contraction_arguments(element):
     return [f"--arg={name}={source.format(seed)}" for seed, name in enumerate("abr")]
 
 
-def bound_of_depth(depth, element):
+def bound_of_k(k, element):
     """Around a sum of that many products of normal numbers: one rounding to 16 bits, or two of each product as tf32,
     and any order of summation."""
     relative, of_product = {"bf16": (2.0**-7, 0), "f16": (2.0**-10, 0), "f32": (0, 2.0**-10 + 2.0**-22)}[element]
-    return {"relative": relative, "absolute": (of_product + 2 * depth * 2.0**-24) * 4 * depth}
+    return {"relative": relative, "absolute": (of_product + 2 * k * 2.0**-24) * 4 * k}
 
 
 def contraction(folder, shape, name=None, **more):
@@ -142,7 +142,7 @@ def contraction(folder, shape, name=None, **more):
 
 def within_bound(shape, mode, flags=()):
     """The contraction on tensor cores."""
-    return Variant(mode, {"element": shape[4], **bound_of_depth(shape[2], shape[4])}, flags)
+    return Variant(mode, {"element": shape[4], **bound_of_k(shape[2], shape[4])}, flags)
 
 
 def smoke_cases(folder):
@@ -164,7 +164,7 @@ def all_cases(folder):
         yield Case(f"program-{path.stem}-{counts[path.stem]}", "programs", path, options)
     for name, file, options in graphs.modules(folder):
         yield Case(name, "random", file, options)
-    narrow = {(rows, columns, depth, layout, "f32", *(rest or [0])) for rows, columns, depth, layout,
+    narrow = {(rows, columns, k, layout, "f32", *(rest or [0])) for rows, columns, k, layout,
               *rest in contractions.NARROW}
     for shape in [*contractions.CASES, *sorted(narrow - {*contractions.CASES}, key=str)]:
         mode = "fast" if shape[4] in ("f16", "bf16") else "fast,narrow" if shape in narrow else ""
@@ -192,7 +192,7 @@ def main():
     if not written:
         sys.exit(f"bundle: no case contains '{options.only}'")
     strip(BIN / "adrt-run", bundle / "adrt-run")
-    for name in BESIDE:
+    for name in FILES:
         shutil.copy(HERE / name, bundle)
     (bundle / "manifest.json").write_text(json.dumps({"target": options.target, "chip": options.chip, "cases": written},
                                                      indent=1))

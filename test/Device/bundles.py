@@ -15,7 +15,7 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(ROOT / "benchmarks"), str(ROOT / "test" / "Support")]
 sys.dont_write_bytecode = True
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
-STAND_IN = BIN.parent / "lib" / "libad-fake-cuda.so"  # a driver that computes nothing
+FAKE_CUDA = BIN.parent / "lib" / "libad-fake-cuda.so"  # a driver that computes nothing
 
 
 kept = tempfile.TemporaryDirectory()

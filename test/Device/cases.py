@@ -15,7 +15,7 @@ import processes
 
 JOBS = min(12, os.cpu_count() or 1)
 SECONDS = 15  # that a program may take
-MOST_KEPT = 15 << 20  # bytes of results that were wrong
+MAX_KEPT = 15 << 20  # bytes of results that were wrong
 WRONG = ("failed", "crashed", "hung")
 
 
@@ -31,7 +31,7 @@ class Cases:
     def run(self, cases, kind="case", more=()):
         """The rows, by case. Cases of different classes are begun one after the other, so that a class that hangs holds
         few workers."""
-        cases = list(in_turns(cases))
+        cases = list(round_robin(cases))
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
             try:
                 return list(zip(cases, pool.map(lambda case: self.run_case(case, kind, more), cases)))
@@ -63,7 +63,7 @@ class Cases:
         elif self.deadline.over():
             row.update(status="skipped", detail="the time is over")
         else:
-            seconds = self.deadline.at_most(self.seconds)
+            seconds = self.deadline.clamp(self.seconds)
             try:
                 done = judge.run(self.bundle, self.target, case, program, out, seconds, more)
             except OSError as error:  # the bundle lacks something
@@ -100,7 +100,7 @@ class Cases:
         with self.lock:
             size = self.kept.stat().st_size if self.kept.exists() else 0
             try:
-                if size + sum(file.stat().st_size + 1024 for file in out.glob("*")) < MOST_KEPT:
+                if size + sum(file.stat().st_size + 1024 for file in out.glob("*")) < MAX_KEPT:
                     with tarfile.open(self.kept, "a") as archive:
                         archive.add(out, name)
             except (OSError, tarfile.TarError) as error:
@@ -109,12 +109,12 @@ class Cases:
                     os.truncate(self.kept, size)  # half an entry would hide those that follow
 
 
-def in_turns(cases):
+def round_robin(cases):
     """One case of each class, then another one of each."""
     classes = {}
     for case in cases:
         classes.setdefault(case["class"], []).append(case)
-    return [case for turn in itertools.zip_longest(*classes.values()) for case in turn if case]
+    return [case for cycle in itertools.zip_longest(*classes.values()) for case in cycle if case]
 
 
 def wrong_cases(results):

@@ -20,7 +20,7 @@ import jsonlines
 import tools
 
 NO_DEVICE = 4
-SECONDS = 120  # that a case may take: a busy CPU stands for the GPU, too
+SECONDS = 120  # that a case may take: a busy CPU may emulate the GPU
 
 
 def main():

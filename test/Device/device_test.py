@@ -130,7 +130,7 @@ def bounds(folder):
 
 
 def made_for_other_cpus(folder):
-    """What is packed for a GPU runs on the CPUs beside it, too."""
+    """What is packed for a GPU runs on its CPUs, too."""
     made = bundles.make(folder / "bundle", "dot-9x17x1", "cuda")
     kernel = next(gpu_kernels.kernels(gpu_kernels.SMALL))
     gpu_make.emit(BIN / "ad-runner", made, "kernel", kernel.program(), "cuda", "sm_90a", kernel.mode)

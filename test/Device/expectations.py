@@ -5,7 +5,7 @@ import re
 
 
 def ratio(row, peer):
-    """How fast ours is beside the peer, or None."""
+    """How fast ours is compared with the peer, or None."""
     seconds = row["seconds"]
     return seconds[peer] / seconds["ours"] if peer in seconds and seconds.get("ours") else None
 
@@ -29,7 +29,7 @@ def judge_speeds(expected, found):
         if share:
             verdict = "refuted: slower" if share < each["low"] else "refuted: faster"
             verdict = "confirmed" if each["low"] <= share <= each["high"] else verdict
-        yield (f"{each['case']} beside {each['peer']}", f"{each['low']:g} to {each['high']:g}",
+        yield (f"{each['case']} and {each['peer']}", f"{each['low']:g} to {each['high']:g}",
                f"{share:.2f}" if share else "", verdict, each["why"])
 
 

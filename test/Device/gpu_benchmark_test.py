@@ -40,7 +40,7 @@ def failing_case(folder):
         yield "the lines are not the rows"
 
 
-def asked(worker, seconds):
+def answer_of(worker, seconds):
     try:
         return worker.ask({"kernel": 0, "form": "cublas"}, processes.Deadline(seconds))
     except gpu_ours.Failed as error:
@@ -60,25 +60,25 @@ def peers(folder):
         for text, seconds, wanted in expected:
             worker.stop()
             (folder / "torch.py").write_text(text)
-            said = asked(worker, seconds)
+            said = answer_of(worker, seconds)
             if wanted not in said:
                 yield f"expected '{wanted}', got {said}"
-        if asked(worker, 0) != "torch is not installed (none here)":
-            yield "a peer that is missing is asked again"
+        if answer_of(worker, 0) != "torch is not installed (none here)":
+            yield "a peer that is missing is started again"
     finally:
         worker.stop()
 
 
-def turns(folder):
-    """Medians of rounds; a contender that fails is asked once, and when the time is over every one has been asked
+def rounds(folder):
+    """Medians of rounds; a contender that fails is called once, and when the time is over every one has been called
     once."""
-    asked_for = []
+    calls = []
 
     def contender(name, *answers):
         left = list(answers)
 
         def ask(_deadline):
-            asked_for.append(name)
+            calls.append(name)
             answer = left.pop(0)
             if isinstance(answer, str):
                 raise gpu_ours.Failed(answer)
@@ -89,12 +89,12 @@ def turns(folder):
                                      processes.Deadline())
     row = gpu.row_of("a case", {"kind": "kernel"}, answers, failed)
     if (row["seconds"] != {"ours": 2} or row["failed"] != {"peer": "broken"} or row["clock"] != {"ours": "a clock"}
-            or asked_for.count("peer") != 1):
-        yield f"got {row}, asked {asked_for}"
+            or calls.count("peer") != 1):
+        yield f"got {row}, calls {calls}"
     answers, _ = gpu.take_turns({"ours": contender("ours", 3, 1, 2), "peer": contender("peer", 1, 1, 1)}, 3,
                                 processes.Deadline(0))
     if {name: len(each) for name, each in answers.items()} != {"ours": 1, "peer": 1}:
-        yield f"behind the deadline {answers}"
+        yield f"after the deadline {answers}"
 
 
 def expected(folder):
@@ -129,7 +129,7 @@ def expected(folder):
 
 def main():
     return checks.run_checks("gpu-benchmark", [("a case that fails", failing_case), ("peers that fail", peers),
-                                               ("turns", turns), ("expectations", expected)])
+                                               ("rounds", rounds), ("expectations", expected)])
 
 
 if __name__ == "__main__":

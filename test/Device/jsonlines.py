@@ -6,13 +6,13 @@ import os
 import sys
 import threading
 
-MOST_BYTES = 16 << 20  # of a file, so that it can be carried away
-MOST_TEXT = 4000  # characters of one value
+MAX_BYTES = 16 << 20  # of a file, so that it can be carried away
+MAX_TEXT = 4000  # characters of one value
 
 
 def shortened(value):
-    if isinstance(value, str) and len(value) > MOST_TEXT:
-        return value[:MOST_TEXT // 2] + " … " + value[-MOST_TEXT // 2:]
+    if isinstance(value, str) and len(value) > MAX_TEXT:
+        return value[:MAX_TEXT // 2] + " … " + value[-MAX_TEXT // 2:]
     if isinstance(value, dict):
         return {key: shortened(each) for key, each in value.items()}
     return value
@@ -44,8 +44,8 @@ class Rows:
             size = os.fstat(descriptor).st_size
             if size and os.pread(descriptor, 1, size - 1) != b"\n":
                 line = b"\n" + line
-            if size + len(line) > MOST_BYTES:
-                raise OSError(27, f"more than {MOST_BYTES >> 20} MiB")
+            if size + len(line) > MAX_BYTES:
+                raise OSError(27, f"more than {MAX_BYTES >> 20} MiB")
             try:
                 written = 0
                 while written < len(line):

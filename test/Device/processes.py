@@ -128,5 +128,5 @@ class Deadline:
     def over(self):
         return self.remaining() <= 0 or ended.is_set()
 
-    def at_most(self, seconds):
+    def clamp(self, seconds):
         return min(seconds, self.remaining())

@@ -5,10 +5,10 @@
   run.py [--stage N] [--out DIR] [--seconds S] [--jobs N] [--case-seconds S]
 
 Stage 1 says what works: ten cases that each have one risk, then all cases against the reference interpreter, those that
-fail once more without replay and under memcheck, and a large product in three forms. Stage 2 measures kernels beside
+fail once more without replay and under memcheck, and a large product in three forms. Stage 2 measures kernels and
 the peers, stage 3 training steps; stage 4 looks into the three worst kernels with ncu, and at ten small cases with
 compute-sanitizer. Without --stage all four run one after the other. Each writes DIR/stageN.jsonl (default DIR: results
-beside this file), a row as soon as it is known, so that a stage that is killed loses only what runs; results that are
+next to this file), a row as soon as it is known, so that a stage that is killed loses only what runs; results that are
 wrong go to DIR/wrong.tar. `report.py DIR` makes a page of them.
 
 The exit code is 1 when a case failed or did not run, 2 for wrong options, an incomplete bundle, or results that could

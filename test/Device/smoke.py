@@ -4,21 +4,21 @@ contain."""
 
 import numpy as np
 
-SIZE, TURNS = 256, 6
+SIZE, ITERATIONS = 256, 6
 
 
 def function(arguments, result, body):
     return f"func.func @main({arguments}) -> {result} {{\n{body}}}\n"
 
 
-def loop(type_of_value, turn):
-    """A program that applies `turn`, from %v to %y, to its argument."""
+def loop(type_of_value, iteration):
+    """A program that applies `iteration`, from %v to %y, to its argument."""
     body = f"""\
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %turns = arith.constant {TURNS} : index
-  %last = scf.for %i = %c0 to %turns step %c1 iter_args(%v = %x) -> {type_of_value} {{
-{turn}
+  %iterations = arith.constant {ITERATIONS} : index
+  %last = scf.for %i = %c0 to %iterations step %c1 iter_args(%v = %x) -> {type_of_value} {{
+{iteration}
     scf.yield %y : {type_of_value}
   }}
   return %last : {type_of_value}
@@ -42,12 +42,12 @@ def long_rows():
 
 def graph():
     t = "tensor<300xf32>"
-    turn = f"    %a = ad.exp %v : {t}\n    %s = ad.reduce_sum %a axes [0] : {t} -> tensor<f32>\n    %y = ad.div %a, %s : {t}, tensor<f32>"
-    return function(f'%x: {t} {{ad.name = "x"}}', f'({t} {{ad.name = "y"}})', loop(t, turn)), ["--arg=x=normal:1"]
+    iteration = f"    %a = ad.exp %v : {t}\n    %s = ad.reduce_sum %a axes [0] : {t} -> tensor<f32>\n    %y = ad.div %a, %s : {t}, tensor<f32>"
+    return function(f'%x: {t} {{ad.name = "x"}}', f'({t} {{ad.name = "y"}})', loop(t, iteration)), ["--arg=x=normal:1"]
 
 
 def graph_of_clusters(folder):
-    """Each turn permutes the columns of a matrix of -1, 0 and 1 by a product, and changes its sign: exact in every
+    """Each iteration permutes the columns of a matrix of -1, 0 and 1 by a product, and changes its sign: exact in every
     mode."""
     t = f"tensor<{SIZE}x{SIZE}xbf16>"
     rng = np.random.default_rng(0)
@@ -57,22 +57,22 @@ def graph_of_clusters(folder):
     for name, array in {"x": values, "b": permutation}.items():
         bits = array.astype(np.float32).view(np.uint32) >> 16
         np.save(folder / f"clusters-{name}.npy", bits.astype(np.uint16).view("V2"))
-    turn = f"    %p = ad.dot %v, %b : ({t}, {t}) -> {t}\n    %r = ad.relu %p : {t}\n    %y = ad.sub %p, %r : {t}"
+    iteration = f"    %p = ad.dot %v, %b : ({t}, {t}) -> {t}\n    %r = ad.relu %p : {t}\n    %y = ad.sub %p, %r : {t}"
     return (function(f'%x: {t} {{ad.name = "x"}}, %b: {t} {{ad.name = "b"}}', f'({t} {{ad.name = "y"}})',
-                     loop(t, turn)),
+                     loop(t, iteration)),
             [f"--arg={name}={folder / f'clusters-{name}.npy'}" for name in "xb"])
 
 
 def feed_and_receive():
     t, s = "tensor<300xf32>", "tensor<f32>"
-    turn = f"""\
+    iteration = f"""\
     %f = ad.feed "f" : {t}
     %a = ad.add %v, %f : {t}
     %s = ad.reduce_sum %a axes [0] : {t} -> {s}
     ad.receive "s"(%s) : {s}
     %y = ad.tanh %a : {t}"""
     return function(f'%x: {t} {{ad.name = "x"}}', f'({t} {{ad.name = "y"}})',
-                    loop(t, turn)), ["--arg=x=zeros", "--feed=f=normal:2"]
+                    loop(t, iteration)), ["--arg=x=zeros", "--feed=f=normal:2"]
 
 
 def programs(folder):

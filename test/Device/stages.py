@@ -11,7 +11,7 @@ import tools
 
 SANITIZER_SLOWDOWN, NCU_SLOWDOWN = 4, 6  # how many times longer than a case a program may take under these tools
 FINDING = 99  # exit code of compute-sanitizer for what it finds; other codes are the program's
-MOST_AGAIN = 24  # failing cases that are looked into
+MAX_AGAIN = 24  # failing cases that are looked into
 WORST = ["gelu f32 16384x4096", "dot bf16 1024x1024",
          "softmax f32 16384x4096"]  # as expected, where nothing is measured
 NCU = ["--clock-control", "none", "--launch-skip", "2", "--launch-count", "2", "--section", "SpeedOfLight", "--section",
@@ -61,7 +61,7 @@ def what_works(stage):
     every = [row["status"] for _, each in found for row in each]
     print(f"{every.count('passed')} of {len(every)} passed", flush=True)
     stage.measure("tiles")
-    look_into(stage, cases.wrong_cases(found)[:MOST_AGAIN])
+    look_into(stage, cases.wrong_cases(found)[:MAX_AGAIN])
     return not every or any(status != "passed" for status in every)
 
 
@@ -89,7 +89,7 @@ def sanitize(stage, case, tool):
             continue
         command = [sanitizer, "--tool", tool, "--error-exitcode", FINDING,
                    *judge.command(stage.bundle, stage.target, case, program)]
-        done = processes.run(command, stage.deadline.at_most(SANITIZER_SLOWDOWN * stage.options.case_seconds),
+        done = processes.run(command, stage.deadline.clamp(SANITIZER_SLOWDOWN * stage.options.case_seconds),
                              stage.bundle / "cases" / case["name"])
         if processes.ended.is_set():
             return None
@@ -110,7 +110,7 @@ def training(stage):
 
 
 def worst_kernels(stage):
-    """Names of the kernels that are furthest behind a peer in what stage 2 has written here."""
+    """Names of the kernels that are slowest compared with a peer in what stage 2 has written here."""
     file = stage.rows.file.with_name("stage2.jsonl")
     measured = [row for row in jsonlines.read(file)[0] if row.get("kind") == "kernel"] if file.exists() else []
     ratios = {}
@@ -134,8 +134,8 @@ def closer_look(stage):
                 stage.note_once("ncu is not installed" if not profiler else f"not profiled: {name}")
                 continue
             done = processes.run([profiler, *NCU, *command],
-                                 stage.deadline.at_most(NCU_SLOWDOWN * stage.options.case_seconds),
-                                 shown=jsonlines.MOST_TEXT * 4)
+                                 stage.deadline.clamp(NCU_SLOWDOWN * stage.options.case_seconds),
+                                 shown=jsonlines.MAX_TEXT * 4)
             for number, text in enumerate(split(done.said)):
                 stage.rows.add(kind="ncu", case=name, status=done.status(), part=number, text=text)
     for tool in ("memcheck", "synccheck"):
@@ -145,8 +145,8 @@ def closer_look(stage):
 
 
 def split(text):
-    """In pieces that a row takes."""
-    return [text[start:start + jsonlines.MOST_TEXT] for start in range(0, len(text), jsonlines.MOST_TEXT)] or [""]
+    """Into parts that fit a row."""
+    return [text[start:start + jsonlines.MAX_TEXT] for start in range(0, len(text), jsonlines.MAX_TEXT)] or [""]
 
 
 STAGES = {1: what_works, 2: kernels, 3: training, 4: closer_look}

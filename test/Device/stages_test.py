@@ -21,7 +21,7 @@ import checks
 import gpu_kernels
 import jsonlines
 
-MOST_FILES, MOST_BYTES = 6, 16 << 20  # that come back from a machine
+MAX_FILES, MAX_BYTES = 6, 16 << 20  # that come back from a machine
 SMOKE = 10
 # Four classes; of the first there are several cases.
 CASES = "dot-5x7x0"
@@ -42,7 +42,7 @@ def page_of(out):
 
 def too_much(out):
     files = [file for file in out.rglob("*") if file.is_file()]
-    if len(files) > MOST_FILES or any(file.stat().st_size > MOST_BYTES for file in files):
+    if len(files) > MAX_FILES or any(file.stat().st_size > MAX_BYTES for file in files):
         yield f"too much to carry: {[(file.name, file.stat().st_size) for file in files]}"
 
 
@@ -75,14 +75,14 @@ def on_emulated(folder):
                                                        "| gelu f32 64x64 |", "# the emulated GPU, "])
 
 
-def on_stand_in(folder):
+def on_fake_cuda(folder):
     """The commands reach the driver, and nothing is right: all is repeated and reported. Findings of the sanitizer fail
     no stage."""
     made = bundles.make(folder / "bundle", "smoke", "cuda")
     bundles.add_benchmarks(made, "cuda")
     bundles.tool(folder / "tools", "compute-sanitizer", 'echo "an invalid read"; exit 99')
     bundles.tool(folder / "tools", "ncu", 'echo "Duration 1 us, $(basename "${@: -7:1}")"')
-    environment = bundles.environment(ADJOINT_LIBCUDA=bundles.STAND_IN, AD_FAKE_CUDA_CHIP=90,
+    environment = bundles.environment(ADJOINT_LIBCUDA=bundles.FAKE_CUDA, AD_FAKE_CUDA_CHIP=90,
                                       PATH=f"{folder / 'tools'}:{os.environ['PATH']}")
     codes = [bundles.run(made, "--stage", number, "--out", folder / "out", env=environment)[0]
              for number in (1, 2, 3, 4)]
@@ -130,10 +130,10 @@ def hangs_and_crashes(folder):
         yield f"exit code {code}, {names}: {said}"
     for name in hanging:
         if status[name] != ("hung" if name == hanging[0] else "skipped"):
-            yield f"{name}: {status[name]}, behind a case that hangs"
+            yield f"{name}: {status[name]}, after a case that hangs"
     for name in crashing:
         if status[name] != ("crashed" if name == crashing[0] else "passed"):
-            yield f"{name}: {status[name]}, beside a case that crashes"
+            yield f"{name}: {status[name]}, next to a case that crashes"
     again = {row["name"]: row["status"] for row in of("again", found(folder / "out", 1))}
     if (again.get(hanging[0]), again.get(crashing[0])) != ("hung", "crashed") or "SIGSEGV" not in said:
         yield f"tried again: {again}; {said}"
@@ -268,9 +268,9 @@ def damaged_results(folder):
     if "has no results" not in page_of(folder):
         yield f"a file without rows gives {page_of(folder)}"
     out = jsonlines.Rows(folder / "large.jsonl")
-    for _ in range(MOST_BYTES // jsonlines.MOST_TEXT + 10):
-        out.add(kind="case", detail="x" * (3 * jsonlines.MOST_TEXT))
-    if (folder / "large.jsonl").stat().st_size > MOST_BYTES or not out.broken:
+    for _ in range(MAX_BYTES // jsonlines.MAX_TEXT + 10):
+        out.add(kind="case", detail="x" * (3 * jsonlines.MAX_TEXT))
+    if (folder / "large.jsonl").stat().st_size > MAX_BYTES or not out.broken:
         yield "a file grows without end"
 
 
@@ -279,7 +279,7 @@ def main():
         checks_of_files = functools.partial(quietly, damaged_results, nowhere)
         return checks.run_checks("stages", [
             ("on the emulated GPU", on_emulated),
-            ("on a driver that computes nothing", on_stand_in),
+            ("on a driver that computes nothing", on_fake_cuda),
             ("a case that hangs and one that crashes", hangs_and_crashes),
             ("measurements and tools that hang or crash", hangs_and_crashes_later),
             *((f"a stage ended by {how}", functools.partial(ended_early, how))

@@ -21,7 +21,7 @@ SMI = ["--query-gpu=name,driver_version,memory.total,clocks.max.sm,power.limit",
 
 
 def find(name):
-    """Where a tool lies, or None."""
+    """The path of a tool, or None."""
     path = os.pathsep.join([os.environ.get("PATH", ""), *FOLDERS, *sorted(glob.glob(NSIGHT), reverse=True)])
     return shutil.which(name, path=path)
 
@@ -29,7 +29,7 @@ def find(name):
 def does_not_start(bundle, deadline):
     """Why adrt-run does not start here, or None."""
     try:
-        done = processes.run([bundle / "adrt-run", "--version"], deadline.at_most(SECONDS))
+        done = processes.run([bundle / "adrt-run", "--version"], deadline.clamp(SECONDS))
         wrong = None if done.ok() else done.complaint()
     except OSError as error:
         wrong = str(error)
@@ -38,7 +38,7 @@ def does_not_start(bundle, deadline):
 
 def describe(bundle, deadline):
     """What adrt-run says about this machine, and how it ended."""
-    return processes.run([bundle / "adrt-run", "--env"], deadline.at_most(SECONDS))
+    return processes.run([bundle / "adrt-run", "--env"], deadline.clamp(SECONDS))
 
 
 def missing_gpu(described):
@@ -48,8 +48,8 @@ def missing_gpu(described):
 
 
 def share_driver(said):
-    """Lets peers find the driver where adrt-run has found it: they know the loader's folders alone. Behind the others,
-    since theirs bring libraries along that may have namesakes there."""
+    """Lets peers find the driver where adrt-run has found it: they know the loader's folders alone. After the others,
+    since the peers have libraries of their own, which may have namesakes there."""
     try:
         ctypes.CDLL("libcuda.so.1")
         return
@@ -74,7 +74,7 @@ def versions():
 def environment(bundle, deadline):
     """A row about this machine. nvidia-smi adds what it knows, where it is installed."""
     smi = find("nvidia-smi")
-    said = processes.run([smi, *SMI], deadline.at_most(SECONDS)).said if smi else "not installed"
+    said = processes.run([smi, *SMI], deadline.clamp(SECONDS)).said if smi else "not installed"
     return {"adrt": describe(bundle, deadline).said, "nvidia_smi": said, "platform": platform.platform(),
             "python": platform.python_version(),
             "packages": versions(), "tools": {name: find(name) or "not installed"

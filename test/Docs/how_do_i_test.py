@@ -182,7 +182,7 @@ CASES = [
 ]
 
 
-# The page promises the same bits in this mode alone: in strict, processors with AVX512_BF16 use their dot products.
+# The page promises the same bits in this mode alone: in strict, CPUs with AVX512_BF16 use their dot products.
 REPRODUCIBLE = {"mixed-precision", "precision-policy"}
 
 
@@ -245,7 +245,7 @@ def check_all_compared(_folder):
 
 def main():
     cases = [(name, compare(name, reference, sources)) for name, reference, sources in CASES]
-    for seed in (*range(8), 30, 78):  # the last two give other bits in strict where a processor has these dot products
+    for seed in (*range(8), 30, 78):  # the last two give other bits in strict where a CPU has these dot products
         cases += [(f"{name}, seed {seed}", compare(name, reference, sources, seed)) for name, reference,
                   sources in CASES
                   if name in REPRODUCIBLE]

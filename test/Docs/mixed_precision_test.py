@@ -14,14 +14,14 @@ import checks  # noqa: E402
 import runner  # noqa: E402
 
 PAGE = (ROOT / "docs/mixed-precision.md").read_text()
-FEWEST = 5  # commands
+MIN_COMMANDS = 5
 
 
 def check_commands(folder):
     """In one folder, in their order: one writes the file that the next one reads."""
     commands = re.findall(r"^ad-(?:runner|opt) .*$", PAGE, re.M)
-    if len(commands) < FEWEST:
-        yield f"expected at least {FEWEST} commands, got {len(commands)}"
+    if len(commands) < MIN_COMMANDS:
+        yield f"expected at least {MIN_COMMANDS} commands, got {len(commands)}"
     (folder / "examples").symlink_to(ROOT / "examples")
     tools = pathlib.Path(runner.binary("ad-opt")).resolve().parent
     environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}

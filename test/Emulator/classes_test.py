@@ -97,12 +97,12 @@ LAYOUTS = ["nn", "nt", "tn"]  # t: transposed
 # Only K-major operands of bytes are loaded in chunks.
 BYTES = [("i8", "i32", "reproducible", "sm_80", "nvvm.ldmatrix", "nt"),
          ("i8", "i32", "reproducible", "sm_90a", None, "nt")]
-SIDE, DEPTH = 128, 64
+SIDE, K = 128, 64
 
 
 def product_of(element, result, layout):
-    shapes = [(SIDE, DEPTH) if layout[0] == "n" else (DEPTH, SIDE), (DEPTH, SIDE) if layout[1] == "n"
-              else (SIDE, DEPTH)]
+    shapes = [(SIDE, K) if layout[0] == "n" else (K, SIDE), (K, SIDE) if layout[1] == "n"
+              else (SIDE, K)]
     a, b = (f"tensor<{rows}x{columns}x{element}>" for rows, columns in shapes)
     y = f"tensor<{SIDE}x{SIDE}x{result}>"
     return f"""func.func @main(%a: {a} {{ad.name = "x"}}, %b: {b} {{ad.name = "v"}}) -> ({y} {{ad.name = "y"}}) {{

@@ -116,8 +116,8 @@ TEST(Failures, TheFirstCtaThatFailsIsNamed) {
 
 TEST(Failures, AKernelThatNeverEndsCanBeInterrupted) {
   Launch launch = makeLaunch(1, 32);
-  int asked = 0;
-  launch.interrupted = [&] { return ++asked > 3; };
+  int polls = 0;
+  launch.interrupted = [&] { return ++polls > 3; };
   Result result = adsim::launch(makeKernel(waitForever, 64), nullptr, launch);
   EXPECT_EQ(result.failure, Failure::Interrupted);
 }
@@ -224,7 +224,7 @@ enum class Mistake {
   ReadUncommitted,
   OtherShape,
   NoFence,
-  NoFenceBehindRead
+  NoFenceAfterRead
 };
 
 /// Two products of zeros in the same accumulators, with one mistake.
@@ -258,7 +258,7 @@ void multiplyTwice(void **arguments) {
   adsim_wgmma_wait(self, 0, 0);
   access(false);
   access(true);
-  if (mistake != Mistake::NoFenceBehindRead)
+  if (mistake != Mistake::NoFenceAfterRead)
     adsim_wgmma_fence(self, 0);
   multiply(8);
   adsim_wgmma_commit(self, 0);
@@ -288,7 +288,7 @@ INSTANTIATE_TEST_SUITE_P(
         MistakeCase{"OtherShape", Mistake::OtherShape,
                     "after one of another shape with the same accumulators"},
         MistakeCase{"NoFence", Mistake::NoFence, "wgmma without a wgmma.fence before it"},
-        MistakeCase{"NoFenceBehindRead", Mistake::NoFenceBehindRead,
+        MistakeCase{"NoFenceAfterRead", Mistake::NoFenceAfterRead,
                     "after the last access to its accumulators"}),
     [](const auto &info) { return info.param.name; });
 
@@ -298,13 +298,13 @@ TEST_P(WgmmaMistakes, AreNamed) {
   EXPECT_TEXT(found, GetParam().text);
 }
 
-/// Asks for some registers, as setmaxnreg.inc or .dec.
+/// Requests some registers, as setmaxnreg.inc or .dec.
 void setRegisters(void **arguments) {
   const auto *wanted = static_cast<uint32_t *>(arguments[0]);
   adsim_set_max_registers(adsim_self(), wanted[0], wanted[1], 0);
 }
 
-/// What a kernel launched with so many registers says when its threads ask for `count`.
+/// What a kernel launched with so many registers says when its threads request `count`.
 std::string messageOf(uint32_t launched, uint32_t count, bool increases) {
   uint32_t wanted[] = {count, increases};
   void *arguments[] = {wanted};

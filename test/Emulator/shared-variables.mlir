@@ -21,8 +21,8 @@ gpu.module @m {
   // CHECK-LABEL: llvm.func internal @adsim_body_m_second
   // CHECK: %[[START:.+]] = llvm.mlir.constant(0 : i64)
   // CHECK: llvm.getelementptr %{{.+}}[%[[START]]]
-  // CHECK: %[[BEHIND:.+]] = llvm.mlir.constant(1024 : i64)
-  // CHECK: llvm.getelementptr %{{.+}}[%[[BEHIND]]]
+  // CHECK: %[[NEXT:.+]] = llvm.mlir.constant(1024 : i64)
+  // CHECK: llvm.getelementptr %{{.+}}[%[[NEXT]]]
   llvm.func @second() attributes {nvvm.kernel} {
     %one = llvm.mlir.constant(1 : i32) : i32
     %mine = llvm.mlir.addressof @of_second : !llvm.ptr<3>

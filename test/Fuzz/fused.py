@@ -4,7 +4,7 @@
 
 Each case is a program of parts that fuse. In `strict` mode it gives the same bits with fusions grown and with a kernel
 for each operation; in `reproducible` mode the CPU gives those of the reference interpreter, with one thread and
-several, with large tiles and small ones, on this processor, on one with AVX2 and on one without fused multiply-add.
+several, with large tiles and small ones, on this CPU, on one with AVX2 and on one without fused multiply-add.
 What is received counts like results, in its order.
 
 A failing case is reduced and written to a folder that is named. How many programs have a fusion of each kind is

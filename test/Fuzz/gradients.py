@@ -161,7 +161,7 @@ def make_case(seed, number):
 
 
 def same_case(case, program):
-    """The case with another program; arguments that stand in for operations are differentiated too."""
+    """The case with another program; arguments that replace operations are differentiated too."""
     known = {value.name for value in case.active}
     made = {result.name for op in case.program.ops for result in op.results}
     active = [v for v, _ in program.arguments if v.name in known or (v.name in made and v.element == "f64")]

@@ -26,7 +26,7 @@ import runner
 RUNS = {"on one thread": ["--target=cpu", "--threads=1"], "on two threads": ["--target=cpu", "--threads=2"],
         "on the emulated GPU": ["--target=gpu-sim"]}
 ILLEGAL = 10  # one in ILLEGAL cases has to be refused
-MOST_REFUSED = 0.1
+MAX_REFUSED = 0.1
 REFUSALS = ["expected a reduction whose partial results can be joined", "this kernel needs another shape"]
 REASON = re.compile(r"error: (.+)")
 
@@ -144,7 +144,7 @@ def main():
                 report(given, number, kernel, complaint)
     print("\n".join(refused[:20]))
     print(f"{len(refused)} of {given.count} legal kernels were refused")
-    many = len(refused) > max(1, MOST_REFUSED * given.count)
+    many = len(refused) > max(1, MAX_REFUSED * given.count)
     if many:
         print("these are too many")
     print(f"linalg: {given.count} run, {failed} failed")

@@ -3,8 +3,8 @@
 """Random well-typed `ad` functions before and after the passes: the reference interpreter must give the same bits.
 
 Each case is a random function of several operations. It runs as written, and once more as what simplification,
-decomposition and fusion have made of it, in `reproducible` and in `strict` mode and with each policy of fusion by
-turns; both modes promise that no rewrite changes a bit.
+decomposition and fusion have made of it, in `reproducible` and in `strict` mode and with each policy of fusion in
+turn; both modes promise that no rewrite changes a bit.
 
 A failing case is reduced and written to a folder that is named. Closes with `passes: N run, N failed`."""
 
@@ -73,10 +73,10 @@ def main():
 
     def check_numbers(numbers):
         complaints = {}
-        for turn, variant in enumerate(VARIANTS):
-            turns = [number for number in numbers if number % len(VARIANTS) == turn]
-            cases = [programs.random_program(given.seed, number) for number in turns]
-            for number, program, complaint in zip(turns, cases, check(cases, variant)):
+        for index, variant in enumerate(VARIANTS):
+            chosen = [number for number in numbers if number % len(VARIANTS) == index]
+            cases = [programs.random_program(given.seed, number) for number in chosen]
+            for number, program, complaint in zip(chosen, cases, check(cases, variant)):
                 complaints[number] = (variant, program, complaint)
         return complaints
 

@@ -14,7 +14,7 @@
 namespace adjoint::mutations {
 
 struct Callee {
-  /// Without the arguments of a template, which stand apart, as do the namespace and the class.
+  /// Without the arguments of a template, which are apart, as are the namespace and the class.
   std::string name, scope, templateArguments;
   bool isConstructorOrDestructor = false;
   std::vector<std::string> parameters;

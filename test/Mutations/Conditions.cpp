@@ -49,14 +49,14 @@ void findConditions(Instruction &instruction, Mutants &mutants) {
       return;
     // A loop with a negated condition usually hangs or accesses memory out of bounds, which any test finds.
     bool loop = isBlockOf(*branch->getSuccessor(0), {"for.body", "while.body", "do.body"});
-    mutants.push_back({branch, loop ? "loop" : "negate",
-                       loop ? "loop left before its first turn" : "condition negated", [=](Value *active) {
-                         Value *condition = branch->getCondition();
-                         Value *faulty =
-                             loop ? static_cast<Value *>(ConstantInt::getFalse(active->getContext()))
-                                  : BinaryOperator::CreateNot(condition, "", branch->getIterator());
-                         branch->setCondition(select(active, faulty, condition, branch));
-                       }});
+    mutants.push_back(
+        {branch, loop ? "loop" : "negate",
+         loop ? "loop left before its first iteration" : "condition negated", [=](Value *active) {
+           Value *condition = branch->getCondition();
+           Value *faulty = loop ? static_cast<Value *>(ConstantInt::getFalse(active->getContext()))
+                                : BinaryOperator::CreateNot(condition, "", branch->getIterator());
+           branch->setCondition(select(active, faulty, condition, branch));
+         }});
   } else if (auto *choice = dyn_cast<SelectInst>(&instruction)) {
     mutants.push_back({choice, "negate", "condition negated", [=](Value *active) {
                          Value *no =

@@ -5,7 +5,7 @@
 // are registered with the runtime (Runtime.cpp) before any other constructor runs.
 //
 // A fault is named FILE:LINE:COLUMN:KIND:ORDINAL, whichever object it is compiled into: instances of one
-// template and copies of one inline function switch together. Only code whose line lies in lib/ or
+// template and copies of one inline function switch together. Only code whose line is in lib/ or
 // include/adjoint/ below $ADJOINT_MUTATIONS_ROOT is changed.
 #include "Mutant.h"
 #include "llvm/ADT/StringExtras.h"
@@ -124,11 +124,11 @@ private:
     MDNode *unlikely = MDBuilder(module->getContext()).createUnlikelyBranchWeights();
     Instruction *end = SplitBlockAndInsertIfThen(set, &at, /*Unreachable=*/false, unlikely);
     builder.SetInsertPoint(end);
-    Value *asked = builder.CreateCall(hit, state);
+    Value *answer = builder.CreateCall(hit, state);
     builder.SetInsertPoint(&at);
     PHINode *active = builder.CreatePHI(builder.getInt1Ty(), 2);
     active->addIncoming(builder.getFalse(), head);
-    active->addIncoming(asked, end->getParent());
+    active->addIncoming(answer, end->getParent());
     return active;
   }
 

@@ -29,7 +29,7 @@ EXPECTED = [
     ("option", "options.doubled)", "option 0"), ("list", "sumOf<int>({a, b})", "list 340"),
     ("list", "sumOf<long>({b, a})", "template 430"), ("constant", "sumOf<int>({a, b})", "list 30"),
     ("swap", "difference(a, b))", "swap 1"), ("skip", "note(log, a);", "skip 0"),
-    ("constant", "turns = 7", "constant 6"), ("loop", "i < a; ++i", None),
+    ("constant", "iterations = 7", "constant 6"), ("loop", "i < a; ++i", None),
 ]
 
 
@@ -203,7 +203,7 @@ def check_command(folder):
     if command("--list", "--kinds=swap")[0] != [f"{fault.id}: {fault.what}" for fault in every if fault.kind == "swap"]:
         yield f"--list: {command('--list')}"
     shown, code = command("--files=nothing")
-    if code != 2 or "no fault lies in files that match 'nothing'" not in shown[0]:
+    if code != 2 or "no fault is in files that match 'nothing'" not in shown[0]:
         yield f"{code}: {shown}"
 
 

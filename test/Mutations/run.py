@@ -141,7 +141,7 @@ def chosen_faults(parser, given, every):
         return [by_id[name] for name in given.only]
     some = [fault for fault in every if re.search(given.files, fault.file) and re.search(given.kinds, fault.kind)]
     if not some:
-        parser.error(f"no fault lies in files that match '{given.files}' and is of a kind that matches '{given.kinds}'")
+        parser.error(f"no fault is in files that match '{given.files}' and is of a kind that matches '{given.kinds}'")
     return some if given.list else faults.sample(some, given.count, given.seed)
 
 

@@ -91,8 +91,8 @@ class Runner:
                 "XDG_CACHE_HOME": str(folder / "cache"), "PYTHONDONTWRITEBYTECODE": "1", **extra}
 
     def limited(self, command, seconds, folder, extra, tests=1):
-        """Runs a command for as many seconds of the processor in each of its processes, and longer by the clock, since
-        a deadlock uses no processor. (exit code, output); the code is None when the clock stopped it."""
+        """Runs a command for as many seconds of CPU time in each of its processes, and longer by the clock, since
+        a deadlock uses no CPU time. (exit code, output); the code is None when the clock stopped it."""
         limits = f"ulimit -c 0 -v {MEMORY} -t {int(seconds)} && exec \"$@\""
         with open(folder / "output", "w+b") as output:
             process = subprocess.Popen(["bash", "-c", limits, "bash", *map(str, command)], stdout=output, stderr=output,

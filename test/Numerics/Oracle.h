@@ -10,7 +10,7 @@
 
 namespace mlir::ad::numerics::test {
 
-/// Where the values of a float type lie: smallest exponent of a normal number, bits of precision.
+/// The range of the values of a float type: smallest exponent of a normal number, bits of precision.
 struct FloatRange {
   int precision, lowestExponent, highestExponent;
   bool saturates;

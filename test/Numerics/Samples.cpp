@@ -131,7 +131,7 @@ std::vector<double> stratifiedValues(ElementType type, int perBinade, Stream &st
   return values;
 }
 
-/// x and y such that x^y lies between the smallest and the largest number.
+/// x and y such that x^y is between the smallest and the largest number.
 static std::pair<double, double> powPair(ElementType type, Stream &stream) {
   double range = type == ElementType::F64 ? 1080 : 152;
   double x = stream.next() % 2 ? stream.uniform(0.5, 2.0)

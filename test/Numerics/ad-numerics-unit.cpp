@@ -291,7 +291,7 @@ TEST(Random, NormalF32IsTheRoundedF64) {
 }
 
 /// Filling a part of a stream gives the bits of its single elements, wherever the part begins and ends.
-TEST(Random, PiecesAreThoseOfTheStream) {
+TEST(Random, PartsAreThoseOfTheStream) {
   uint64_t wrong = 0;
   for (uint64_t seed : {uint64_t(0), uint64_t(7), uint64_t(0x123456789abcdef0), ~uint64_t(0)})
     for (uint64_t first : {uint64_t(0), uint64_t(3), (uint64_t(1) << 32) - 5, ~uint64_t(0) - 2000})

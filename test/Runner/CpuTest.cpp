@@ -14,7 +14,7 @@ static int64_t vectorBytes(llvm::StringRef name) {
   return consumeExitError(cpu.takeError()).first == ExitNoTarget ? -1 : 0;
 }
 
-TEST(Cpu, NamedProcessorsHaveTheirOwnVectors) {
+TEST(Cpu, NamedCPUsHaveTheirOwnVectors) {
   EXPECT_EQ(vectorBytes("x86-64"), 16);
   for (auto [name, bytes] : {std::pair{"haswell", 32}, {"x86-64-v3", 32}, {"x86-64-v4", 64}})
     EXPECT_TRUE(vectorBytes(name) == bytes || vectorBytes(name) == -1);

@@ -202,7 +202,7 @@ func.func @main(%x: tensor<2x2xf32>) {
 }
 
 // The work of short loops is summed, and that of the last strip counts for the kernel after it.
-TEST(Interrupt, WorkAddsUpBehindLoops) {
+TEST(Interrupt, WorkAddsUpAfterLoops) {
   const std::string head = R"(
 func.func @main(%x: tensor<48x48xf32>) {
   %c0 = arith.constant 0 : index

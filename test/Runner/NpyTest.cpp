@@ -153,7 +153,7 @@ TEST(Npy, WritesLeaveNoHalfFile) {
   rlimit before, limited;
   getrlimit(RLIMIT_FSIZE, &before);
   limited = before;
-  limited.rlim_cur = 4096; // stands for a full disk
+  limited.rlim_cur = 4096; // has the effect of a full disk
   setrlimit(RLIMIT_FSIZE, &limited);
   std::string failed = unit::text(writeNpy(path, large.view()));
   setrlimit(RLIMIT_FSIZE, &before);

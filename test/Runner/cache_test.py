@@ -73,7 +73,7 @@ UNCACHED = {"check-gradients": ["--check-gradients", "--entry", "plain"],
             "dump-optimized": ["--dump-optimized", "FOLDER/dump.mlir"],
             "cache": ["--cache", "off"], "help": ["--help"], "h": ["-h"]}
 ELSEWHERE = {"emit",  # compiles for other machines of this kind: the features of the CPU say which
-             "env", "version", "print-precision"}  # stand without a program
+             "env", "version", "print-precision"}  # are given without a program
 
 
 class Cache:

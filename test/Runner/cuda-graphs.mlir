@@ -92,8 +92,8 @@
 // RUN: %{fake} %{run} --entry nested --out-dir %t.out 2>&1 | %{commands} | diff %t.single -
 // RUN: %{fake} %{run} --entry sends --out-dir %t.out --no-replay 2>&1 | %{commands} > %t.single
 // RUN: %{fake} %{run} --entry sends --out-dir %t.out 2>&1 | %{commands} | diff %t.single -
-// RUN: FileCheck %s --input-file %t.single --check-prefix=ASKED
-// ASKED-COUNT-6: copy(m{{[0-9]+\+[0-9]+, m[0-9]+\+[0-9]+}}, 1200)
+// RUN: FileCheck %s --input-file %t.single --check-prefix=REQUESTED
+// REQUESTED-COUNT-6: copy(m{{[0-9]+\+[0-9]+, m[0-9]+\+[0-9]+}}, 1200)
 
 // If the driver fails to make a graph, a warning says why, and commands are launched one by one. An old driver has no graphs.
 // RUN: %{fake} AD_FAKE_CUDA=cuGraphInstantiateWithFlags %{run} --entry straight 2>&1 | FileCheck %s --check-prefix=REFUSED --implicit-check-not=cuGraphLaunch

@@ -46,7 +46,7 @@ func.func @main(%x: tensor<?xf32> {ad.name = "x"}) -> (tensor<?xf32> {ad.name = 
   return %y : tensor<?xf32>
 }
 
-// A folder stands for the driver in it, and may be one of the loader's. The driver loads its compiler of PTX by name, so the compiler is loaded
+// A folder means the driver in it, and may be one of the loader's. The driver loads its compiler of PTX by name, so the compiler is loaded
 // from the same folder before.
 // RUN: rm -rf %t.driver && mkdir %t.driver && cp %adjoint_lib/libad-fake-cuda.so %t.driver/libcuda.so.1
 // RUN: cp %adjoint_lib/libad-fake-cuda.so %t.driver/libnvidia-ptxjitcompiler.so.1

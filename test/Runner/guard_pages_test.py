@@ -66,13 +66,13 @@ class Module:
          / "program.mlir").write_text(f"func.func @main({arguments}) -> ({types}) {{\n{''.join(self.lines)}  return {values} : {types}\n}}\n")
 
 
-def add_contraction(module, element, rows, columns, depth, left, right, batches, unknown=False):
+def add_contraction(module, element, rows, columns, k, left, right, batches, unknown=False):
     """`left` and `right`: whether the contracted axis comes first. `unknown`: the number of rows is dynamic."""
     lead = [batches] if batches else []
     known = "?" if unknown or module.draw.random() < 0.3 else rows  # to the compiler
-    a, at = module.argument(element, *lead, *((depth, rows) if left else (rows, depth)),
-                            type=tensor(element, *lead, *((depth, known) if left else (known, depth))))
-    b, bt = module.argument(element, *lead, *((depth, columns) if right else (columns, depth)))
+    a, at = module.argument(element, *lead, *((k, rows) if left else (rows, k)),
+                            type=tensor(element, *lead, *((k, known) if left else (known, k))))
+    b, bt = module.argument(element, *lead, *((k, columns) if right else (columns, k)))
     axes = f"contract [{1 - left}] x [{1 - right}]"
     if batches:
         axes = f"batch [0] x [0] contract [{2 - left}] x [{2 - right}]"
@@ -95,10 +95,10 @@ def contractions(seed, element, large):
             # A dynamic number of rows, smaller than a tile: a panel is packed before the first tile and not during
             # it.
             columns = draw.choice([257, 515, 1031])
-            depth = PACKED // (columns * elements.STORAGE[element]().itemsize) + draw.choice([1, 2, 3])
-            add_contraction(module, element, draw.choice([1, 3, 5]), columns, depth, left, right, 0, unknown=True)
+            k = PACKED // (columns * elements.STORAGE[element]().itemsize) + draw.choice([1, 2, 3])
+            add_contraction(module, element, draw.choice([1, 3, 5]), columns, k, left, right, 0, unknown=True)
             # Rows that two threads share: neither has as many as a tile.
-            add_contraction(module, element, draw.choice([9, 11, 13]), columns, depth, left, right, 0)
+            add_contraction(module, element, draw.choice([9, 11, 13]), columns, k, left, right, 0)
             continue
         # What is packed: panels of columns, vectors along K, and pairs of them, for several rows.
         add_contraction(module, element, draw.choice([4, 5, 12, 33]), draw.choice([17, 33, 47, 65]),

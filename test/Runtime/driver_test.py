@@ -22,12 +22,12 @@ RELEASES = {"cuMemFree", "cuMemFreeHost", "cuEventDestroy", "cuStreamDestroy", "
             "cuGraphDestroy", "cuGraphExecDestroy"}
 MEMORY = {"cuMemAlloc": "the device has not enough memory for", "cuMemHostAlloc": "there is not enough memory for"}
 # If this call fails, the code is for the oldest chip, which runs everywhere.
-ASKED = {"cuDeviceGetAttribute"}
+QUERIES = {"cuDeviceGetAttribute"}
 # Without graphs kernels are launched one by one.
 GRAPHS = {"cuGraphCreate", "cuGraphAddKernelNode", "cuGraphAddMemcpyNode", "cuGraphInstantiateWithFlags",
           "cuGraphExecKernelNodeSetParams"}
 LOADING = {"cuInit": "cuInit", "cuDeviceGetCount": "the driver finds no GPU"}
-LEAST_CALLS = {"cuda-transfers.mlir": 24, "cuda-graphs.mlir": 20, "bench.mlir": 20}
+MIN_CALLS = {"cuda-transfers.mlir": 24, "cuda-graphs.mlir": 20, "bench.mlir": 20}
 
 
 def run(program, failing):
@@ -51,7 +51,7 @@ def complaint(program, call):
                            done.stderr)
         launched = "cuLaunchKernel" in calls(done.stderr.partition("warning:")[2])
         return None if done.returncode == 0 and warned and launched else f"ended with {done.returncode}, no warning or no launch: {errors}"
-    if call in RELEASES | ASKED:
+    if call in RELEASES | QUERIES:
         return None if done.returncode == 0 else f"ended with {done.returncode}: {errors}"
     if done.returncode != 4 or len(errors) != 1:
         return f"ended with {done.returncode}: {errors}"
@@ -68,7 +68,7 @@ def main():
     for program in PROGRAMS:
         normal = run(program, "")
         every = sorted(set(calls(normal.stderr)))
-        if normal.returncode or len(every) < LEAST_CALLS[program]:
+        if normal.returncode or len(every) < MIN_CALLS[program]:
             failed += 1
             print(f"{program} ended with {normal.returncode} and made {len(every)} calls: {normal.stderr[-500:]}")
         for call in every:

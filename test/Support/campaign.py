@@ -39,7 +39,7 @@ def add_threads(parser):
 
     parser.add_argument("--threads", type=counts, metavar="N,N…",
                         help="numbers of threads that each case runs on, which give the "
-                        f"same bits, e.g. {','.join(map(str, THREADS))} (default: 1 and another one of these, by turns)")
+                        f"same bits, e.g. {','.join(map(str, THREADS))} (default: 1 and another one of these, in turn)")
     os.environ["ADJOINT_PARALLEL_ALWAYS"] = "1"
 
 
@@ -64,7 +64,7 @@ def in_batches(check, given):
 
 def reduce(program, fails, known=None):
     """The program with as few operations and outputs as still fail. `known` gives values of operations by name, by
-    which arguments can stand in for what made them."""
+    which arguments can replace what made them."""
     for output in program.outputs:
         smaller = Program(program.arguments, program.ops, [output]).used()
         if len(program.outputs) > 1 and fails(smaller):

@@ -9,7 +9,7 @@ import pathlib
 import subprocess
 import tempfile
 
-# Programs of tests are small: what is asked for on several threads runs there. An empty value leaves it to the cost
+# Programs of tests are small: what is requested on several threads runs there. An empty value leaves it to the cost
 # model.
 os.environ.setdefault("ADJOINT_PARALLEL_ALWAYS", "1")
 

@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Random programs in which operations share kernels: chains with several results, contractions and reductions with what
-stands before and after them, norms, gradients, values that are read at other points, siblings, loops, feeds and
+is before and after them, norms, gradients, values that are read at other points, siblings, loops, feeds and
 receives. Values of a program have few different shapes, so that their iteration spaces meet."""
 
 import numpy as np
@@ -235,24 +235,24 @@ def parts(g, x):
     axis = g.rank(0, x.rank - 1)
     if x.sizes[axis] < 2 or x.static[axis] is None:
         return chain(g, x)
-    cut, pieces = g.rank(1, x.sizes[axis] - 1), []
+    cut, slices = g.rank(1, x.sizes[axis] - 1), []
     y = chain(g, x, 0, 1)
     for low, size in ((0, cut), (cut, x.sizes[axis] - cut)):
         shape = lambda whole: tuple(size if a == axis else n for a, n in enumerate(whole))
         if None in y.static:
             return chain(g, y)
         offsets = [low if a == axis else 0 for a in range(x.rank)]
-        piece = g.add("slice", y.element, shape(y.static), shape(y.sizes), [y],
+        sliced = g.add("slice", y.element, shape(y.static), shape(y.sizes), [y],
                       f"ad.slice {y} {offsets} strides {[1] * x.rank} : {y.type} -> {tensor_type(y.element, shape(y.static))}",
                       attributes={"offsets": offsets, "strides": [1] * x.rank})
-        pieces.append(chain(g, piece, 0, 2))
+        slices.append(chain(g, sliced, 0, 2))
     if g.chance(0.4) or any(p.rank != x.rank or p.sizes[:axis] + p.sizes[axis + 1:] != x.sizes[:axis]
                             + x.sizes[axis + 1:]
-                            for p in pieces):
-        return pieces[0]
-    static = tuple(sum(p.static[a] for p in pieces) if a == axis else n for a, n in enumerate(y.static))
-    return g.add("concat", y.element, static, static, pieces,
-                 f"ad.concat axis {axis} {', '.join(map(str, pieces))} : {', '.join(v.type for v in pieces)}",
+                            for p in slices):
+        return slices[0]
+    static = tuple(sum(p.static[a] for p in slices) if a == axis else n for a, n in enumerate(y.static))
+    return g.add("concat", y.element, static, static, slices,
+                 f"ad.concat axis {axis} {', '.join(map(str, slices))} : {', '.join(v.type for v in slices)}",
                  attributes={"axis": axis})
 
 
@@ -360,13 +360,13 @@ def gradient(g):
         part(inner, inner.pick(parameters))
     callee = Program([(v, None) for v in parameters] + inner.arguments, inner.ops, [total(inner)]).used()
     g.count = inner.count
-    stand_in = {parameter.name: value for parameter, value in zip(parameters, given)}
+    substitutes = {parameter.name: value for parameter, value in zip(parameters, given)}
     operands = []
     for value, array in callee.arguments:
-        if value.name not in stand_in:
-            stand_in[value.name] = control.copy_type(g, value, "a")
-            g.adopt(stand_in[value.name], array)
-        operands.append(stand_in[value.name])
+        if value.name not in substitutes:
+            substitutes[value.name] = control.copy_type(g, value, "a")
+            g.adopt(substitutes[value.name], array)
+        operands.append(substitutes[value.name])
     results = [control.copy_type(g, value, "v") for value in [callee.outputs[0],
                                                               *(v for v in operands if elements.is_float(v.element))]]
     return control.add(g, Gradient(results, operands, callee, "$" + g.name("f")))

@@ -19,7 +19,7 @@ ELEMENTWISE = ["neg", "abs", "add", "sub", "mul", "max", "min", "clamp", "sign",
 MOVING = ["reverse", "cumsum", "softmax", "dynamic_update_slice"]
 
 
-class Turns:
+class Iterations:
     """The iterations of a loop: the name of its index, what that is first, and how far it moves."""
 
     def __init__(self, index, indices):
@@ -279,7 +279,7 @@ def make_for(g, grow, inits=None, held=None):
         if g.chance(0.4):
             begin[0], kept = carried[-1], [0, len(carried) - 1]
     index = "%" + g.name("i")
-    g.loops.append(Turns(index, indices))
+    g.loops.append(Iterations(index, indices))
     block = make_block(g, carried, begin, grow, kept, held, index)
     g.loops.pop()
     results = [copy_type(g, value, "v") for value in inits]

@@ -1,7 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Random well-typed `ad` functions: values with static and run-time sizes, and the program that they make.
 
-The run-time sizes are known here, so that every program is valid at run time. What operations there are stands in
+The run-time sizes are known here, so that every program is valid at run time. The operations are listed in
 operations.py."""
 
 import numpy as np
@@ -130,7 +130,7 @@ class Generator(Draws):
         self.alike = 0.4  # how often a value that broadcasts with another is a known one of the same sizes
         self.arguments, self.ops, self.values = [], [], []
         self.count = self.depth = 0
-        self.loops = []  # those around what is made now (control.Turns)
+        self.loops = []  # those around what is made now (control.Iterations)
         self.focus = None  # a value that operands should be
         self.carried = None  # the element types of what loops carry; None for all
         self.types = None  # the element types of operations, where they have a choice; None for all

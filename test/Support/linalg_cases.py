@@ -4,7 +4,7 @@
 import numpy as np
 
 import elements
-from linalg_kernels import DEPTHS, MAX_POINTS, SIZES, Body, Index, Kernel, narrower, operand, sources_of, static_sizes
+from linalg_kernels import EXTENTS, MAX_POINTS, SIZES, Body, Index, Kernel, narrower, operand, sources_of, static_sizes
 from linalg_sums import COMBINERS, fused, in_order, neutral
 
 JOINED = {True: ["addf", "addf", "fma", "fma", "mulf", "maximumf", "minimumf"],
@@ -15,21 +15,21 @@ CHAINS = {True: ["subf", "horner", "twice", "last"], False: ["subi", "horner", "
 def iteration_space(kernel, reduced):
     """Sizes and iterator types of loops in a random order, with a limit to their product."""
     parallel = [kernel.pick(SIZES) for _ in range(int(kernel.rng.integers(0, 4)))]
-    depths = [kernel.pick(DEPTHS) if i == 0 else kernel.pick([1, 2, 3, 5, 8]) for i in range(reduced)]
-    while np.prod(parallel + depths, dtype=np.int64) > MAX_POINTS:
-        largest = parallel if parallel and max(parallel) > 1 else depths
+    extents = [kernel.pick(EXTENTS) if i == 0 else kernel.pick([1, 2, 3, 5, 8]) for i in range(reduced)]
+    while np.prod(parallel + extents, dtype=np.int64) > MAX_POINTS:
+        largest = parallel if parallel and max(parallel) > 1 else extents
         largest[int(np.argmax(largest))] //= 2
-    loops = [(size, "parallel") for size in parallel] + [(size, "reduction") for size in depths]
+    loops = [(size, "parallel") for size in parallel] + [(size, "reduction") for size in extents]
     loops = [loops[i] for i in kernel.rng.permutation(len(loops))] if kernel.chance(0.6) else loops
     return [size for size, _ in loops], [kind for _, kind in loops]
 
 
-def choose_order(kernel, depth):
+def choose_order(kernel, extent):
     kind = kernel.pick(["none", "block", "block", "lanes", "lanes"])
     if kind == "none":
         return None
     if kind == "block":
-        return ("block", kernel.pick([4, 64, 512, 512, max(depth, 1)]))
+        return ("block", kernel.pick([4, 64, 512, 512, max(extent, 1)]))
     lanes = kernel.pick([2, 8, 32, 64, 64])
     return ("lanes", lanes, lanes * kernel.pick([1, 2, 4096 // lanes, 4096 // lanes]))
 
@@ -119,8 +119,8 @@ def rows_of(array, iterators):
     """An array over all loops as (results, elements), the last reduced loop fastest."""
     loops = range(len(iterators))
     parallel, reduced = ([loop for loop in loops if iterators[loop] == kind] for kind in ("parallel", "reduction"))
-    depth = int(np.prod([array.shape[loop] for loop in reduced], dtype=np.int64))
-    return array.transpose(parallel + reduced).reshape(-1, depth)
+    extent = int(np.prod([array.shape[loop] for loop in reduced], dtype=np.int64))
+    return array.transpose(parallel + reduced).reshape(-1, extent)
 
 
 def combine(kernel, body, name, element, values):
@@ -153,11 +153,11 @@ def reduction(kernel, legal):
     if name == "fma" and element != "f32":
         name = "addf"
     sizes, iterators = iteration_space(kernel, 1 if kernel.chance(0.75) else 2)
-    depth = int(np.prod([n for n, kind in zip(sizes, iterators) if kind == "reduction"], dtype=np.int64))
-    order = choose_order(kernel, depth)
+    extent = int(np.prod([n for n, kind in zip(sizes, iterators) if kind == "reduction"], dtype=np.int64))
+    order = choose_order(kernel, extent)
     if chain and legal:
-        order = None if kernel.dynamic else kernel.pick([None, ("block", max(depth, 1))])
-    if not legal and (order is None or (order[0] == "block" and order[1] >= depth)):
+        order = None if kernel.dynamic else kernel.pick([None, ("block", max(extent, 1))])
+    if not legal and (order is None or (order[0] == "block" and order[1] >= extent)):
         order = ("lanes", 8, 64)
     kernel.order, kernel.refused = order_text(order), None if legal else "partial results can be joined"
     inputs = inputs_over(kernel, sizes, iterators, element, kernel.pick([1, 2, 2]), window=kernel.chance(0.3))
@@ -172,22 +172,22 @@ def reduction(kernel, legal):
     yielded, step, join = combine(kernel, body, name, element, values)
     start = from_result(init.array, iterators, out).reshape(-1)
     lead = [n for n, kind in zip(sizes, iterators) if kind == "parallel"]
-    total = sum_of(name, element, init, start, order, depth, step, join) if legal else start
+    total = sum_of(name, element, init, start, order, extent, step, join) if legal else start
     array = onto(np.asarray(total, elements.STORAGE[element]).reshape(lead), iterators, out)
     result = kernel.generic(iterators, inputs, [(init, out)], body.lines, [yielded], [array])[0]
     kernel.results.append(epilogue(kernel, result) if kernel.chance(0.3) else result)
 
 
-def sum_of(name, element, init, start, order, depth, step, join):
+def sum_of(name, element, init, start, order, extent, step, join):
     """Starts from the outs where they are a neutral fill, and in one chain; else they join last."""
     if join is None or name in ("subf", "subi"):
-        return in_order(order, depth, start, step, join)
+        return in_order(order, extent, start, step, join)
     kind = elements.STORAGE[element]
     own = neutral(name, kind)
     is_fill = init.name.startswith("f") and (init.array.size == 0 or init.array.flat[0] == own)
     if is_fill:
-        return in_order(order, depth, start, step, join)
-    return join(start, in_order(order, depth, np.full_like(start, own), step, join))
+        return in_order(order, extent, start, step, join)
+    return join(start, in_order(order, extent, np.full_like(start, own), step, join))
 
 
 def epilogue(kernel, value):

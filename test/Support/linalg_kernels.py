@@ -13,7 +13,7 @@ from generator import tensor_type
 from linalg_sums import COMBINERS, in_order
 
 SIZES = [1, 1, 2, 3, 4, 5, 8, 15, 16, 17, 33]
-DEPTHS = [1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 200, 511, 512, 513, 600, 1024, 1025,
+EXTENTS = [1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 200, 511, 512, 513, 600, 1024, 1025,
           2050, 4095,
           4096, 4097, 8200]
 MAX_POINTS = 40000  # of an iteration space

@@ -73,8 +73,8 @@ def _paired(parts, join):
     return parts[0]
 
 
-def in_order(order, depth, start, step, join):
-    """The sum over 0 … depth - 1. order: None, ("block", length) or ("lanes", lanes, chunk). step(accumulators, first,
+def in_order(order, extent, start, step, join):
+    """The sum over 0 … extent - 1. order: None, ("block", length) or ("lanes", lanes, chunk). step(accumulators, first,
     count) adds elements first … first + count - 1, each to an accumulator along the last axis."""
     def chain(lower, upper):
         total = start[..., None]
@@ -91,6 +91,6 @@ def in_order(order, depth, start, step, join):
         return _halved(totals, min(lanes, max(upper - lower, 1)), join)
 
     if order is None:
-        return chain(0, depth)
+        return chain(0, extent)
     length, part = order[-1], lane_chunk if order[0] == "lanes" else chain
-    return _paired([part(low, min(low + length, depth)) for low in range(0, max(depth, 1), length)], join)
+    return _paired([part(low, min(low + length, extent)) for low in range(0, max(extent, 1), length)], join)

@@ -1,7 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Programs of one operation each that asks something of the sizes of its operands, and sizes that do not fit it.
+"""Programs of one operation each that constrains the sizes of its operands, and sizes that do not fit it.
 
-The axes of an operand are letters, each of which has a size; axes of one letter must agree. Where an operation asks for
+The axes of an operand are letters, each of which has a size; axes of one letter must agree. Where an operation requires
 more than that, the form lists what is wrong by itself."""
 
 SIZES = {"a": 3, "b": 4, "c": 5, "d": 6, "e": 2, "f": 7}

@@ -82,7 +82,7 @@ OPERATIONS = sorted(UNARY) + [
     "reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_mean", "cumsum", "dot", "gemm", "softmax",
     "log_softmax", "layer_norm", "rms_norm", "cross_entropy"]
 
-# Those whose derivatives ask for sizes.
+# Those whose derivatives need sizes.
 SIZED = ["reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_mean", "softmax", "log_softmax", "layer_norm",
          "rms_norm",
          "cross_entropy", "dot", "gemm", "reshape", "broadcast", "sum_to_shape", "concat", "slice", "dynamic_slice",

@@ -17,8 +17,8 @@ gpu.module @kernels {
     %barrier = llvm.mlir.addressof @barrier : !llvm.ptr<3>
     %lane = nvvm.read.ptx.sreg.tid.x : i32
     %first = llvm.icmp "eq" %lane, %c0 : i32
-    llvm.cond_br %first, ^bring, ^all
-  ^bring:
+    llvm.cond_br %first, ^load, ^all
+  ^load:
     nvvm.mbarrier.init %barrier, %c1 : !llvm.ptr<3>, i32
     nvvm.fence.mbarrier.init
     nvvm.mbarrier.arrive.expect_tx %barrier, %bytes : !llvm.ptr<3>, i32

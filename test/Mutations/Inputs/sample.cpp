@@ -44,8 +44,8 @@ int main(int count, char **words) {
   std::printf("swap %d\n", difference(a, b));
   note(log, a);
   std::printf("skip %zu\n", log.size());
-  int turns = 7;
-  std::printf("constant %d\n", turns);
+  int iterations = 7;
+  std::printf("constant %d\n", iterations);
   for (int i = 0; i < a; ++i)
     std::printf("loop\n");
 }

@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""full_disk.py PROGRAM FOLDER: a limit on the size of files stands for a full disk."""
+"""full_disk.py PROGRAM FOLDER: a limit on the size of files has the effect of a full disk."""
 
 import os
 import resource
