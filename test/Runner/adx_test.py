@@ -47,6 +47,13 @@ def refused(content, folder, code, text):
     return f"expected exit code {code} and '{text}', got {done.returncode}: {done.stdout[:200]}{done.stderr[:400]}"
 
 
+def says(done, text):
+    """What is wrong unless a run ended with this error, after values that it had received before."""
+    if done.returncode in (1, 2, 3) and text in done.stderr:
+        return None
+    return f"expected an error with '{text}', got {done.returncode}: {done.stdout[:200]}{done.stderr[:400]}"
+
+
 def read(content):
     """The sections by name, as the documentation has them."""
     magic, version, _, size, count = struct.unpack_from("<8sIIQQ", content)
@@ -60,9 +67,11 @@ def read(content):
 
 
 def write(sections, version=1, abi=None, original=b""):
+    """The file of sections, which a dictionary has by name, or a list in pairs."""
+    sections = list(sections.items()) if isinstance(sections, dict) else sections
     abi = struct.unpack_from("<I", original, 12)[0] if abi is None else abi
     table, body, end = b"", b"", HEAD + DIGEST + len(sections) * ROW
-    for name, data in sections.items():
+    for name, data in sections:
         body += bytes(-end % 64) + data
         offset = end + -end % 64
         end = offset + len(data)
@@ -112,6 +121,21 @@ def forgeries(content, folder):
     for name in sections:
         less = {other: data for other, data in sections.items() if other != name}
         yield f"no {name}", refused(write(less, original=content), folder, 2, f"it has no section '{name}'")
+    pairs = list(sections.items())
+    yield "section twice", refused(write([*pairs, pairs[-1]], original=content), folder, 2,
+                                   "section 4 is 'weights', expected no further section")
+    yield "sections in another order", refused(write(pairs[::-1], original=content), folder, 2,
+                                               "section 0 is 'weights', expected 'description'")
+    results = len(json.loads(sections["description"])["program"]["signature"]["results"])
+    fewer = run(describe(content, lambda d: d["program"]["signature"]["results"].pop()), folder)
+    yield "fewer results", says(fewer, f"the compiled program describes result {results - 1} wrongly")
+    more = run(describe(content, lambda d: d["program"]["signature"]["results"].append(
+        {"name": "more", "type": "f32", "shape": []})), folder)
+    yield "more results", says(more, f"the compiled program lacks result {results}")
+    donated = describe(content, lambda d: d["program"]["signature"]["arguments"][-1].update(donated=99))
+    yield "donated to no result", refused(donated, folder, 2, "is donated to result 99 of ")
+    negative = describe(content, lambda d: d["program"]["signature"]["results"][0].update(shape=[-5]))
+    yield "negative size", refused(negative, folder, 2, "has a negative size")
     yield "no JSON", refused(write({**sections, "description": b"{"}, original=content), folder, 2, "is no JSON")
     nested = b"[" * 100000 + b"]" * 100000
     yield "nested JSON", refused(write({**sections, "description": nested}, original=content), folder, 2,

@@ -50,6 +50,34 @@ Expected<StringRef> findSection(llvm::ArrayRef<AdxSection> sections, StringRef n
   return malformed("it has no section '" + name + "'");
 }
 
+/// Each section is there once, in the order of the format.
+Error checkSections(llvm::ArrayRef<AdxSection> sections, llvm::ArrayRef<StringRef> names) {
+  for (auto [index, section] : llvm::enumerate(sections)) {
+    StringRef expected = index < names.size() ? names[index] : StringRef();
+    if (section.name != expected)
+      return malformed("section " + llvm::Twine(index) + " is '" + section.name + "', expected " +
+                       (expected.empty() ? "no further section" : "'" + expected.str() + "'"));
+  }
+  return Error::success();
+}
+
+bool isShape(llvm::ArrayRef<int64_t> shape) {
+  return llvm::all_of(shape, [](int64_t size) { return size >= 0 || size == dynamicSize; });
+}
+
+/// The code does not state how many results it has: a run finds out (CompiledExecutable).
+Error checkSignature(const Signature &signature) {
+  for (const TensorSpec &argument : signature.arguments)
+    if (argument.donated && (*argument.donated < 0 || size_t(*argument.donated) >= signature.results.size()))
+      return malformed("argument '" + argument.name + "' is donated to result " +
+                       llvm::Twine(*argument.donated) + " of " + llvm::Twine(signature.results.size()));
+  for (const TensorSpec &spec :
+       llvm::concat<const TensorSpec>(signature.arguments, signature.results, signature.feeds))
+    if (!isShape(spec.shape))
+      return malformed("'" + spec.name + "' has a negative size");
+  return Error::success();
+}
+
 /// A weight of the description. It has the type of its argument and a shape that fits.
 Expected<Weight> readWeight(const json::Value &value, const Signature &signature, StringRef data,
                             int64_t &position) {
@@ -105,13 +133,16 @@ Error mlir::ad::runner::writeAdx(StringRef path, const AdxProgram &adx) {
 }
 
 Expected<AdxProgram> mlir::ad::runner::readAdxSections(llvm::ArrayRef<AdxSection> sections) {
+  const StringRef names[] = {descriptionName, hostName, deviceName, weightsName};
   llvm::SmallVector<StringRef, 4> contents;
-  for (StringRef name : {descriptionName, hostName, deviceName, weightsName}) {
+  for (StringRef name : names) {
     Expected<StringRef> content = findSection(sections, name);
     if (!content)
       return content.takeError();
     contents.push_back(*content);
   }
+  if (Error error = checkSections(sections, names))
+    return std::move(error);
   if (findTooDeep(contents[0]))
     return malformed("its description is nested too deeply");
   Expected<json::Value> description = json::parse(contents[0]);
@@ -123,6 +154,8 @@ Expected<AdxProgram> mlir::ad::runner::readAdxSections(llvm::ArrayRef<AdxSection
   if (!mapper || !mapper.map("producer", adx.producer) || !mapper.map("machine", adx.host.machine) ||
       !mapper.map("features", adx.host.features) || !mapper.map("program", adx.program))
     return malformed(llvm::toString(root.getError()));
+  if (Error error = checkSignature(adx.program.signature))
+    return std::move(error);
   adx.program.objects.push_back(contents[1].str());
   adx.program.image = contents[2].str();
   if (Error error = readWeights(*description, contents[3], adx))

@@ -10,6 +10,7 @@
 #include "adjoint/Runtime/Sim/SimDevice.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/SymbolName.h"
+#include "llvm/ADT/STLExtras.h"
 
 #include <atomic>
 
@@ -36,7 +37,13 @@ public:
               llvm::MutableArrayRef<adrt_tensor> results) override {
     if (std::string problem = prepareDevice(context); !problem.empty())
       return context.run([&] { return context.fail(ADRT_TARGET_ERROR, nullptr, problem); });
-    return context.run(entry, arguments.data(), results.data());
+    context.resultCount = results.size();
+    int32_t status = context.run(entry, arguments.data(), results.data());
+    for (auto [index, result] : llvm::enumerate(results))
+      if (status == ADRT_OK && !result.data)
+        return context.fail(ADRT_HOST_ERROR, nullptr,
+                            "the compiled program lacks result " + std::to_string(index));
+    return status;
   }
   llvm::ArrayRef<std::string> getKernelNames() const override { return kernels; }
   void setEmulation(const adrt::Emulation &wanted, bool countTraffic) override {

@@ -15,6 +15,7 @@ public:
 
   int32_t run(adrt_context &context, llvm::ArrayRef<adrt_tensor> arguments,
               llvm::MutableArrayRef<adrt_tensor> results) override {
+    context.resultCount = results.size();
     return context.run([&]() -> int32_t {
       int32_t status = mlir::ad::runReference(module, entry, &context, arguments, results);
       // An error that is not recorded has been emitted as a diagnostic; an empty message marks it.

@@ -170,7 +170,8 @@ void *adrt_context::allocateBuffer(int32_t number, int64_t bytes) {
 
 void *adrt_context::allocateResult(adrt_tensor &result, int32_t index, int32_t type, int32_t rank,
                                    const int64_t *shape) {
-  if (index < 0 || index >= maxResults || elementSize(type) == 0 || rank < 0) {
+  if (index < 0 || index >= maxResults || size_t(index) >= resultCount || elementSize(type) == 0 ||
+      rank < 0) {
     fail(ADRT_HOST_ERROR, nullptr,
          "the compiled program describes result " + std::to_string(index) + " wrongly");
     return nullptr;

@@ -77,6 +77,8 @@ struct adrt_context {
   int32_t run(const std::function<int32_t()> &body);
 
   adrt::ResultMemory results;
+  /// The number of results that the host has room for; a program that writes further ones is refused.
+  size_t resultCount = SIZE_MAX;
   adrt::KernelTimes kernelTimes;
 
   /// The device of the program, null for programs for the CPU. Memory of this context on an earlier device is
