@@ -98,15 +98,15 @@ inline constexpr StepTimes kStepTimes = {4, 200, 500, 200, 12};
 /// The sizes in which kernels work through registers and caches. Code depends on them, results never do.
 struct TileTable {
   llvm::StringRef name;
-  int64_t minVectorBytes;   ///< the table is for vectors of that size and wider ones
-  int64_t rows, vectors;    ///< of a register tile (chooseRegisterTile), at most
-  int64_t registers;        ///< that a register tile may use
-  int64_t accumulators;     ///< of a register tile, at most: enough to hide the latency of an FMA
-  int64_t blockBytes;       ///< of an operand's cached block of columns: half of the second-level cache
-  int64_t straightBytes;    ///< an operand up to this size is read in place
-  int64_t shortNanoseconds; ///< a kernel that takes less, about, is one unit of work
-  int64_t tileSteps;        ///< a unit of a contraction has so many FMAs, if there are enough
-  int64_t unitElements;     ///< and one of a kernel that does little for each element so many elements
+  int64_t minVectorBytes;   ///< The table is for vectors of at least this size.
+  int64_t rows, vectors;    ///< A register tile has at most this many rows and vectors (chooseRegisterTile).
+  int64_t registers;        ///< A register tile uses at most this many registers.
+  int64_t accumulators;     ///< A register tile has at most this many, enough to hide the latency of an FMA.
+  int64_t blockBytes;       ///< An operand's cached block of columns takes half of the second-level cache.
+  int64_t straightBytes;    ///< An operand up to this size is read in place.
+  int64_t shortNanoseconds; ///< A kernel that takes less, by estimate, is one unit of work.
+  int64_t tileSteps;        ///< A unit of a contraction has this many FMAs, if the contraction has enough.
+  int64_t unitElements;     ///< A unit of a kernel that does little per element has this many elements.
 };
 
 /// `large` is for current cores; `small` is for tests, in which short programs meet blocks, packed operands

@@ -49,10 +49,10 @@ def AD_LaunchConfigAttr : AD_Attr<"LaunchConfig", "launch_config"> {
     | `result` | number of the launch result whose axes the grid enumerates | 0 |
     | `axes` | number of its leading axes that the grid enumerates | |
     | `grid_size` | blocks of the grid, where fixed | 0: the host computes it |
-    | `persistent_blocks` | the most blocks of a multiprocessor, each of which loops over tiles | 0: not persistent |
+    | `persistent_blocks` | maximum number of blocks per multiprocessor, each of which loops over tiles | 0: not persistent |
     | `cluster_size` | blocks of a cluster, which compute a tile together | 1 |
     | `tile` | elements of a tile along the last of the axes | none |
-    | `threads_per_block` | the most threads of a block | 256 |
+    | `threads_per_block` | maximum number of threads per block | 256 |
     | `dynamic_shared_bytes` | dynamic shared memory of a block | 0 |
     | `elements` | elements that a thread, warp or block computes at a time | 1 |
     | `threads_per_element` | threads that compute an element together, at level thread | 1 |

@@ -1,7 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which modes and permissions go together, for whoever reads a contract: the parser of the attribute and the
-// options of passes.
+// Which modes and permissions go together, used by the parser of the attribute and by the options of passes.
 
 #ifndef ADJOINT_DIALECT_AD_IR_NUMERICSCONTRACT_H
 #define ADJOINT_DIALECT_AD_IR_NUMERICSCONTRACT_H

@@ -26,7 +26,7 @@ struct ScalarCode {
   template <class Op> Value make(ValueRange operands) const {
     return Op::create(builder, loc, operands.front().getType(), operands);
   }
-  /// The one of two operations that computes on the type of the operands.
+  /// Creates FloatOp or IntegerOp, by element type.
   template <class FloatOp, class IntegerOp> Value make(ValueRange operands) const {
     return isa<FloatType>(operands.front().getType()) ? make<FloatOp>(operands) : make<IntegerOp>(operands);
   }

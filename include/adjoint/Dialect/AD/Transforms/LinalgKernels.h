@@ -32,13 +32,13 @@ struct ReductionStructure {
 ReductionStructure matchReduction(linalg::GenericOp generic);
 
 /// Whether a joined reduction starts from its neutral element, as far as the IR says. Sums may start from
-/// either zero.
+/// +0 or -0.
 bool startsAtNeutral(linalg::GenericOp generic, const ReductionStructure &structure);
 
 /// Elements that are reduced into one; ShapedType::kDynamic if the number is dynamic.
 int64_t reducedElements(linalg::GenericOp generic);
 
-/// An operation that joins two partial results: that of the combiner, an addition for multiply-adds.
+/// An operation that joins two partial results: that of the combiner, an addition for FMAs.
 Value joinPartialResults(OpBuilder &builder, Location loc, Operation *combiner, Value lhs, Value rhs);
 
 /// Fails after a diagnostic when the body of an ad.fusion or ad.kernel has linalg that no emitter compiles as
