@@ -61,7 +61,7 @@ func.func @remainder(%x: f64, %y: f64) -> f64 {
   return %0 : f64
 }
 
-// Where the processor converts f16, so does one operation. From f64 there is no instruction, and two would round twice.
+// Where the CPU converts f16, so does one operation. From f64 there is no instruction, and two would round twice.
 // CHECK-LABEL: func.func @half
 // CHECK-NOT: arith.extf
 // CHECK-NOT: arith.truncf

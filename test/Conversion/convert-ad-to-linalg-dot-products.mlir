@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Products of bf16 that allow mma are marked for the dot products of the processor (ad-emit-cpu-dot-products.mlir).
+// Products of bf16 that allow mma are marked for the dot product instructions of the CPU (ad-emit-cpu-dot-products.mlir).
 //
 // RUN: ad-opt %s --convert-ad-to-linalg | FileCheck %s --check-prefix=LINALG
 

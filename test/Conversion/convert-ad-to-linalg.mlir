@@ -38,7 +38,7 @@ func.func @approximate(%x: tensor<4xbf16>, %y: tensor<4xf64>) -> (tensor<4xbf16>
 
 // -----
 
-// A contraction accumulates fused multiply-adds in f32 and rounds once, after the sum.
+// A contraction accumulates FMAs in f32 and rounds once, after the sum.
 // CHECK-LABEL: func.func @dot_bf16
 // CHECK: iterator_types = ["parallel", "parallel", "reduction"]
 // CHECK: math.fma %{{.+}}, %{{.+}}, %{{.+}} : f32

@@ -5,8 +5,8 @@
 // Clusters are counted, and blocks are as many as these have; one cluster is there on the smallest device.
 // CHECK-LABEL: func.func @adrt_entry_clusters
 // CHECK: %[[ANSWER:.+]] = llvm.call @adrt_sm_count(
-// CHECK: %[[PROCESSORS:.+]] = arith.index_cast %[[ANSWER]] : i32 to index
-// CHECK: %[[PAIRS:.+]] = arith.divui %[[PROCESSORS]], %{{c2.*}} : index
+// CHECK: %[[SM_COUNT:.+]] = arith.index_cast %[[ANSWER]] : i32 to index
+// CHECK: %[[PAIRS:.+]] = arith.divui %[[SM_COUNT]], %{{c2.*}} : index
 // CHECK: %[[ROOM:.+]] = arith.maxui %[[PAIRS]], %{{c1.*}} : index
 // CHECK: %[[CLUSTERS:.+]] = arith.minui %[[ROOM]], %{{c500.*}} : index
 // CHECK: %[[BLOCKS:.+]] = arith.muli %[[CLUSTERS]], %{{c2.*}} : index
@@ -26,8 +26,8 @@ func.func @clusters(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-LABEL: func.func @adrt_entry_cluster_tiles
 // CHECK: %[[ROWS:.+]] = arith.ceildivui %{{.+}}, %{{c256.*}} : index
 // CHECK: %[[TILES:.+]] = arith.muli %[[ROWS]], %{{c3.*}} : index
-// CHECK: %[[MOST:.+]] = arith.minui %[[TILES]], %{{c32767.*}} : index
-// CHECK: %[[CLUSTERS:.+]] = arith.maxui %[[MOST]], %{{c1.*}} : index
+// CHECK: %[[LIMITED:.+]] = arith.minui %[[TILES]], %{{c32767.*}} : index
+// CHECK: %[[CLUSTERS:.+]] = arith.maxui %[[LIMITED]], %{{c1.*}} : index
 // CHECK: arith.muli %[[CLUSTERS]], %{{c2.*}} : index
 // CHECK: llvm.call @adrt_launch
 func.func private @k(!llvm.ptr, index, !llvm.ptr, index) attributes {

@@ -132,18 +132,18 @@ func.func @main(%x: tensor<4x8xf32>) -> tensor<4xf32> {
 
 // -----
 
-// A thread has four elements: a quarter of the threads, in whole warps, so that each processor has two blocks before blocks grow.
+// A thread has four elements: a quarter of the threads, in whole warps, so that each SM has two blocks before blocks grow.
 // CHECK-LABEL: func.func @adrt_entry_runs
 // CHECK: %[[ANSWER:.+]] = llvm.call @adrt_sm_count(
-// CHECK: %[[PROCESSORS:.+]] = arith.index_cast %[[ANSWER]] : i32 to index
-// CHECK: %[[TOGETHER:.+]] = arith.muli %[[PROCESSORS]], %{{c64.*}}
-// CHECK: %[[SHARE:.+]] = arith.divui %[[THREADS:c1024.*]], %[[TOGETHER]]
-// CHECK: %[[WARPS:.+]] = arith.maxui %[[SHARE]], %{{c1.*}}
+// CHECK: %[[SM_COUNT:.+]] = arith.index_cast %[[ANSWER]] : i32 to index
+// CHECK: %[[TWO_WARPS_PER_SM:.+]] = arith.muli %[[SM_COUNT]], %{{c64.*}}
+// CHECK: %[[WARPS_PER_BLOCK:.+]] = arith.divui %[[THREADS:c1024.*]], %[[TWO_WARPS_PER_SM]]
+// CHECK: %[[WARPS:.+]] = arith.maxui %[[WARPS_PER_BLOCK]], %{{c1.*}}
 // CHECK: %[[WHOLE:.+]] = arith.muli %[[WARPS]], %{{c32.*}}
 // CHECK: %[[BLOCK:.+]] = arith.minui %[[WHOLE]], %{{c256.*}}
 // CHECK: %[[BLOCKS:.+]] = arith.ceildivui %[[THREADS]], %[[BLOCK]]
-// CHECK: %[[MOST:.+]] = arith.minui %[[BLOCKS]], %{{c65535.*}}
-// CHECK: arith.index_cast %[[MOST]] : index to i32
+// CHECK: %[[LIMITED:.+]] = arith.minui %[[BLOCKS]], %{{c65535.*}}
+// CHECK: arith.index_cast %[[LIMITED]] : index to i32
 // CHECK: arith.index_cast %[[BLOCK]] : index to i32
 // CHECK: llvm.call @adrt_launch
 func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1, elements = 4>}
@@ -168,11 +168,11 @@ func.func @groups(%x: tensor<65536xf32>) -> tensor<65536xf32> {
 
 // -----
 
-// Blocks that stay: two for each processor, and no more than there are tiles.
+// Persistent blocks: two for each SM, and no more than there are tiles.
 // CHECK-LABEL: func.func @adrt_entry_resident
 // CHECK: %[[ANSWER:.+]] = llvm.call @adrt_sm_count(
-// CHECK: %[[PROCESSORS:.+]] = arith.index_cast %[[ANSWER]] : i32 to index
-// CHECK: %[[ROOM:.+]] = arith.muli %[[PROCESSORS]], %{{c2.*}}
+// CHECK: %[[SM_COUNT:.+]] = arith.index_cast %[[ANSWER]] : i32 to index
+// CHECK: %[[ROOM:.+]] = arith.muli %[[SM_COUNT]], %{{c2.*}}
 // CHECK: %[[BLOCKS:.+]] = arith.minui %[[ROOM]], %{{c1000.*}}
 // CHECK: arith.index_cast %[[BLOCKS]] : index to i32
 // CHECK: llvm.call @adrt_launch
@@ -190,8 +190,8 @@ func.func @resident(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-LABEL: func.func @adrt_entry_tiles
 // CHECK: %[[ROWS:.+]] = arith.ceildivui %{{.+}}, %{{c64.*}} : index
 // CHECK: %[[TILES:.+]] = arith.muli %[[ROWS]], %{{c3.*}} : index
-// CHECK: %[[MOST:.+]] = arith.minui %[[TILES]], %{{c65535.*}} : index
-// CHECK: %[[BLOCKS:.+]] = arith.maxui %[[MOST]], %{{c1.*}} : index
+// CHECK: %[[LIMITED:.+]] = arith.minui %[[TILES]], %{{c65535.*}} : index
+// CHECK: %[[BLOCKS:.+]] = arith.maxui %[[LIMITED]], %{{c1.*}} : index
 // CHECK: arith.index_cast %[[BLOCKS]] : index to i32
 // CHECK: llvm.call @adrt_launch
 func.func private @k(!llvm.ptr, index, !llvm.ptr, index) attributes {

@@ -6,8 +6,8 @@
 // CHECK: ad.kernel_names = ["k$partial", "k$merge", "k"]
 // CHECK-LABEL: func.func @adrt_entry_main
 // CHECK: %[[COUNT:.+]] = llvm.call @adrt_sm_count
-// CHECK: %[[PROCESSORS:.+]] = arith.index_cast %[[COUNT]]
-// CHECK: %[[SIZES:.+]]:3 = call @k$partial_sizes(%{{[^,]+}}, %{{[^,]+}}, %{{[^,]+}}, %[[PROCESSORS]])
+// CHECK: %[[SM_COUNT:.+]] = arith.index_cast %[[COUNT]]
+// CHECK: %[[SIZES:.+]]:3 = call @k$partial_sizes(%{{[^,]+}}, %{{[^,]+}}, %{{[^,]+}}, %[[SM_COUNT]])
 // CHECK: %[[DIVIDES:.+]] = arith.cmpi ne, %[[SIZES]]#0
 // CHECK: scf.if %[[DIVIDES]] {
 // CHECK: %[[BYTES:.+]] = arith.index_cast %[[SIZES]]#1
@@ -26,8 +26,8 @@
 // CHECK: ad.guard
 // CHECK: }
 // CHECK: return
-func.func private @k$partial_sizes(%x: !llvm.ptr, %n: index, %y: !llvm.ptr, %processors: index) -> (index, index, index) {
-  return %n, %n, %processors : index, index, index
+func.func private @k$partial_sizes(%x: !llvm.ptr, %n: index, %y: !llvm.ptr, %sm_count: index) -> (index, index, index) {
+  return %n, %n, %sm_count : index, index, index
 }
 func.func private @k$partial(!llvm.ptr, index, !llvm.ptr, !llvm.ptr, index) attributes {ad.launch_config = #ad.launch_config<thread, axes = 0>}
 func.func private @k$merge(!llvm.ptr, index, !llvm.ptr, !llvm.ptr, index) attributes {ad.launch_config = #ad.launch_config<warp, axes = 1>}
@@ -47,8 +47,8 @@ func.func @main(%x: tensor<?x4xf32>) -> tensor<4xf32> {
 // CHECK-COUNT-2: llvm.call @adrt_launch
 // CHECK-NOT: llvm.call @adrt_launch
 // CHECK: return
-func.func private @k$partial_sizes(%x: !llvm.ptr, %y: !llvm.ptr, %processors: index) -> (index, index, index) {
-  return %processors, %processors, %processors : index, index, index
+func.func private @k$partial_sizes(%x: !llvm.ptr, %y: !llvm.ptr, %sm_count: index) -> (index, index, index) {
+  return %sm_count, %sm_count, %sm_count : index, index, index
 }
 func.func private @k$partial(!llvm.ptr, !llvm.ptr, !llvm.ptr, index) attributes {ad.launch_config = #ad.launch_config<thread, axes = 0>}
 func.func private @k$merge(!llvm.ptr, !llvm.ptr, !llvm.ptr, index) attributes {ad.launch_config = #ad.launch_config<warp, axes = 1>}
@@ -83,8 +83,8 @@ func.func @main(%x: tensor<9x4xf32>) -> tensor<4xf32> {
 
 // -----
 
-func.func private @k$partial_sizes(%x: !llvm.ptr, %y: !llvm.ptr, %processors: index) -> (index, index, index) {
-  return %processors, %processors, %processors : index, index, index
+func.func private @k$partial_sizes(%x: !llvm.ptr, %y: !llvm.ptr, %sm_count: index) -> (index, index, index) {
+  return %sm_count, %sm_count, %sm_count : index, index, index
 }
 func.func private @k$partial(!llvm.ptr, !llvm.ptr, !llvm.ptr, index) attributes {ad.launch_config = #ad.launch_config<thread, axes = 0>}
 func.func private @k$merge(!llvm.ptr, !llvm.ptr, !llvm.ptr, index) attributes {ad.launch_config = #ad.launch_config<warp, axes = 7>}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Scalar code in kernels that another compiler wrote: divisions, shifts and conversions of drawn and extreme numbers,
-against integers of Python, on the processor and on the emulated GPU. Lengths leave whole vectors and masked lanes,
+against integers of Python, on the CPU and on the emulated GPU. Lengths leave whole vectors and masked lanes,
 which may not trap.
 """
 

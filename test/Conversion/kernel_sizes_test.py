@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Kernels that another compiler wrote, whose sizes only the run knows and do not fit: a located error, and no byte
+"""Kernels that another compiler wrote, whose dynamic sizes do not fit: a located error, and no byte
 outside of a buffer.
 
 Each kernel runs with sizes that fit, against NumPy, and with each size that may be wrong made larger and smaller, on
-the processor and on the emulated GPU. Sizes are drawn, so that vectors, tiles and what is left over meet each other.
+the CPU and on the emulated GPU. Sizes are drawn, so that vectors, tiles and what is left over meet each other.
 """
 
 import functools
@@ -98,7 +98,7 @@ def operands():
 
 
 def product():
-    """C += A·B: each size stands on two operands."""
+    """C += A·B: each size belongs to two operands."""
     taken = [("a", 2), ("b", 2), ("c", 2)]
     maps = ["(m, n, k) -> (m, k)", "(m, n, k) -> (k, n)", "(m, n, k) -> (m, n)"]
     body = generic("v", maps, [P, P, R], [("a", 2), ("b", 2)], ("c", 2), PRODUCT)
@@ -144,7 +144,7 @@ def mirrored(sign):
 
 
 def tables():
-    """Indices that are rests and quotients of a size that the types say, beside one that they leave open."""
+    """Indices that are rests and quotients of a size of static type, next to a dynamic one."""
     taken = [("a", "3x"), ("b", "1x"), ("c", "2x?x")]
     body = generic("v", ["(i, j) -> (i mod 8)", "(i, j) -> (i floordiv 4)", ROWS], [P, P], taken[:2], taken[2], ADD)
     text = module(kernel(taken, [tensor("2x?x")], body, ["v"]), taken, [tensor("2x?x")], [("c", 1)])

@@ -102,7 +102,7 @@ BODIES = {
       scf.yield %u : {ROW}
     }}}}
 """ + END,
-    "row behind a branch": LOOP.replace("{to}", "m") + f"""    %low = arith.cmpi ult, %i, %c2 : index
+    "row after a branch": LOOP.replace("{to}", "m") + f"""    %low = arith.cmpi ult, %i, %c2 : index
     %b = scf.if %low -> ({ROW}) {{{{
 """ + read("r", "i") + f"""      scf.yield %r : {ROW}
     }}}} else {{{{

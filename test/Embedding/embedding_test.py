@@ -2,7 +2,7 @@
 """Installs the package into a folder of its own and builds an outside CMake project against it. One program embeds the
 compiler: it gives the sum of three times a tensor and its gradient. The other has a dialect with an elementwise
 operation and a reduction of rows, which implement Adjoint's interfaces: they are fused with operations of `ad` into one
-kernel, and their values and gradients are right on the reference interpreter, the processor and the emulated GPU."""
+kernel, and their values and gradients are right on the reference interpreter, the CPU and the emulated GPU."""
 
 import os
 import pathlib

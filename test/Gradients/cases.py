@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The gradient cases of every derivative rule, by family. A rule that stands in no case fails the build.
+"""The gradient cases of every derivative rule, by family. A rule without a case fails the build.
 
 Usage: cases.py --check AD_LIST_RULES    compares the cases with the rules that the program lists
 """
@@ -20,7 +20,7 @@ FAMILIES = {"control": CONTROL, "elementwise": ELEMENTWISE, "loops": LOOPS, "mov
             "reduction": REDUCTION,
             "slices": SLICES}
 
-# Differences cannot see where a gradient stops; the test is beside this file's folder.
+# Differences cannot see where a gradient stops; the test is next to this file's folder.
 HAND_WRITTEN = {"ad.stop_gradient": "Dialect/AD/Transforms/differentiate.mlir"}
 
 

@@ -29,7 +29,7 @@ TOLERANCE_OF_ORDER = {1: 1.0, 2: 20.0}
 ROUNDINGS = 6
 TOLERANCE_OF_ELEMENT = {"f32": ROUNDINGS * 2.0**-24, "f16": ROUNDINGS * 2.0**-11, "bf16": ROUNDINGS * 2.0**-8}
 
-# Random numbers lie on a grid, a different one for each argument, so that no two are nearer than the steps of the
+# Random numbers are on a grid, a different one for each argument, so that no two are nearer than the steps of the
 # differences: maxima, comparisons and absolute values have no kink in between.
 GRID = 64
 

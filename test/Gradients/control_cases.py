@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Gradient cases of branches, loops and calls. The operation named is one that stands inside."""
+"""Gradient cases of branches, loops and calls. The operation named is one inside."""
 
 from case import Argument, Case
 

@@ -9,7 +9,7 @@ from case import Argument, Case
 RANGES = {
     "ten": (0, 10, 1), "seventeen": (3, 20, 1), "negative": (-2, 3, 1), "below_zero": (-9, -2, 2),
     "through_zero": (-7, 8, 3),
-    "uneven": (1, 12, 4), "long_steps": (-11, 25, 3), "none": (2, 2, 1), "none_behind": (3, -4, 2), "one": (-1, 0, 5),
+    "uneven": (1, 12, 4), "long_steps": (-11, 25, 3), "none": (2, 2, 1), "none_past_end": (3, -4, 2), "one": (-1, 0, 5),
 }
 
 # %g is a number that depends on the index, small enough for loops that are not chaotic: differences need digits.

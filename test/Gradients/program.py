@@ -91,7 +91,7 @@ def primal(case, name):
 
 
 def open_sizes(argument, index):
-    """Lines that make %a<index> of %s<index>, whose sizes stand in its type: the type of the result leaves sizes open
+    """Lines that make %a<index> of %s<index>, whose sizes are in its type: the type of the result leaves sizes open
     that are constants."""
     source, sizes, lines = f"%s{index}", [], []
     for axis, size in enumerate(argument.type.split("x")):

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Lanes without an element take part in no join: a product that underflows to -0 stays -0 beside them.
+// Lanes without an element take part in no join: a product that underflows to -0 stays -0 next to them.
 //
 // RUN: ad-runner %s --target cpu --numerics reproducible
 // RUN: ad-runner %s --target reference --numerics reproducible

@@ -3,7 +3,7 @@
 // RUN: ad-runner %s --target reference --arg x=arange --arg y=arange --dim y.0=3 --print | FileCheck %s
 // RUN: ad-runner %s --target cpu --arg x=arange --arg y=arange --dim y.0=3 --print | FileCheck %s
 
-// A branch yields one value twice: it lies in one of the places already, the other gets a copy.
+// A branch yields one value twice: it is in one of the buffers already, the other gets a copy.
 // CHECK: a: tensor<4xf32> = [-3. -2. -1. {{ *-?}}0.]
 // CHECK: b: tensor<4xf32> = [{{ *}}3. {{ *}}2. {{ *}}1. {{ *}}0.]
 // CHECK: c: tensor<4xf32> = [{{ *}}3. {{ *}}2. {{ *}}1. {{ *}}0.]
@@ -18,9 +18,9 @@ func.func @main(%x: tensor<4xf32> {ad.name = "x"}, %y: tensor<?xf32> {ad.name = 
     %e = ad.exp %x : tensor<4xf32>
     scf.yield %zero, %zero, %e : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
   } else {
-    %turned = ad.reverse %x axes [0] : tensor<4xf32>
-    %less = ad.neg %turned : tensor<4xf32>
-    scf.yield %less, %turned, %turned : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+    %reversed = ad.reverse %x axes [0] : tensor<4xf32>
+    %less = ad.neg %reversed : tensor<4xf32>
+    scf.yield %less, %reversed, %reversed : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
   }
   return %r#0, %r#1, %r#2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }

@@ -29,7 +29,7 @@
 // RUN: cmp %t.open-reference/y.npy %t.open-7/y.npy
 // RUN: cmp %t.open-reference/z.npy %t.open-7/z.npy
 
-// y = x x is computed before nested loops and read behind them and inside; layer norms read rows that they may write over; serial,
+// y = x x is computed before nested loops and read after them and inside; layer norms read rows that they may write over; serial,
 // parallel and reference agree.
 func.func @main(%x: tensor<96x96xf32> {ad.name = "x"}, %w: tensor<96xf32> {ad.name = "w"})
     -> (tensor<96x96xf32> {ad.name = "y"}, tensor<96x96xf32> {ad.name = "z"}) {

@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Random products of i8: sizes from 0 to more than a tile, depths that are no multiple of four, every layout, batches,
+"""Random products of i8: sizes from 0 to more than a tile, K that is no multiple of four, every layout, batches,
 open sizes, several products in one kernel, results of i32 and i8 and what follows them, operands of -128 or 127
 throughout. Sums wrap at 32 bits in any order, so that every instruction set, tile table and number of threads gives the
 bits of NumPy's wrapping sum, and of the reference interpreter."""
@@ -19,7 +19,7 @@ import checks  # noqa: E402
 RUNNER = str(pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin")) / "ad-runner")
 ROWS = (1, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 40, 67)
 COLUMNS = (1, 2, 7, 15, 16, 17, 31, 32, 33, 48, 65, 97, 130)
-DEPTHS = (1, 2, 3, 4, 5, 7, 31, 63, 64, 65, 66, 127, 128, 200, 515, 700)
+SIZES_K = (1, 2, 3, 4, 5, 7, 31, 63, 64, 65, 66, 127, 128, 200, 515, 700)
 # Each set of options is one run; no options take what the machine has.
 RUNS = ((), ("--tiles=small", "--threads=2"), ("--cpu=haswell",))
 
@@ -33,7 +33,7 @@ class Case:
     def __init__(self, seed):
         rng = self.rng = random.Random(seed)
         pick = rng.choice
-        self.m, self.n, self.k = pick(ROWS), pick(COLUMNS), pick(DEPTHS)
+        self.m, self.n, self.k = pick(ROWS), pick(COLUMNS), pick(SIZES_K)
         if rng.random() < 0.08:
             setattr(self, pick("mnk"), 0)
         if rng.random() < 0.1:  # rows whose copies do not fit at once
@@ -43,10 +43,10 @@ class Case:
         self.element = pick(("i32", "i32", "i8"))
         self.count = pick((1, 1, 1, 2))
         self.follows = pick((None, None, "add", "abs", "transpose"))
-        shape = lambda turned, a, b: [*self.batch, *((b, a) if turned else (a, b))]  # noqa: E731
+        shape = lambda transposed, a, b: [*self.batch, *((b, a) if transposed else (a, b))]  # noqa: E731
         self.a, self.b = shape(self.left, self.m, self.k), shape(self.right, self.k, self.n)
         rank = len(self.a)
-        # Open sizes: rows, columns, or the depth of both operands.
+        # Open sizes: rows, columns, or K of both operands.
         row, column = rank - 2 + self.left, rank - 2 + (not self.right)
         a_deep, b_deep = rank - 1 - self.left, rank - 1 - (not self.right)
         self.open_a, self.open_b = pick([((), ())] * 4 + [((row,), ()), ((), (column,)), ((row,), (column,)),
@@ -57,7 +57,7 @@ class Case:
         return f"{self.a} x {self.b} open {self.open_a} {self.open_b}, {self.count} of {self.element}, then {self.follows}"
 
     def values(self):
-        """The operands: any bytes, or the extremes alone, whose products and sums are the largest."""
+        """The operands: any bytes, or the limits alone, whose products and sums are the largest."""
         rng = np.random.default_rng(self.rng.getrandbits(32))
         kind = self.rng.choice(("any", "any", "low", "high", "ends"))
 
@@ -68,8 +68,10 @@ class Case:
         return [draw(self.a)] + [draw(self.b) for _ in range(self.count)]
 
     def expected(self, values):
-        turn = lambda value, turned: (value.swapaxes(-1, -2) if turned else value).astype(np.int64)  # noqa: E731
-        results = [(turn(values[0], self.left) @ turn(b, self.right)).astype(np.int32) for b in values[1:]]
+        def ordered(value, transposed):
+            return (value.swapaxes(-1, -2) if transposed else value).astype(np.int64)
+
+        results = [(ordered(values[0], self.left) @ ordered(b, self.right)).astype(np.int32) for b in values[1:]]
         results = [each.astype(np.int8) if self.element == "i8" else each for each in results]
         if self.follows == "add":
             results = [each + each for each in results]
@@ -80,9 +82,9 @@ class Case:
     def program(self):
         rank, left, right = len(self.a), tensor(self.a, "i8", self.open_a), tensor(self.b, "i8", self.open_b)
         shape, out = [*self.batch, self.m, self.n], []
-        if not self.depth_is_open():
+        if not self.k_is_open():
             out = [len(self.batch) + i for i, opened in enumerate((self.open_a, self.open_b)) if opened]
-        c = turned = tensor(shape, self.element, out)
+        c = result = tensor(shape, self.element, out)
         batch = list(range(len(self.batch)))
         lines, names = [], []
         for i in range(self.count):
@@ -93,17 +95,17 @@ class Case:
                 lines.append(f"  %r{i} = ad.abs %d{i} : {c}")
             elif self.follows == "transpose":
                 order = [*batch, rank - 1, rank - 2]
-                turned = tensor([*self.batch, self.n, self.m], self.element, [order.index(axis) for axis in out])
+                result = tensor([*self.batch, self.n, self.m], self.element, [order.index(axis) for axis in out])
                 lines.append(f"  %r{i} = ad.transpose %d{i} {order} : {c}")
             names.append(f"r{i}" if self.follows else f"d{i}")
         arguments = [f'%a: {left} {{ad.name = "a"}}'] + [f'%b{i}: {right} {{ad.name = "b{i}"}}'
                                                          for i in range(self.count)]
-        types = ", ".join(f'{turned} {{ad.name = "r{i}"}}' for i in range(self.count))
+        types = ", ".join(f'{result} {{ad.name = "r{i}"}}' for i in range(self.count))
         body, results = "\n".join(lines), ", ".join(f"%{name}" for name in names)
         return (f"func.func @main({', '.join(arguments)}) -> ({types}) {{\n{body}\n"
-                f"  return {results} : {', '.join([turned] * self.count)}\n}}\n")
+                f"  return {results} : {', '.join([result] * self.count)}\n}}\n")
 
-    def depth_is_open(self):
+    def k_is_open(self):
         return bool(self.open_a) and self.open_a[0] == len(self.a) - 1 - self.left
 
 

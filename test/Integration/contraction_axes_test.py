@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Random contractions: any order of batch, free and contracted axes, unit axes, axes whose size only the run knows,
+"""Random contractions: any order of batch, free and contracted axes, unit axes, axes of dynamic size,
 matrix times vector, one to three products with one left operand whose results are combined and all stored. In
 reproducible mode each instruction set, tile table and number of threads gives the bits of the reference interpreter."""
 
@@ -16,7 +16,7 @@ import checks  # noqa: E402
 RUNNER = str(pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin")) / "ad-runner")
 FREE, DEEP = (1, 1, 2, 3, 4, 7, 8, 9, 16, 17, 24, 33, 50), (1, 2, 15, 16, 17, 31, 64, 100, 530)
 ELEMENTS = ("f32", "f32", "f32", "f64", "bf16", "f16", "i32", "i8")
-MOST_WORK = 3_000_000
+MAX_WORK = 3_000_000
 # Options of the runs that are compared with the reference.
 RUNS = (("--tiles=large", "--threads=1"), ("--tiles=small", "--threads=2"), ("--cpu=haswell", "--threads=2"))
 
@@ -33,7 +33,7 @@ class Operand:
         self.shape = [size for _, _, size in self.axes]
 
     def places(self, role):
-        """Where the axes of a role lie, by their number."""
+        """The positions of the axes of a role, by their number."""
         return [place for _, place in sorted((axis[1], place) for place, axis in enumerate(self.axes) if axis[0]
                                              == role)]
 
@@ -53,7 +53,7 @@ class Case:
             work = 1
             for _, _, size in sum(axes.values(), []):
                 work *= size
-            if work <= MOST_WORK:
+            if work <= MAX_WORK:
                 break
         shared = axes["batch"] + axes["deep"]
         free = {side: [("free", i, size) for _, i, size in axes[side]] for side in ("rows", "columns")}
@@ -63,7 +63,7 @@ class Case:
         self.rights = [first] * rng.choice((1, 1, 2, 3))
         self.element = rng.choice(ELEMENTS)
         self.shape = [size for _, _, size in axes["batch"]] + self.left.free_shape() + first.free_shape()
-        # A free axis of the left operand whose size only the run knows: where it lies there and in the results.
+        # A free axis of the left operand of dynamic size: its position there and in the results.
         free_places = [place for place, axis in enumerate(self.left.axes) if axis[0] == "free"]
         self.open = rng.choice(free_places) if free_places and rng.random() < 0.3 else None
         self.open_result = len(axes["batch"]) + free_places.index(self.open) if self.open is not None else None

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """The sums of a contraction's tile stay in registers: no inner loop of its code that multiplies and adds accesses the
-stack, on processors with 16 registers (AVX2) and with 32 (AVX-512). A loop that transposes blocks of an operand in
+stack, on CPUs with 16 registers (AVX2) and with 32 (AVX-512). A loop that transposes blocks of an operand in
 registers keeps a part of them on the stack, but accesses it less often than it multiplies and adds. Named and random
 shapes, layouts and types; the code is what LLVM's disassembler shows. Closes with `contraction registers: N run, N
 failed`."""
@@ -20,17 +20,17 @@ import checks
 import runner
 
 OBJDUMP = "/usr/lib/llvm-22/bin/llvm-objdump"
-PROCESSORS = ("haswell", "skylake-avx512")
-ROWS, COLUMNS, DEPTHS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 61, 197), (8, 16, 48, 64, 100, 1000), (64, 300, 512, 2048)
+CPUS = ("haswell", "skylake-avx512")
+ROWS, COLUMNS, SIZES_K = (1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 61, 197), (8, 16, 48, 64, 100, 1000), (64, 300, 512, 2048)
 LAYOUTS = ("NN", "TN", "NT", "TT")
 ELEMENTS = ("f32", "f64", "bf16", "f16", "i32")
 RANDOM, SEED = 24, 1
-FEWEST = 4  # multiply-adds of an inner loop that is a tile's, not one of what is left over
+MIN_MULTIPLY_ADDS = 4  # of an inner loop that is a tile's, not one of what is left over
 
 
-def program(rows, columns, depth, layout, element):
-    left = (rows, depth) if layout[0] == "N" else (depth, rows)
-    right = (depth, columns) if layout[1] == "N" else (columns, depth)
+def program(rows, columns, k, layout, element):
+    left = (rows, k) if layout[0] == "N" else (k, rows)
+    right = (k, columns) if layout[1] == "N" else (columns, k)
     contract = [int(layout[0] == "N")], [int(layout[1] == "T")]
     types = [f"tensor<{a}x{b}x{element}>" for a, b in (left, right, (rows, columns))]
     return f"""\
@@ -77,13 +77,13 @@ def is_multiply_add(text):
     return re.match(r"v(fmadd|pmulld|pmaddwd|dpbf16ps)", text)
 
 
-def check(processor, case, folder):
+def check(cpu, case, folder):
     (folder / "program.mlir").write_text(program(*case))
     subprocess.run([runner.binary("ad-runner"), folder / "program.mlir", "--numerics=strict", "--cache=off", "--cpu",
-                    processor,
+                    cpu,
                     "--emit", folder / "program.adx"], capture_output=True, text=True, check=True)
     loops = inner_loops(instructions(host_code(folder / "program.adx"), folder))
-    loops = [loop for loop in loops if sum(bool(is_multiply_add(text)) for text in loop) >= FEWEST]
+    loops = [loop for loop in loops if sum(bool(is_multiply_add(text)) for text in loop) >= MIN_MULTIPLY_ADDS]
     if not loops:
         yield "no inner loop multiplies and adds"
     for loop in loops:
@@ -100,11 +100,11 @@ def cases():
               for element in ELEMENTS[:2]]  # rows of b are streamed
     named += [(rows, 256, 512, "NN", element) for rows in (1, 3, 8, 100) for element in ELEMENTS[1:]]
     draw = random.Random(SEED)
-    drawn = [tuple(map(draw.choice, (ROWS, COLUMNS, DEPTHS, LAYOUTS, ELEMENTS))) for _ in range(RANDOM)]
-    for processor in PROCESSORS:
+    drawn = [tuple(map(draw.choice, (ROWS, COLUMNS, SIZES_K, LAYOUTS, ELEMENTS))) for _ in range(RANDOM)]
+    for cpu in CPUS:
         for case in dict.fromkeys(named + drawn):
-            label = f"{processor} {'x'.join(map(str, case[:3]))} {case[3]} {case[4]}"
-            yield label, functools.partial(check, processor, case)
+            label = f"{cpu} {'x'.join(map(str, case[:3]))} {case[3]} {case[4]}"
+            yield label, functools.partial(check, cpu, case)
 
 
 def main():

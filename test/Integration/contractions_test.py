@@ -1,8 +1,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Contractions in every layout with the code that a size chooses: tiles, rests of tiles, packed and transposed
 operands, several blocks of the reduced axis, batches. In reproducible mode the CPU gives the bits of the reference
-interpreter; in strict mode floats lie within the bound of any order of summation in f64; those of bf16 come from the
-processor's dot products, where it has them."""
+interpreter; in strict mode floats are within the bound of any order of summation in f64; those of bf16 come from the
+CPU's dot products, where it has them."""
 
 import functools
 import os
@@ -17,7 +17,7 @@ sys.dont_write_bytecode = True
 import checks  # noqa: E402
 
 RUNNER = str(pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin")) / "ad-runner")
-# Rows, columns, depth, layout (t: transposed operand), element type, batch.
+# M, N, K, layout (t: transposed operand), element type, batch.
 CASES = [
     (65, 130, 200, "nn", "f32", 0), (65, 130, 200, "nt", "f32", 0), (65, 130, 200, "tn", "f32", 0),
     (33, 47, 53, "tt", "f32", 0), (40, 300, 1030, "nn", "f32", 0), (40, 321, 1030, "nt", "f32", 0),
@@ -30,7 +30,7 @@ CASES = [
     # rest.
     (61, 130, 70, "nn", "f32", 0), (58, 33, 70, "nt", "f64", 2), (63, 96, 64, "tn", "bf16", 0),
     (101, 600, 450, "nn", "f32", 0),
-    # Pairs of bf16: a single column, rests of tiles, pairs that lie apart, blocks of the reduced axis, batches.
+    # Pairs of bf16: a single column, rests of tiles, strided pairs, blocks of the reduced axis, batches.
     (9, 1, 66, "nn", "bf16", 0), (37, 50, 66, "tn", "bf16", 0), (37, 49, 66, "tt", "bf16", 0),
     (4, 33, 1030, "nt", "bf16", 0),
     (11, 70, 2, "nn", "bf16", 3), (19, 40, 34, "tn", "bf16", 2), (1, 50, 66, "nn", "bf16", 0),
@@ -46,11 +46,11 @@ def tensor(shape, element):
     return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"
 
 
-def program(rows, columns, depth, layout, element, batch):
-    """The product, and the product and a row; sizes that are text stand there as they are."""
+def program(rows, columns, k, layout, element, batch):
+    """The product, and the product and a row; sizes that are text are written unchanged."""
     outer = [batch] if batch else []
-    a = tensor(outer + ([rows, depth] if layout[0] == "n" else [depth, rows]), element)
-    b = tensor(outer + ([depth, columns] if layout[1] == "n" else [columns, depth]), element)
+    a = tensor(outer + ([rows, k] if layout[0] == "n" else [k, rows]), element)
+    b = tensor(outer + ([k, columns] if layout[1] == "n" else [columns, k]), element)
     c, r = tensor(outer + [rows, columns], element), tensor([columns], element)
     first = len(outer)
     axes = f"contract [{first + (layout[0] == 'n')}] x [{first + (layout[1] == 't')}]"
@@ -86,7 +86,7 @@ def run(folder, element, target, mode, threads=1, tiles="large"):
 def wrong(case, folder):
     """What is wrong with one case, or None."""
     (folder / "program.mlir").write_text(program(*case))
-    depth, element = case[2], case[4]
+    k, element = case[2], case[4]
     expected = run(folder, element, "reference", "reproducible")
     for threads in (1, 2):
         got = run(folder, element, "cpu", "reproducible", threads)
@@ -96,8 +96,8 @@ def wrong(case, folder):
     if element == "f32":
         strict, exact = np.load(run(folder, element, "cpu", "strict") / "dot.npy"), np.load(expected / "dot.npy")
         # Standard normal numbers: the sum of the products' sizes stays below 4 per term with margin to spare.
-        if np.abs(strict - exact).max() > 2 * depth * 2.0**-24 * 4 * depth:
-            return "strict lies outside the bound"
+        if np.abs(strict - exact).max() > 2 * k * 2.0**-24 * 4 * k:
+            return "strict is outside the bound"
     if element == "bf16":
         return wrong_in_pairs(folder, case, widened(expected / "dot.npy"))
     return None
@@ -110,16 +110,16 @@ def widened(file):
 
 def wrong_in_pairs(folder, case, exact):
     """Dot products may differ from `exact`, which is rounded to bf16, by their order and by one rounding."""
-    depth = case[2]
-    bound = 2.0**-7 * np.abs(exact) + 2 * depth * 2.0**-24 * 4 * depth
+    k = case[2]
+    bound = 2.0**-7 * np.abs(exact) + 2 * k * 2.0**-24 * 4 * k
     bits = set()
     for threads, tiles in ((1, "large"), (2, "large"), (1, "small")):
         out = run(folder, "bf16", "cpu", "strict", threads, tiles)
         if (np.abs(widened(out / "dot.npy") - exact) > bound).any():
-            return f"strict on {threads} threads in {tiles} tiles lies outside the bound"
+            return f"strict on {threads} threads in {tiles} tiles is outside the bound"
         bits.add((out / "dot.npy").read_bytes())
         used = "dot-product-instruction" in pathlib.Path(str(out) + ".json").read_text()
-        if used != (has_dot_products() and depth % 2 == 0):
+        if used != (has_dot_products() and k % 2 == 0):
             return f"dot products are {'used' if used else 'not used'}"
     return "strict depends on threads or tiles" if len(bits) > 1 else None
 
@@ -127,7 +127,7 @@ def wrong_in_pairs(folder, case, exact):
 def wrong_when_exchanged(folder):
     """A product of few rows that a transposition follows, whose operands the compiler exchanges: strict bits stay."""
     text = """func.func @main(%a: tensor<3x64xbf16> {ad.name = "a"}, %b: tensor<64x32xbf16> {ad.name = "b"},
-    %r: tensor<1xf32> {ad.name = "r"}) -> (tensor<32x3xf32> {ad.name = "turned"}KEPT_TYPE) {
+    %r: tensor<1xf32> {ad.name = "r"}) -> (tensor<32x3xf32> {ad.name = "transposed"}KEPT_TYPE) {
   %d = ad.dot %a, %b : (tensor<3x64xbf16>, tensor<64x32xbf16>) -> tensor<3x32xf32>
   %t = ad.transpose %d [1, 0] : tensor<3x32xf32>
   return %tKEPT : tensor<32x3xf32>KEPT_RESULT
@@ -139,7 +139,7 @@ def wrong_when_exchanged(folder):
         program = program.replace("KEPT_RESULT", ", tensor<3x32xf32>" if kept
                                   else "").replace("KEPT", ", %d" if kept else "")
         (folder / "program.mlir").write_text(program)
-        bits.add((run(folder, "bf16", "cpu", "strict") / "turned.npy").read_bytes())
+        bits.add((run(folder, "bf16", "cpu", "strict") / "transposed.npy").read_bytes())
     return "strict depends on another use of a product" if len(bits) > 1 else None
 
 

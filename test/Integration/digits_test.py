@@ -21,11 +21,11 @@ sys.dont_write_bytecode = True
 import plot_loss  # noqa: E402
 import prepare  # noqa: E402
 
-# Rounding in f32 makes 1e-6 of the first 60 losses; behind them the transformer's grow apart: half a unit in the last
+# Rounding in f32 makes 1e-6 of the first 60 losses; after them the transformer's grow apart: half a unit in the last
 # place of the initial parameters makes 5e-4 of its hundredth loss.
 STEPS = 60
 TOLERANCE = 1e-5  # relative
-LEAST_ACCURACY = 0.95
+MIN_ACCURACY = 0.95
 
 
 def train(model, folder):
@@ -49,7 +49,7 @@ def check_model(model, folder):
     expected = np.load(HERE / "data" / "digits" / f"{model}_loss.npy")[:STEPS]
     error = float(np.max(np.abs(losses[:STEPS] - expected) / expected))
     failed = check(f"{model} losses", error <= TOLERANCE, f"relative error {error:.1e}, expected at most {TOLERANCE}")
-    return failed + check(f"{model} accuracy", accuracy >= LEAST_ACCURACY, f"{accuracy:.4f}, expected {LEAST_ACCURACY}")
+    return failed + check(f"{model} accuracy", accuracy >= MIN_ACCURACY, f"{accuracy:.4f}, expected {MIN_ACCURACY}")
 
 
 def check_picture():

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Reductions with few results, whose depth the CPU divides: random contractions and sums, deep ones above all, give the
+"""Reductions with few results, whose K the CPU divides: random contractions and sums, deep ones above all, give the
 bits of the reference interpreter with 1, 2 and 7 threads, each launch divided, with tiles of both tables and on
-processors with AVX2 and with AVX-512. Takes --seed and --count; closes with `divided reductions: N run, N failed`."""
+CPUs with AVX2 and with AVX-512. Takes --seed and --count; closes with `divided reductions: N run, N failed`."""
 
 import math
 import os
@@ -19,7 +19,7 @@ import elements  # noqa: E402
 import runner  # noqa: E402
 
 COUNT = 24
-MOST = 12_000_000  # multiply-adds of a case, for the interpreter
+MAX_WORK = 12_000_000  # multiply-adds of a case, for the interpreter
 TARGETS = {"one thread": ["--threads=1"], "two threads": ["--threads=2"], "seven threads": ["--threads=7"],
            "small tiles": ["--tiles=small", "--threads=2"], "AVX2": ["--cpu=haswell", "--threads=2"]}
 ELEMENTS = ("f32", "f32", "f64", "bf16", "f16", "i32")
@@ -30,7 +30,7 @@ def type_of(shape, element):
 
 
 def contraction(draw):
-    """Operands with their axes in any order; b: batch, m: rows, n: columns, k and j: the depth."""
+    """Operands with their axes in any order; b: batch, m: rows, n: columns, k and j: K."""
     element = draw.choice(ELEMENTS)
     sizes = {"b": draw.choice((1, 1, 2, 3)), "m": draw.choice((0, 1, 2, 7, 8, 9, 33, 64)),
              "n": draw.choice((0, 1, 5, 16, 33, 64, 100)), "j": draw.choice((1, 1, 3))}
@@ -38,7 +38,7 @@ def contraction(draw):
         sizes.update(b=1, m=draw.choice((1, 1, 2, 3, 8)), n=draw.choice((draw.randint(100, 1000), 1500, 2048, 4100)),
                      j=1)
     results = sizes["b"] * sizes["m"] * sizes["n"]
-    deepest = min(70_000, MOST // max(1, results * sizes["j"]))
+    deepest = min(70_000, MAX_WORK // max(1, results * sizes["j"]))
     sizes["k"] = draw.choice((513, 1024, 1500, 4096, deepest, draw.randint(1, deepest)))
     left, right = (draw.sample(letters, len(letters)) for letters in ("bmjk", "bnjk"))
     axes = [[operand.index(letter) for letter in letters] for letters in ("b", "jk") for operand in (left, right)]
@@ -59,7 +59,7 @@ def reduction(draw):
     if draw.random() < 0.3:
         shape = [draw.choice((100, 513, draw.randint(300, 3000))), 1,
                  draw.choice((draw.randint(300, 1500), 2000, 4500))]
-    shape = [size if math.prod(shape) < MOST or size < 300 else 17 for size in shape]
+    shape = [size if math.prod(shape) < MAX_WORK or size < 300 else 17 for size in shape]
     axes = sorted(draw.sample(range(len(shape)), draw.randint(1, len(shape))))
     result = type_of([size for axis, size in enumerate(shape) if axis not in axes], element)
     kind = draw.choice(("sum", "max", "min"))

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A batch without elements, whose axis is the last one of both operands: nothing lies side by side that could be packed. The result has its
+// A batch without elements, whose axis is the last one of both operands: no elements are contiguous that could be packed. The result has its
 // shape and no elements; sums over the batch are zero, also of a batch that is empty in this run alone.
 //
 // RUN: ad-runner %s --target reference --numerics reproducible --arg a=zeros --arg b=zeros --arg c=normal:1 --arg d=normal:2 --dim c.2=0 --dim d.2=0 --print | FileCheck %s --check-prefixes=CHECK,EMPTY

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Rows of a tensor that has none, beside constants that simplification makes of them.
+// Rows of a tensor that has none, next to constants that simplification makes of them.
 // RUN: ad-runner %s --target reference --arg x=zeros --print | FileCheck %s
 // RUN: ad-runner %s --target cpu --arg x=zeros --print | FileCheck %s
 // RUN: ad-runner %s --target gpu-sim --arg x=zeros --print | FileCheck %s

@@ -21,7 +21,7 @@ BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
 TYPES = ["f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2", "i1", "i8", "i32", "i64", "i16", "f128", "complex<f32>"]
 UNARY = [*records.unary(), "barrier", "stop_gradient"]
 BINARY = records.binary()
-# By operation: what stands behind the mnemonic, and the type of the result; T is tensor<4x3xELEMENT>, E the element, V
+# By operation: the text after the mnemonic, and the type of the result; T is tensor<4x3xELEMENT>, E the element, V
 # a number; %n is a tensor of i64, %r one of f32.
 SPECIAL = {
     "constant": ("dense<V> : T", "T"),
@@ -67,7 +67,7 @@ DIFFERENTIATED = {
     "vjp": ("%y = ad.mul %x, %x : T", "T"),
     "value_and_grad": ("%y = ad.reduce_sum %x axes [0, 1] : T -> tensor<E>", "tensor<E>"),
 }
-# In every program here, or only behind ad-fuse.
+# In every program here, or only after ad-fuse.
 ELSEWHERE = "receive fusion kernel launch buffer copy yield elementary convert require guard".split()
 # Campaigns that CI does not run: they compile libraries once more, for minutes.
 APART = ["mutations", "parser", "races"]
@@ -224,13 +224,13 @@ def left_campaign(file):
 
 
 def left_python(file, commands):
-    """Programs of Python that are neither tests by their name nor called by one beside them or of lit; data sets have
+    """Programs of Python that are neither tests by their name nor called by one next to them or of lit; data sets have
     their own."""
     if file.suffix != ".py" or file.name.endswith("_test.py") or {"Fuzz", "data"}.intersection(file.parts):
         return False
-    beside = "".join(test.read_text() for test in file.parent.glob("*_test.py"))
+    tests = "".join(test.read_text() for test in file.parent.glob("*_test.py"))
     return re.search(r"^def main\(|^def test_|__main__", file.read_text(),
-                     re.M) and not named(file.name, commands + beside)
+                     re.M) and not named(file.name, commands + tests)
 
 
 def left_programs(file, commands):

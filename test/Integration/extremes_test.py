@@ -2,7 +2,7 @@
 """The largest and smallest element of rows with NaN, infinities and zeros of both signs, against a definition in
 Python: NaN wins, and -0 is less than +0.
 
-Rows of every kind stand in one tensor, in lengths that fill the lanes of the CPU's kernels, that leave some over, and
+Rows of every kind are in one tensor, in lengths that fill the lanes of the CPU's kernels, that leave some over, and
 that take several chunks.
 """
 

@@ -5,7 +5,7 @@
 
 // No fusion waits for something that waits for it, and the values stay what they were.
 
-// An operation that has a kernel of its own stands between two that would fuse.
+// An operation that has a kernel of its own is between two that would fuse.
 // CHECK-LABEL: func.func @diamond
 // CHECK: %[[E:.+]] = ad.fusion elementwise
 // CHECK-NEXT: ad.exp

@@ -18,7 +18,7 @@ import checks  # noqa: E402
 from gpu_products import BIN, Product, to_bf16  # noqa: E402
 
 # M, N, K, layout (t: transposed operand, ?: dynamic M), element type, batch, tile, blocks (0: as many as the kernel
-# asks for). Even and odd numbers of tiles along M, one of them, remainders along each axis, clusters that compute
+# requests). Even and odd numbers of tiles along M, one of them, remainders along each axis, clusters that compute
 # several tiles and none, multicast halves of B outside of the operand, rasterisation strips and a lower one.
 CASES = [
     (256, 256, 64, "nn", "bf16", 0, "2x128x256", 0), (136, 264, 200, "nt", "f16", 0, "2x128x256", 2),
@@ -88,20 +88,20 @@ def wrong_program(folder):
     (folder / "program.mlir").write_text(LAUNCHED)
     for name, values in (("a", a), ("b", b)):
         np.save(folder / f"{name}.npy", to_bf16(values).view("V2"))
-    for processors in (1, 3, 132):
+    for sm_count in (1, 3, 132):
         subprocess.run([BIN / "ad-runner", folder / "program.mlir", "--target=gpu-sim", "--numerics=fast",
-                        "--cache=off", f"--sm-count={processors}",
+                        "--cache=off", f"--sm-count={sm_count}",
                         *(f"--arg={name}={folder / name}.npy" for name in "ab"), f"--out-dir={folder}",
                         f"--report={folder}/report.json", "--traffic"],
                        check=True, capture_output=True, text=True)
         if not np.array_equal(np.load(folder / "y.npy"), a @ b):
-            return f"{processors} processors: other sums"
+            return f"{sm_count} SMs: other sums"
         [kernel] = json.loads((folder / "report.json").read_text())["traffic"]
         loaded = sum(access["sectors"] for access in kernel["accesses"]
                      if access["operation"].startswith("nvvm.cp.async.bulk"))
         if loaded != 2 * 16 * 8 * (128
                                    + 64) * 16 * 2 / 32:  # for each output tile its tile of A and half of its tile of B
-            return f"{processors} processors: {loaded} sectors loaded"
+            return f"{sm_count} SMs: {loaded} sectors loaded"
     return None
 
 

@@ -60,8 +60,8 @@ LARGE = 1 << 20  # elements of a result, from which one run has to do
 
 def unknown_sizes(case):
     """The case as its program has it, and what the runner is told about the sizes that are left open."""
-    rows, columns, depth, layout, element, batch, *unknown = case
-    sizes = {"r": rows, "c": columns, "d": depth, "b": batch}
+    rows, columns, k, layout, element, batch, *unknown = case
+    sizes = {"r": rows, "c": columns, "d": k, "b": batch}
     written = {name: "?" if name in (unknown or [""])[0] else size for name, size in sizes.items()}
     outer = "b" if batch else ""
     axes = {"a": outer + ("rd" if layout[0] == "n" else "dr"), "b": outer + ("dc" if layout[1] == "n" else "cd"),
@@ -95,7 +95,7 @@ def values(file, element):
 
 
 def wrong(case, folder):
-    rows, columns, depth, _, element, *_ = case
+    rows, columns, k, _, element, *_ = case
     written, told = unknown_sizes(case)
     (folder / "program.mlir").write_text(program(*written))
     if not is_of_class(folder / "program.mlir"):
@@ -110,7 +110,7 @@ def wrong(case, folder):
     if not short:
         return None
     exact = values(expected / "dot.npy", element)
-    bound = 2.0**-7 * np.abs(exact) + 2 * depth * 2.0**-24 * 4 * depth
+    bound = 2.0**-7 * np.abs(exact) + 2 * k * 2.0**-24 * 4 * k
     for chip in ("sm_80", "sm_90a"):
         out = run(folder, element, "gpu-sim", "fast", told, chip)
         if "tensor-cores" not in pathlib.Path(f"{out}.json").read_text():
@@ -121,14 +121,14 @@ def wrong(case, folder):
 
 
 def to_tf32(values, ties_to_even):
-    """f32 numbers rounded to 10 bits behind the point, to nearest, ties away from zero if not to even."""
+    """f32 numbers rounded to 10 bits after the point, to nearest, ties away from zero if not to even."""
     bits = values.view(np.uint32)
     up = np.uint32(0xFFF) + (bits >> np.uint32(13) & np.uint32(1)) if ties_to_even else np.uint32(0x1000)
     return (bits + up & np.uint32(0xFFFFE000)).view(np.float32)
 
 
 def with_ties(random, shape):
-    """Normal numbers, of which every third lies between two of tf32."""
+    """Normal numbers, of which every third is between two of tf32."""
     bits = random.standard_normal(shape).astype(np.float32).view(np.uint32)
     return np.where(random.integers(0, 3, shape) == 0, bits & np.uint32(0xFFFFE000) | np.uint32(0x1000),
                     bits).view(np.float32)
@@ -136,17 +136,17 @@ def with_ties(random, shape):
 
 def uses_wgmma(case):
     """Whether wgmma takes the operands: K-major, with rows of a static size that is a multiple of 16 bytes and not 0."""
-    _, _, depth, layout, *unknown = case
-    return layout == "nt" and depth > 0 and depth % 4 == 0 and "d" not in (unknown[1] if unknown else "")
+    _, _, k, layout, *unknown = case
+    return layout == "nt" and k > 0 and k % 4 == 0 and "d" not in (unknown[1] if unknown else "")
 
 
 def wrong_as_tf32(case, chip, folder):
-    """The bits of sums in ascending order of rounded operands, which lie within the bound of docs/numerics.md."""
-    rows, columns, depth, layout, batch, *unknown = case if len(case) > 4 else (*case, 0)
-    written, told = unknown_sizes((rows, columns, depth, layout, "f32", batch, *unknown))
+    """The bits of sums in ascending order of rounded operands, which are within the bound of docs/numerics.md."""
+    rows, columns, k, layout, batch, *unknown = case if len(case) > 4 else (*case, 0)
+    written, told = unknown_sizes((rows, columns, k, layout, "f32", batch, *unknown))
     (folder / "program.mlir").write_text(program(*written))
-    random, outer = np.random.default_rng(depth), [batch] if batch else []
-    a, b = (with_ties(random, outer + shape) for shape in ([rows, depth], [depth, columns]))
+    random, outer = np.random.default_rng(k), [batch] if batch else []
+    a, b = (with_ties(random, outer + shape) for shape in ([rows, k], [k, columns]))
     for name, values, kept in (("a", a, layout[0] == "n"), ("b", b, layout[1] == "n")):
         np.save(folder / f"{name}.npy", values if kept else np.ascontiguousarray(np.swapaxes(values, -1, -2)))
     arguments = [f"--arg=a={folder}/a.npy", f"--arg=b={folder}/b.npy", "--arg=r=zeros", *told, "--numerics=fast,narrow",
@@ -159,34 +159,34 @@ def wrong_as_tf32(case, chip, folder):
     ties_to_even = chip == "sm_90a" and uses_wgmma(case)
     left, right = to_tf32(a, ties_to_even), to_tf32(b, ties_to_even)
     sums = np.zeros((*outer, rows, columns), np.float32)
-    for k in range(depth):  # products of such numbers are exact in f32
-        sums += left[..., :, k, None] * right[..., None, k, :]
+    for step in range(k):  # products of such numbers are exact in f32
+        sums += left[..., :, step, None] * right[..., None, step, :]
     got = np.load(folder / "dot.npy")
     if not np.array_equal(got, sums):
         return "other bits than those of sums in ascending order of rounded operands"
     magnitudes = np.abs(a).astype(np.float64) @ np.abs(b).astype(np.float64)
-    bound = (2.0**-10 + 2.0**-22 + 2 * depth * 2.0**-24) * magnitudes
+    bound = (2.0**-10 + 2.0**-22 + 2 * k * 2.0**-24) * magnitudes
     if not (np.abs(got - a.astype(np.float64) @ b.astype(np.float64)) <= bound).all():
         return "leaves the bound"
     return None
 
 
-def wrong_past_the_largest(depth, chip, folder):
+def wrong_past_the_largest(k, chip, folder):
     """Sums of i8 that pass 2^31 go on from -2^31."""
-    types = f"(tensor<3x{depth}xi8>, tensor<5x{depth}xi8>) -> tensor<3x5xi32>"
+    types = f"(tensor<3x{k}xi8>, tensor<5x{k}xi8>) -> tensor<3x5xi32>"
     (folder
-     / "program.mlir").write_text(f"""func.func @main(%a: tensor<3x{depth}xi8> {{ad.name = "a"}}, %b: tensor<5x{depth}xi8> {{ad.name = "b"}})
+     / "program.mlir").write_text(f"""func.func @main(%a: tensor<3x{k}xi8> {{ad.name = "a"}}, %b: tensor<5x{k}xi8> {{ad.name = "b"}})
     -> (tensor<3x5xi32> {{ad.name = "dot"}}) {{
   %0 = ad.dot %a, %b batch [] x [] contract [1] x [1] : {types}
   return %0 : tensor<3x5xi32>
 }}
 """)
-    np.save(folder / "a.npy", np.full((3, depth), -128, np.int8))
-    np.save(folder / "b.npy", np.full((5, depth), -128, np.int8))
+    np.save(folder / "a.npy", np.full((3, k), -128, np.int8))
+    np.save(folder / "b.npy", np.full((5, k), -128, np.int8))
     arguments = [f"--arg=a={folder}/a.npy", f"--arg=b={folder}/b.npy", "--cache=off", f"--out-dir={folder}"]
     subprocess.run([BIN / "ad-runner", folder / "program.mlir", "--target=gpu-sim", f"--chip={chip}", *arguments],
                    check=True, capture_output=True, text=True)
-    expected = (depth * 2**14 + 2**31) % 2**32 - 2**31
+    expected = (k * 2**14 + 2**31) % 2**32 - 2**31
     return None if (np.load(folder / "dot.npy") == expected).all() else f"expected {expected}"
 
 

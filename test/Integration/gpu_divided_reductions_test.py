@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Reductions with few results and much to reduce, which a grid of the GPU shares in two kernels (decision 0018). Random
-shapes, axes, types and modes, sizes that only the run knows, empty and unit axes, operands and results that belong to
+shapes, axes, types and modes, dynamic sizes, empty and unit axes, operands and results that belong to
 the fusion, give on the emulated GPU the bits of the reference interpreter, with no finding of its checks; so do graphs
 and programs that are compiled ahead of time. A driver that only counts proves that launches fill the machine. Takes
 --seed and --count; closes with `divided reductions on gpus: N run, N failed`."""
@@ -25,7 +25,7 @@ import runner  # noqa: E402
 
 COUNT = 20  # programs
 CASES = 4  # of a program
-MOST = 1 << 18  # elements of an operand
+MAX_ELEMENTS = 1 << 18  # elements of an operand
 LONG = [513, 777, 1024, 1025, 2048, 3001, 5000, 8193]
 OTHERS = [1, 1, 2, 3, 5, 17, 33]
 # More chunks than the groups of a block take at once.
@@ -35,10 +35,10 @@ INTEGERS = ["i8", "i32", "i64"]
 # Of sums and products that name their own: short leaves, of which there are many.
 ORDERS = ["block = 8", "block = 24", "block = 1", "lanes = 16, chunk = 64", "lanes = 64, chunk = 128"]
 MODES = {"reproducible": ["--numerics=reproducible"], "strict": [], "fast": ["--numerics=fast"],
-         "few processors": ["--numerics=reproducible", "--sm-count=3"], "shuffled": ["--schedule=shuffled", "--seed=7"]}
+         "few SMs": ["--numerics=reproducible", "--sm-count=3"], "shuffled": ["--schedule=shuffled", "--seed=7"]}
 LIBRARY = pathlib.Path(runner.binary("ad-runner")).parents[1] / "lib/libad-fake-cuda.so"
-PROCESSORS = (16, 132)  # multiprocessors of the driver that counts: few, and those of an H100
-LEAST_BLOCKS = 2 * PROCESSORS[0]  # that each counted program has leaves for
+SM_COUNTS = (16, 132)  # of the driver that counts: few, and those of an H100
+MIN_BLOCKS = 2 * SM_COUNTS[0]  # that each counted program has leaves for
 ELEMENTS_OF_BLOCK = 32 * 1024  # of operands that fill the larger GPU: a warp, whose threads take 1024 elements each
 
 
@@ -57,7 +57,7 @@ class Case:
         length = draw.choice(LONG_ROWS if rows and draw.random() < 0.7 else LONG)
         if draw.random() < 0.06:
             length = draw.choice([0, 1]) if self.kind != "arg" else 1
-        while length > 1 and math.prod(shape) * length > MOST:
+        while length > 1 and math.prod(shape) * length > MAX_ELEMENTS:
             shape[shape.index(max(shape))] = 1
         shape.insert(self.axis, length)
         if shape.count(1) == 0 and draw.random() < 0.05 and len(shape) > 1:
@@ -160,7 +160,7 @@ def wrong_form(text, operand, result, folder):
             yield f"{label}: differs from the reference"
 
 
-# The gradients of a norm's weight and bias and of a bias behind a product are sums of columns with much of the program
+# The gradients of a norm's weight and bias and of a bias after a product are sums of columns with much of the program
 # in them; one size of each shape is open.
 GRADIENTS = """func.func private @loss(%w: tensor<24xf32>, %b: tensor<24xf32>, %o: tensor<5xf32>, %x: tensor<?x24xELEMENT>, %m: tensor<24x5xf32>) -> tensor<f32> {
   %0 = ad.cast %x : tensor<?x24xELEMENT> -> tensor<?x24xf32>
@@ -196,8 +196,8 @@ def wrong_gradients(element, rows, mode, folder):
             yield f"{label}: {name} differs from the reference"
 
 
-# The kernels of turns, of which the second is replayed; sizes of two turns differ in the second program.
-TURNS = """func.func @main(%x: tensor<1500x7xf32> {ad.name = "x"}, %n: tensor<?x3xf32> {ad.name = "n"}) -> (tensor<7xf32> {ad.name = "y"}, tensor<3xf32> {ad.name = "z"}) {
+# The kernels of iterations, of which the second is replayed; sizes of two iterations differ in the second program.
+ITERATIONS = """func.func @main(%x: tensor<1500x7xf32> {ad.name = "x"}, %n: tensor<?x3xf32> {ad.name = "n"}) -> (tensor<7xf32> {ad.name = "y"}, tensor<3xf32> {ad.name = "z"}) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c5 = arith.constant 5 : index
@@ -217,23 +217,23 @@ TURNS = """func.func @main(%x: tensor<1500x7xf32> {ad.name = "x"}, %n: tensor<?x
 """
 
 
-def inputs_of_turns(folder):
+def inputs_of_iterations(folder):
     rng = np.random.default_rng(5)
     for name, shape in (("x", (1500, 7)), ("n", (2000, 3))):
         np.save(folder / f"{name}.npy", rng.standard_normal(shape).astype(np.float32))
     return [f"--arg={name}={folder / name}.npy" for name in "xn"]
 
 
-def wrong_turns(folder):
+def wrong_iterations(folder):
     """Replayed, one by one, and ahead of time."""
-    results, given = [("y", "f32"), ("z", "f32")], inputs_of_turns(folder)
-    expected = runner.run(TURNS, given, results, ["--target=reference", "--numerics=reproducible"])
+    results, given = [("y", "f32"), ("z", "f32")], inputs_of_iterations(folder)
+    expected = runner.run(ITERATIONS, given, results, ["--target=reference", "--numerics=reproducible"])
     for options in [], ["--no-replay"], ["--repeat=3"]:
-        found = runner.run(TURNS, given, results, ["--target=gpu-sim", "--numerics=reproducible", *options])
+        found = runner.run(ITERATIONS, given, results, ["--target=gpu-sim", "--numerics=reproducible", *options])
         yield from (f"{options}: {name} differs" for name in expected
                     if found[name].tobytes() != expected[name].tobytes())
-    text, made = folder / "turns.mlir", folder / "turns.adx"
-    text.write_text(TURNS)
+    text, made = folder / "iterations.mlir", folder / "iterations.adx"
+    text.write_text(ITERATIONS)
     subprocess.run([runner.binary("ad-runner"), text, "--target=gpu-sim", "--numerics=reproducible", f"--emit={made}"],
                    check=True)
     subprocess.run([runner.binary("adrt-run"), made, f"--out-dir={folder}", *given], check=True, capture_output=True)
@@ -241,15 +241,15 @@ def wrong_turns(folder):
                 if np.load(folder / f"{name}.npy").tobytes() != expected[name].tobytes())
 
 
-def launches(text, options, processors, folder):
-    """(kernel, blocks, threads of a block) of each launch, as the driver was asked for it."""
+def launches(text, options, sm_count, folder):
+    """(kernel, blocks, threads of a block) of each launch, as the driver received it."""
     file = folder / "counted.mlir"
     file.write_text(text)
     done = subprocess.run([runner.binary("ad-runner"), file, "--target=cuda", "--no-replay", "--cache=off", *options],
                           text=True,
                           capture_output=True,
                           env={**os.environ, "ADJOINT_LIBCUDA": str(LIBRARY), "AD_FAKE_CUDA": "",
-                               "AD_FAKE_CUDA_SM_COUNT": str(processors)})
+                               "AD_FAKE_CUDA_SM_COUNT": str(sm_count)})
     if done.returncode:
         raise RuntimeError(done.stderr[-2000:])
     return [(name, int(blocks), int(threads)) for blocks, threads, name in
@@ -274,17 +274,17 @@ def open_sizes(kind):
     return elements.tensor(element, ["?"] * len(shape))
 
 
-def too_few_blocks(case, is_open, processors, folder):
+def too_few_blocks(case, is_open, sm_count, folder):
     """The kernel that reads the operand has two blocks for each multiprocessor, or as many as the operand is worth."""
     text, *kinds = case
     worth = math.prod(map(int, kinds[0].split("x")[:-1])) // ELEMENTS_OF_BLOCK
-    expected = min(2 * processors, max(LEAST_BLOCKS, worth))
+    expected = min(2 * sm_count, max(MIN_BLOCKS, worth))
     types = [open_sizes(kind) if is_open else f"tensor<{kind}>" for kind in kinds]
     sizes = [f"--dim=x.{axis}={size}" for axis, size in enumerate(kinds[0].split("x")[:-1])] if is_open else []
     arrow = "" if "arg" in text else f" -> {types[1]}"
     program = (f'func.func @main(%x: {types[0]} {{ad.name = "x"}}) -> {types[1]} {{\n  %y = {text} : {types[0]}{arrow}\n'
                f"  return %y : {types[1]}\n}}\n")
-    found = launches(program, ["--arg=x=zeros", *sizes], processors, folder)
+    found = launches(program, ["--arg=x=zeros", *sizes], sm_count, folder)
     _, blocks, _ = found[0]
     return None if blocks >= expected else f"expected {expected} blocks at first, found {found}"
 
@@ -297,13 +297,13 @@ def main():
     first = options.seed * 100_000
     found = [(f"case {seed}", functools.partial(wrong, seed)) for seed in range(first, first + options.count)]
     found += [(form, functools.partial(wrong_form, *form)) for form in FORMS]
-    found.append(("turns", wrong_turns))
+    found.append(("iterations", wrong_iterations))
     found += [((*case, "gradients"), functools.partial(wrong_gradients, *case))
               for case in (("f32", 1100, "reproducible"), ("bf16", 2049, "strict"), ("f16", 300, "strict"),
                            ("f32", 0, "reproducible"))]
-    found += [((*case, "sizes of the run" if is_open else "sizes of the program", f"{processors} processors"),
-               functools.partial(too_few_blocks, case, is_open, processors))
-              for case in COUNTED for is_open in (False, True) for processors in PROCESSORS]
+    found += [((*case, "dynamic sizes" if is_open else "static sizes", f"{sm_count} SMs"),
+               functools.partial(too_few_blocks, case, is_open, sm_count))
+              for case in COUNTED for is_open in (False, True) for sm_count in SM_COUNTS]
     return checks.run_checks("divided reductions on gpus", found)
 
 

@@ -115,8 +115,8 @@ def wrong(case, folder):
 
 
 def needs_barriers(case):
-    """In the contractions left out, sums happen to lie where no operand does; threads of the rows left out read what
-    they wrote."""
+    """In the contractions left out, the sums share no memory with operands; threads of the rows left out read
+    what they wrote."""
     return case[0] == "transposition" or case[0] == "contraction" and not (case[1] == EPILOGUE and case[4] == "fast")
 
 

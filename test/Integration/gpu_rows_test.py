@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Rows in shared memory, on the emulated GPU: rows that are too long for the registers of a group are brought once, by
+"""Rows in shared memory, on the emulated GPU: rows that are too long for the registers of a group are loaded once, by
 copies of every width, exponentials are computed there once, and both give in every schedule the bits of the reference
 interpreter, with no finding of the checks. Blocks that take several rows use the memory again. What does not fit is
 read again."""
@@ -27,8 +27,8 @@ VARIANCE = """%0 = ad.reduce_mean %x axes [{axis}] : {t} -> {r}
   %3 = ad.mul %2, %2 : {t}
   %y = ad.reduce_sum %3 axes [{axis}] : {t} -> {r}"""
 # Text, operands, element type, shape, chip, and what a block has of a row: bytes of an element of each operand that is
-# brought, then of each exponential that is computed there. A row has one chunk or several, whole lanes or not, and
-# consists of pieces of 16, 8 or 4 bytes; or of fewer, and of more than a block has room for.
+# loaded, then of each exponential that is computed there. A row has one chunk or several, whole lanes or not, and
+# consists of chunks of 16, 8 or 4 bytes; or of fewer, and of more than a block has room for.
 CASES = [
     (SOFTMAX, "x", "f32", (3, 4096), "sm_90a", [4, 4]), (SOFTMAX, "x", "f32", (5, 2049), "sm_80", [4, 4]),
     (SOFTMAX, "x", "f32", (3, 9002), "sm_90a", [4, 4]), (SOFTMAX, "x", "f32", (1, 5000), "sm_80", [4, 4]),

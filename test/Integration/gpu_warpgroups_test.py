@@ -12,7 +12,7 @@ sys.dont_write_bytecode = True
 import checks  # noqa: E402
 from gpu_products import Product  # noqa: E402
 
-# M, N, K, layout (t: transposed operand), element type, batch, tile, blocks (0: as many as the kernel asks for). Whole
+# M, N, K, layout (t: transposed operand), element type, batch, tile, blocks (0: as many as the kernel requests). Whole
 # tiles and remainders along each axis, less than one K tile and more K tiles than stages, one operand that all batches
 # share.
 CASES = [

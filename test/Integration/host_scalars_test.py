@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Scalar code of the host program: each operation of arith, on pairs of drawn and extreme numbers of each type, with
-and without fast-math and overflow flags. The processor and the emulated GPU give the reference's bits. What has no
+and without fast-math and overflow flags. The CPU and the emulated GPU give the reference's bits. What has no
 result (a division by zero, an element outside of a tensor) is the reference's located error.
 """
 

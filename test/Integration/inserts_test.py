@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Concatenations, paddings and updates of slices along any axis: axes with one element, with few and with none, sizes
-that only the run knows, every width of element. The CPU, on one thread and on three, and the emulated GPU give what the
+"""Concatenations, paddings and updates of slices along any axis: axes with one element, with few and with none, dynamic
+sizes, every width of element. The CPU, on one thread and on three, and the emulated GPU give what the
 reference interpreter gives, bit for bit. Closes with `inserts: N run, N failed`."""
 
 import functools
@@ -20,7 +20,7 @@ import runner  # noqa: E402
 SEED = int(os.environ.get("ADJOINT_SEED", "1"))
 SIZES = [0, 1, 1, 1, 2, 2, 3, 4, 5, 7, 8, 9, 16, 17, 33, 64, 100]
 COUNT = 40  # of each kind in a program
-MOST = 1 << 14  # elements
+MAX_ELEMENTS = 1 << 14  # elements
 TARGETS = {"cpu": ["--target", "cpu", "--threads", "1"], "three threads": ["--target", "cpu", "--threads", "3"],
            "gpu-sim": ["--target", "gpu-sim"]}
 
@@ -31,8 +31,8 @@ class Case:
     def __init__(self, name, kind, element, draw):
         self.name, self.element, self.draw = name, element, draw
         self.shapes, self.types, self.prefix = [], [], ""
-        shape = [MOST + 1]
-        while np.prod(shape) > MOST:
+        shape = [MAX_ELEMENTS + 1]
+        while np.prod(shape) > MAX_ELEMENTS:
             shape = [draw.choice(SIZES) for _ in range(draw.randint(1, 4))] + [1] * draw.choice([0, 0, 1, 2])
         getattr(self, kind)(shape)
 

@@ -1,7 +1,7 @@
 // RUN: ad-runner --target reference %s
 // RUN: ad-runner --target cpu %s
 
-// Sums over several blocks: what all of their terms share is read in each block, and again behind the sums.
+// Sums over several blocks: what all of their terms share is read in each block, and again after the sums.
 func.func @main() -> tensor<8xf32> {
   %one = ad.constant dense<1.0> : tensor<600x8xf32>
   %numbers = ad.iota axis 0 : tensor<8xf32>

@@ -20,7 +20,7 @@ import prepare  # noqa: E402
 import runner  # noqa: E402
 
 TARGETS = {target: ["--target", target, "--numerics", "reproducible"] for target in ("reference", "cpu", "gpu-sim")}
-MOST_LOST = 0.01  # of the accuracy on the held-out digits
+MAX_LOST = 0.01  # of the accuracy on the held-out digits
 
 MAIN = """
 func.func @main(%w: tensor<24x16xf32> {ad.name = "w"}, %v: tensor<16x24xf32> {ad.name = "v"},
@@ -137,7 +137,7 @@ def check_digits(folder):
     print(f"digits mlp: accuracy {100 * wide:.1f} % in f32, {100 * narrow:.1f} % in bf16")
     if np.array_equal(losses, narrow_losses):
         yield "bf16 gives the losses of f32"
-    if abs(wide - narrow) > MOST_LOST:
+    if abs(wide - narrow) > MAX_LOST:
         yield f"accuracy {narrow:.4f} in bf16, {wide:.4f} in f32"
 
 

@@ -53,7 +53,7 @@ func.func @main() -> tensor<4xf32> {
   %plus = ad.constant dense<[11.0, 12.0, 13.0, 14.0]> : tensor<4xf32>
   check.expect_eq(%chosen, %plus) : tensor<4xf32>
 
-  // Doubling until a bound: a loop whose number of turns depends on data.
+  // Doubling until a bound: a loop whose number of iterations depends on data.
   %bound = ad.constant dense<100.0> : tensor<f32>
   %grown = scf.while (%v = %scalar) : (tensor<f32>) -> tensor<f32> {
     %more = ad.compare lt %v, %bound : tensor<f32>

@@ -1,11 +1,11 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Values that loops and branches read from outside: for every nest of up to three of them, the processor gives the bits
+"""Values that loops and branches read from outside: for every nest of up to three of them, the CPU gives the bits
 of the reference interpreter, and so does the emulated GPU for nests of two; test/Support/plan.py, which knows nothing
 of lifetimes, finds no value overwritten before its last reader.
 
 A nest is a word: f a loop, t what runs in the first branch of an scf.if, e what runs in its second one. Before each
 part of the nest a value is made, which only the innermost block reads; a loop also makes the next value of its carry
-before the blocks inside read the old one. Behind each part stand temporaries that take the place of whatever the memory
+before the blocks inside read the old one. After each part are temporaries that reuse each buffer that the memory
 plan believes to be dead."""
 
 import functools
@@ -51,8 +51,8 @@ class Nest:
 
     def temporaries(self, x):
         """Two kernels, of which the first reads other elements than it writes."""
-        turned = self.value(f"ad.barrier {self.value(f'ad.transpose {x} [1, 0]')}")
-        return self.kernel(turned, x)
+        transposed = self.value(f"ad.barrier {self.value(f'ad.transpose {x} [1, 0]')}")
+        return self.kernel(transposed, x)
 
     def part(self, word, read, x):
         if not word:
@@ -119,7 +119,7 @@ def problem_of_plan(word, _folder):
 
 
 def main():
-    found = [("on the processor", functools.partial(differing, WORDS, "cpu")),
+    found = [("on the CPU", functools.partial(differing, WORDS, "cpu")),
              ("on the emulated GPU", functools.partial(differing, [word for word in WORDS if len(word) == 2],
                                                        "gpu-sim"))]
     found += [(f"plan of {word}", functools.partial(problem_of_plan, word)) for word in WORDS]

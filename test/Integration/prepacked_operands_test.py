@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Products with a matrix that a loop leaves as it is, which is packed before the loop: in reproducible mode the bits of
-the reference interpreter, in strict mode those of the program without packing, whose turns are written the same."""
+the reference interpreter, in strict mode those of the program without packing, whose iterations are the same code."""
 
 import functools
 import os
@@ -13,8 +13,8 @@ sys.dont_write_bytecode = True
 import checks  # noqa: E402
 
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin"))
-TURNS = 9
-# Rows, columns, depth, whether the matrix is transposed, element type.
+ITERATIONS = 9
+# M, N, K, whether the matrix is transposed, element type.
 CASES = [
     (37, 100, 66, False, "f32"), (37, 100, 67, True, "f32"), (8, 255, 255, False, "f32"), (2, 255, 255, True, "f32"),
     (1, 300, 300, False, "f32"), (32, 96, 128, False, "f64"), (7, 70, 61, True, "f64"), (12, 100, 66, False, "bf16"),
@@ -24,18 +24,18 @@ CASES = [
 ]
 
 
-def program(rows, columns, depth, transposed, element):
+def program(rows, columns, k, transposed, element):
     def tensor(*shape):
         return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"
-    x, w, y = tensor(TURNS, rows, depth), tensor(*((columns, depth) if transposed
-                                                   else (depth, columns))), tensor(rows, columns)
-    one, a = tensor(1, rows, depth), tensor(rows, depth)
+    x, w = tensor(ITERATIONS, rows, k), tensor(*((columns, k) if transposed else (k, columns)))
+    y = tensor(rows, columns)
+    one, a = tensor(1, rows, k), tensor(rows, k)
     return f"""func.func @main(%x: {x} {{ad.name = "x"}}, %w: {w} {{ad.name = "w"}}, %start: {y} {{ad.name = "start"}})
     -> ({y} {{ad.name = "y"}}) {{
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %turns = arith.constant {TURNS} : index
-  %sum = scf.for %i = %c0 to %turns step %c1 iter_args(%before = %start) -> ({y}) {{
+  %iterations = arith.constant {ITERATIONS} : index
+  %sum = scf.for %i = %c0 to %iterations step %c1 iter_args(%before = %start) -> ({y}) {{
     %slice = ad.dynamic_slice %x[%i, %c0, %c0] : {x} -> {one}
     %a = ad.reshape %slice : {one} -> {a}
     %product = ad.dot %a, %w batch [] x [] contract [1] x [{int(transposed)}] : ({a}, {w}) -> {y}

@@ -1,7 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Sum and maximum of every length from 1 to 1025, over the last and over another axis, against f64.
 
-One program of dynamic shape serves all lengths, compiled ahead of time for the processor and for the emulated GPU; the
+One program of dynamic shape serves all lengths, compiled ahead of time for the CPU and for the emulated GPU; the
 data are negative, so that a padding with zero would show in the maximum.
 """
 

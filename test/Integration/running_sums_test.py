@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Running sums along every axis: numbers of lines and steps around those of a vector, every width of element, fused
-producers, sizes that only the run knows. The CPU gives the bits of the reference interpreter; the sums of integers are
+producers, dynamic sizes. The CPU gives the bits of the reference interpreter; the sums of integers are
 NumPy's. Closes with `N run, N failed`.
 """
 

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Choosing between short floats moves bits, on processors that have no such floats too.
+// Choosing between short floats moves bits, on CPUs that have no such floats too.
 //
 // RUN: rm -rf %t.*
 // DEFINE: %{arguments} = --cache off --numerics reproducible --arg x=normal:1 --arg y=normal:2 --arg h=normal:3

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Blocks of a sum that are shorter than the pieces in which a GPU brings the operands: the last piece of a block reaches into the next
-// one, that of the last block behind the operand.
+// Blocks of a sum that are shorter than the chunks in which a GPU loads the operands: the last chunk of a block reaches into the next
+// block, and that of the last block past the end of the operand.
 //
 // RUN: ad-runner %s --target reference --numerics reproducible
 // RUN: ad-runner %s --target cpu --numerics reproducible

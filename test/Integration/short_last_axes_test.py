@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Elementwise kernels whose last axis is shorter than a vector, with operands that are broadcast along any axes or lie
-in another order: random shapes, element types and expressions. The CPU gives the bits of the reference interpreter.
-Closes with `short last axes: N run, N failed`."""
+"""Elementwise kernels whose last axis is shorter than a vector, with operands that are broadcast along any axes or are
+in memory in another order: random shapes, element types and expressions. The CPU gives the bits of the reference
+interpreter. Closes with `short last axes: N run, N failed`."""
 
 import functools
 import os
@@ -39,7 +39,7 @@ class Case:
         self.result = self.step(value, self.operand(self.shape))  # has the full shape
 
     def operand(self, shape=None):
-        """An argument without some axes: of size 1, or, in front, not there at all. Some lie in memory in another
+        """An argument without some axes: of size 1, or, in front, not there at all. Some are in memory in another
         order."""
         if shape is None:
             shape = [1 if self.draw.random() < 0.4 else size
@@ -47,12 +47,12 @@ class Case:
         name, order = f"{self.name}_{len(self.arguments)}", list(range(len(shape)))
         if self.draw.random() < 0.25:
             self.draw.shuffle(order)
-        lies = [shape[axis] for axis in order]  # in memory
-        self.arguments.append((name, elements.random(self.numbers, self.element, lies)))
-        if lies == shape:
+        stored = [shape[axis] for axis in order]  # in memory
+        self.arguments.append((name, elements.random(self.numbers, self.element, stored)))
+        if stored == shape:
             return f"%{name}", shape
         back = [order.index(axis) for axis in range(len(shape))]
-        return self.add(f"ad.transpose %{name} {back} : {elements.tensor(self.element, lies)}"), shape
+        return self.add(f"ad.transpose %{name} {back} : {elements.tensor(self.element, stored)}"), shape
 
     def step(self, left, right=None):
         right = right or self.operand()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Kernels over rows with few elements, which have values of their own (maxima, sums, means): softmax, norms, their
-gradients, and results with one element per row beside results with all: random shapes, also of dynamic numbers of rows,
+gradients, and results with one element per row and others with all: random shapes, also of dynamic numbers of rows,
 and element types. The CPU gives the bits of the reference interpreter. Closes with `short norms: N run, N failed`."""
 
 import functools

@@ -86,9 +86,9 @@ class Case:
             value = self.add(f"ad.slice {value} [{', '.join('0' * rank)}] strides [{'1, ' * (rank - 1)}2] : {type} -> {part}")
             type = part
         elif self.kind == "columns":
-            turned = tensor(e, *self.lead, self.rows, self.length)
+            transposed = tensor(e, *self.lead, self.rows, self.length)
             order = [*range(rank - 2), rank - 1, rank - 2]
-            value, type = self.add(f"ad.transpose {value} {order} : {type}"), turned
+            value, type = self.add(f"ad.transpose {value} {order} : {type}"), transposed
             result = tensor(e, *self.lead, self.rows)
         elif self.kind == "deviation" and elements.is_float(e):
             mean = self.add(f"ad.reduce_mean {value} axes [{rank - 1}] : {type} -> {result}")

@@ -1,8 +1,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Sizes that do not fit are refused, wherever they stand: each axis of each operand of every operation that asks
-something of sizes is made wrong in turn, once among axes that only the run knows, and once among known ones. The
-processor and the reference interpreter say the same, about the operation as written, with both sizes; on the emulated
-GPU one axis of each operation says it too.
+"""Sizes that do not fit are refused for every operand: each axis of each operand of every operation that checks sizes
+is made wrong, once among dynamic axes, and once among static ones. The CPU and the reference interpreter report the
+same error, about the operation as written, with both sizes; on the emulated GPU one axis of each operation is reported
+too.
 
 Sizes that fit give the same bits on both."""
 

@@ -24,7 +24,7 @@ PROGRAMS = {
     "rows": ("ad.dot %a, %b", "mk,kn->mn", {"m": 40, "n": 70, "k": 1280}, 10),
     "weight gradient": ("ad.dot %a, %b contract [0] x [0]", "km,kn->mn", {"m": 64, "n": 48, "k": 4096}, 32),
     "two axes": ("ad.dot %a, %b contract [0, 1] x [0, 1]", "jkm,jkn->mn", {"m": 33, "n": 20, "j": 6, "k": 120}, 5),
-    "batch behind": ("ad.dot %a, %b batch [1] x [2] contract [0] x [0]", "kbm,knb->bmn",
+    "batch after": ("ad.dot %a, %b batch [1] x [2] contract [0] x [0]", "kbm,knb->bmn",
                      {"b": 3, "m": 20, "n": 36, "k": 768}, 6),
     "batch before": ("ad.dot %a, %b batch [0] x [0] contract [2] x [1]", "bmk,bkn->bmn",
                      {"b": 2, "m": 20, "n": 36, "k": 640}, 5),
@@ -33,7 +33,7 @@ PROGRAMS = {
 
 
 def coarse(random, shape):
-    """f32 numbers of 11 bits, whose products are exact in f32: a fused multiply-add is then a multiplication and an
+    """f32 numbers of 11 bits, whose products are exact in f32: an FMA is then a multiplication and an
     addition."""
     return (random.integers(-1000, 1000, shape) * 2.0 ** random.integers(-12, 3, shape)).astype(np.float32)
 

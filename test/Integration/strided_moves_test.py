@@ -1,7 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Movements whose elements lie in reverse order or at distances: reversals of random axes, slices with strides,
-transpositions with axes of any size. Every width of element, lengths around those of vectors, sizes that only the run
-knows. The CPU gives what NumPy gives, bit for bit. Closes with `strided moves: N run, N failed`."""
+"""Movements whose elements are in reverse order or strided: reversals of random axes, slices with strides,
+transpositions with axes of any size. Every width of element, lengths around those of vectors, dynamic
+sizes. The CPU gives what NumPy gives, bit for bit. Closes with `strided moves: N run, N failed`."""
 
 import functools
 import os
@@ -22,7 +22,7 @@ import runner  # noqa: E402
 SEED = int(os.environ.get("ADJOINT_SEED", "1"))
 SIZES = [1, 2, 3, 4, 5, 8, 12, 15, 16, 17, 31, 32, 33, 50, 70, 129]
 COUNT = 24  # of each kind in a program
-MOST = 1 << 17  # elements
+MAX_ELEMENTS = 1 << 17  # elements
 
 
 class Case:
@@ -31,8 +31,8 @@ class Case:
     def __init__(self, name, kind, element, draw, rng):
         self.name, self.element = name, element
         rank = draw.choice([1, 2, 2, 3, 4])
-        shape = [MOST + 1]
-        while np.prod(shape) > MOST:
+        shape = [MAX_ELEMENTS + 1]
+        while np.prod(shape) > MAX_ELEMENTS:
             shape = [draw.choice(SIZES) for _ in range(rank)]
             if draw.random() < 0.4:  # many short rows
                 shape += [draw.choice([63, 64, 65, 129, 200]), draw.randint(2, 9)]

@@ -1,8 +1,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Sums over every number of blocks from 1 to 40, with sizes around each boundary: the processor and the emulated GPU
+"""Sums over every number of blocks from 1 to 40, with sizes around each boundary: the CPU and the emulated GPU
 give the bits of the reference interpreter, for every kind of reduction and contraction and both kinds of order.
 
-One program of unknown sizes takes all sizes, one after the other, by cutting pieces off its arguments: what is compiled
+One program of unknown sizes takes all sizes, one after the other, by cutting parts off its arguments: what is compiled
 for known sizes takes part of the sizes once more."""
 
 import functools
@@ -17,7 +17,7 @@ import checks  # noqa: E402
 import runner  # noqa: E402
 
 BLOCKS = range(1, 41)
-# An argument that is cut along an axis, and what is computed of the piece: {p} is its type, {r} that of the result, {o}
+# An argument that is cut along an axis, and what is computed of the part: {p} is its type, {r} that of the result, {o}
 # the order.
 FORMS = {
     "all": ((None,), (), "ad.reduce_sum %p axes [0]{o} : {p} -> {r}"),
@@ -53,7 +53,7 @@ class Form:
         self.axis, self.element, self.sizes = shape.index(None), element, sizes
         self.order = f" {{order = #ad.order<{order}>}}"
         self.whole = tuple(max(sizes) if size is None else size for size in shape)
-        self.piece = shape
+        self.part = shape
 
     def unknown(self):
         """All sizes in a loop."""
@@ -69,8 +69,8 @@ class Form:
   %y = scf.for %i = %c0 to %count step %c1 iter_args(%all = %empty) -> {rows} {{
     %n64 = tensor.extract %n[%i] : tensor<{count}xi64>
     %size = arith.index_cast %n64 : i64 to index
-    %p = ad.dynamic_slice %x[{first}](%size) : {tensor(self.whole, e)} -> {tensor(self.piece, e)}
-    %r = {self.text.format(p=tensor(self.piece, e), r=result, o=self.order)}
+    %p = ad.dynamic_slice %x[{first}](%size) : {tensor(self.whole, e)} -> {tensor(self.part, e)}
+    %r = {self.text.format(p=tensor(self.part, e), r=result, o=self.order)}
     %row = ad.reshape %r : {result} -> {row}
     %next = ad.dynamic_update_slice %all, %row[%i{zeros}] : {rows}, {row}
     scf.yield %next : {rows}
@@ -84,7 +84,7 @@ class Form:
         e, result = self.element, tensor(self.result, self.element)
         body, first = "", [0] * len(self.whole)
         for i, size in enumerate(self.sizes):
-            p = tensor([size if n is None else n for n in self.piece], e)
+            p = tensor([size if n is None else n for n in self.part], e)
             body += f"  %p{i} = ad.slice %x {first} strides {[1] * len(first)} : {tensor(self.whole, e)} -> {p}\n"
             text = self.text.replace("%p", f"%p{i}").format(p=p, r=result, o=self.order)
             body += f"  %r{i} = {text}\n  %y{i} = ad.reshape %r{i} : {result} -> {tensor((1, *self.result), e)}\n"

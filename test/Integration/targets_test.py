@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """The same file on every target: the programs of test/Integration give the same bytes on the reference interpreter, the
-processor and the emulated GPU, in `reproducible` mode and with the options that their own tests run them with, from the
+CPU and the emulated GPU, in `reproducible` mode and with the options that their own tests run them with, from the
 compiler and from files that were compiled ahead of time; so do some steps of the digits programs, gradients and updates
 of parameters included. `strict` gives these bytes too, and `fast` stays within the bound of docs/numerics.md. Closes
 with `targets: N run, N failed`."""
@@ -26,7 +26,7 @@ import prepare  # noqa: E402
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
 RUNNER, RUN_FILE = str(BIN / "ad-runner"), str(BIN / "adrt-run")
 TARGETS = ["reference", "cpu", "gpu-sim"]
-LEAST_PROGRAMS = 20  # fewer, and the way in which the tests are written is no longer understood
+MIN_PROGRAMS = 20  # fewer, and the way in which the tests are written is no longer understood
 # Options that say what a program gets, not how a test runs it.
 KEPT = re.compile(r"--(arg|feed|dim|entry)(=|$)")
 FAST_BOUND = 2.0**-14  # of the largest element of a result
@@ -97,7 +97,7 @@ def differences(expected, given):
 
 
 def is_within(bound, expected, given):
-    """Whether two files hold the same tensor, or floats that the bound keeps beside each other."""
+    """Whether two files hold the same tensor, or floats that the bound keeps close to each other."""
     if expected is None or given is None or expected == given:
         return expected == given
     left, right = (np.load(io.BytesIO(content)) for content in (expected, given))
@@ -142,8 +142,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         cases = programs()
-        if len({path for path, _ in cases}) < LEAST_PROGRAMS:
-            print(f"only {len({path for path, _ in cases})} programs found, expected {LEAST_PROGRAMS}")
+        if len({path for path, _ in cases}) < MIN_PROGRAMS:
+            print(f"only {len({path for path, _ in cases})} programs found, expected {MIN_PROGRAMS}")
             failed += 1
         cases += digits(folder)
         for number, (path, options) in enumerate(cases):

@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Transpositions of large and small tensors, with and without whole blocks, on the processor and on the emulated GPU,
+"""Transpositions of large and small tensors, with and without whole blocks, on the CPU and on the emulated GPU,
 against NumPy, exactly."""
 
 import itertools

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Norms of rows whose number only the run knows, one row and none among them.
+// Norms of rows whose number is dynamic, one row and none among them.
 //
 // RUN: ad-runner %s --target reference --numerics reproducible --arg x=normal:1 --dim x.0=5 --out-dir %t.reference5
 // RUN: ad-runner %s --target cpu --numerics reproducible --arg x=normal:1 --dim x.0=5 --out-dir %t.cpu5

@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""A pass or pipeline on a program that has not come as far as it expects says so, where the program stands, and its
+"""A pass or pipeline on a program that has not come as far as it expects says so, located at the program, and its
 advice works.
 
 Each runs alone on a program as a user writes it. Either it does something, or it fails with a located error that names

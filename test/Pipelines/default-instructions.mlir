@@ -3,7 +3,7 @@
 // RUN: ad-opt %s --ad-to-cpu | FileCheck %s
 // RUN: ad-opt %s --ad-to-cpu=dot-products=true | FileCheck %s --check-prefix=ASKED
 
-// Instructions that not every processor has are used only when the options name them.
+// Instructions that not every CPU has are used only when the options name them.
 // CHECK-NOT: vpdpbusd
 // ASKED: vpdpbusd
 func.func @main(%x: tensor<8x64xi8>, %w: tensor<64x16xi8>) -> tensor<8x16xi32> {

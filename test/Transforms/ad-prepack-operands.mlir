@@ -11,12 +11,12 @@
 
 #lhs = affine_map<(d0, d1, d2) -> (d0, d2)>
 #rhs = affine_map<(d0, d1, d2) -> (d2, d1)>
-#turned = affine_map<(d0, d1, d2) -> (d1, d2)>
+#transposed = affine_map<(d0, d1, d2) -> (d1, d2)>
 #out = affine_map<(d0, d1, d2) -> (d0, d1)>
 
 // CHECK-DAG: #[[$PANELS:.+]] = affine_map<(d0, d1) -> (d1 floordiv 32, d0, d1 mod 32)>
 // CHECK-DAG: #[[$READ:.+]] = affine_map<(d0, d1, d2) -> (d1 floordiv 32, d2, d1 mod 32)>
-// CHECK-DAG: #[[$TURNED:.+]] = affine_map<(d0, d1) -> (d0 floordiv 32, d1, d0 mod 32)>
+// CHECK-DAG: #[[$TRANSPOSED:.+]] = affine_map<(d0, d1) -> (d0 floordiv 32, d1, d0 mod 32)>
 // HALF: affine_map<(d0, d1) -> (d1 floordiv 16, d0, d1 mod 16)>
 // PAIRS: affine_map<(d0, d1) -> (d0 floordiv 32, d1 floordiv 2, d0 mod 32, d1 mod 2)>
 
@@ -51,10 +51,10 @@ func.func @nested(%w: tensor<72x70xf32>, %x: tensor<8x72xf32>, %start: tensor<8x
   return %r : tensor<8x70xf32>
 }
 
-// Packed in pairs where the processor sums them, in single columns where it does not; two users share one.
+// Packed in pairs where the CPU sums them, in single columns where it does not; two users share one.
 // CHECK-LABEL: func.func @transposed
 // CHECK: ad.fusion movement {{.+}} -> tensor<2x72x32xbf16> {
-// CHECK: linalg.generic {indexing_maps = [#{{.+}}, #[[$TURNED]]]
+// CHECK: linalg.generic {indexing_maps = [#{{.+}}, #[[$TRANSPOSED]]]
 // CHECK-NOT: ad.fusion movement
 // CHECK: scf.for
 // PAIRS-LABEL: func.func @transposed
@@ -66,7 +66,7 @@ func.func @transposed(%w: tensor<64x72xbf16>, %x: tensor<8x72xbf16>, %start: ten
   %r = scf.for %i = %c0 to %c8 step %c1 iter_args(%sum = %start) -> (tensor<8x64xf32>) {
     %y = ad.fusion dot (%a = %x, %b = %w, %c = %sum) {kernel = #ad<kernel_class contraction>, order = #ad.order<block = 512>}
         : (tensor<8x72xbf16>, tensor<64x72xbf16>, tensor<8x64xf32>) -> tensor<8x64xf32> {
-      %0 = linalg.generic {indexing_maps = [#lhs, #turned, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      %0 = linalg.generic {indexing_maps = [#lhs, #transposed, #out], iterator_types = ["parallel", "parallel", "reduction"]}
           ins(%a, %b : tensor<8x72xbf16>, tensor<64x72xbf16>) outs(%c : tensor<8x64xf32>) attrs = {ad.mma} {
       ^bb0(%p: bf16, %q: bf16, %acc: f32):
         %wide = ad.convert %p : bf16 to f32
@@ -74,7 +74,7 @@ func.func @transposed(%w: tensor<64x72xbf16>, %x: tensor<8x72xbf16>, %start: ten
         %next = math.fma %wide, %other, %acc : f32
         linalg.yield %next : f32
       } -> tensor<8x64xf32>
-      %1 = linalg.generic {indexing_maps = [#lhs, #turned, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      %1 = linalg.generic {indexing_maps = [#lhs, #transposed, #out], iterator_types = ["parallel", "parallel", "reduction"]}
           ins(%a, %b : tensor<8x72xbf16>, tensor<64x72xbf16>) outs(%0 : tensor<8x64xf32>) attrs = {ad.mma} {
       ^bb0(%p: bf16, %q: bf16, %acc: f32):
         %wide = ad.convert %p : bf16 to f32
@@ -90,9 +90,9 @@ func.func @transposed(%w: tensor<64x72xbf16>, %x: tensor<8x72xbf16>, %start: ten
 }
 
 // Seven iterations are too few to pack for; an operand that changes in each iteration is not packed.
-// CHECK-LABEL: func.func @few_turns
+// CHECK-LABEL: func.func @few_iterations
 // CHECK-NOT: ad.fusion movement
-func.func @few_turns(%w: tensor<64x72xf32>, %x: tensor<8x72xf32>, %start: tensor<64x72xf32>) -> tensor<64x72xf32> {
+func.func @few_iterations(%w: tensor<64x72xf32>, %x: tensor<8x72xf32>, %start: tensor<64x72xf32>) -> tensor<64x72xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c7 = arith.constant 7 : index

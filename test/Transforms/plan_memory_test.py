@@ -21,7 +21,7 @@ OPT = str(pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin")) / "ad
 UNIT = 64  # bytes that offsets are multiples of
 PROGRAMS, BUFFERS = 120, 6
 NOT_BEST = 0.05  # of the programs may need more than the best layout does
-RATIO = 8.0  # of processor time for four times the length; quadratic would be 16
+RATIO = 8.0  # of CPU time for four times the length; quadratic would be 16
 
 
 def program(name, intervals):
@@ -57,7 +57,7 @@ def buffers_of(planned):
     return [(int(offset or 0), int(size)) for offset, size in BUFFER.findall(planned)]
 
 
-def live_together(a, b):
+def live_at_once(a, b):
     return a[0] <= b[1] and b[0] <= a[1]
 
 
@@ -74,7 +74,7 @@ def best_layout(spans, sizes):
         places = {}
         for buffer in order:
             taken = sorted((places[other], places[other] + sizes[other])
-                           for other in places if live_together(spans[buffer], spans[other]))
+                           for other in places if live_at_once(spans[buffer], spans[other]))
             offset = 0
             for begin, end in taken:
                 if offset + sizes[buffer] <= begin:
@@ -103,7 +103,7 @@ def overlaps(a, b):
 
 
 def is_race_free(spans, places):
-    return not any(live_together(spans[i], spans[j]) and overlaps(places[i], places[j])
+    return not any(live_at_once(spans[i], spans[j]) and overlaps(places[i], places[j])
                    for i, j in itertools.combinations(range(len(places)), 2))
 
 
@@ -174,7 +174,7 @@ def check_races(rng, _folder):
 
 
 def seconds(text):
-    """Processor time of the tool; the best of two."""
+    """CPU time of the tool; the best of two."""
     times = []
     for _ in range(2):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)

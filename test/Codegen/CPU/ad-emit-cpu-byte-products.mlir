@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Contractions of i8 take vpdpbusd at the width of the processor's vectors, and nothing else does.
+// Contractions of i8 take vpdpbusd at the width of the CPU's vectors, and nothing else does.
 //
 // RUN: ad-opt %s --ad-emit-cpu=dot-products | FileCheck %s
 // RUN: ad-opt %s --ad-emit-cpu="dot-products vector-bytes=32" | FileCheck %s --check-prefix=HALF
@@ -10,7 +10,7 @@
 // WITHOUT-NOT: vpdpbusd
 
 #lhs = affine_map<(d0, d1, d2) -> (d0, d2)>
-#turned = affine_map<(d0, d1, d2) -> (d2, d0)>
+#transposed = affine_map<(d0, d1, d2) -> (d2, d0)>
 #rhs = affine_map<(d0, d1, d2) -> (d2, d1)>
 #out = affine_map<(d0, d1, d2) -> (d0, d1)>
 
@@ -52,7 +52,7 @@ ad.kernel private @copied(%a: tensor<63x8xi8>, %b: tensor<63x32xi8>) -> tensor<8
   %zero = arith.constant 0 : i32
   %e = tensor.empty() : tensor<8x32xi32>
   %f = linalg.fill ins(%zero : i32) outs(%e : tensor<8x32xi32>) -> tensor<8x32xi32>
-  %r = linalg.generic {indexing_maps = [#turned, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+  %r = linalg.generic {indexing_maps = [#transposed, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
       ins(%a, %b : tensor<63x8xi8>, tensor<63x32xi8>) outs(%f : tensor<8x32xi32>) {
   ^bb0(%x: i8, %y: i8, %sum: i32):
     %wide = arith.extsi %x : i8 to i32

@@ -7,7 +7,7 @@
 #out = affine_map<(i, j, k) -> (i, j)>
 
 // 4096 rows are 512 tiles of 8: a unit is a tile, and nothing is emitted for less. The first
-// product is stored before the second is computed, since neither can lie in the place of what both read.
+// product is stored before the second is computed, since neither result may overwrite an operand that both read.
 // CHECK-LABEL: func.func private @two_products
 // CHECK-SAME: %{{.+}}: !llvm.ptr, %{{.+}}: !llvm.ptr, %{{.+}}: !llvm.ptr, %[[Y:.+]]: !llvm.ptr, %[[Z:.+]]: !llvm.ptr, %[[BEGIN:.+]]: index, %[[END:.+]]: index
 // CHECK-SAME: ad.units = {{\[\[}}0, array<i64: 8, 0>]]
@@ -43,7 +43,7 @@ ad.kernel private @two_products(%x: tensor<4096x16xf32>, %v: tensor<16x16xf32>, 
   ad.yield %y, %z : tensor<4096x16xf32>, tensor<4096x16xf32>
 }
 
-// Here the sum may lie in the place of what it adds, which the second result reads too: both come before the first store.
+// Here the sum may overwrite its operand, which the second result reads too: both results are computed before the first store.
 // CHECK-LABEL: func.func private @sum_and_half
 // CHECK: arith.addf
 // CHECK-NOT: llvm.store

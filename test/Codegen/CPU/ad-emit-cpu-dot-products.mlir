@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Contractions of bf16 that allow mma take the dot products of the processor.
+// Contractions of bf16 that allow mma use the dot product instructions of the CPU.
 //
 // RUN: ad-opt %s --ad-emit-cpu=dot-products | FileCheck %s
 // RUN: ad-opt %s --ad-emit-cpu=dot-products | FileCheck %s --check-prefix=REFUSED

@@ -3,7 +3,7 @@
 // RUN: ad-opt %s --ad-emit-cpu=vector-bytes=16 | FileCheck %s
 
 // A matrix that is contiguous along K, times a vector: four columns load four steps of K each. Two rounds of shuffles
-// transpose the block, whose vectors then take one step of the four chains each. The two vectors of columns take turns.
+// transpose the block, whose vectors then take one step of the four chains each. The two vectors of columns alternate.
 // Nothing is gathered.
 #matrix = affine_map<(i, k) -> (i, k)>
 #vector = affine_map<(i, k) -> (k)>

@@ -5,7 +5,7 @@
 #identity = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 
-// Two short rows per iteration: both sums before the first product, then the vectors of both in turn, so that loads of
+// Two short rows per iteration: both sums before the first product, then the vectors of both alternately, so that loads of
 // one row overlap with the sum of the other. The next row is 32 elements further. The last row may be alone.
 // CHECK-LABEL: func.func private @two_rows
 // CHECK-DAG: %[[ONE:.+]] = arith.constant 1 : index
@@ -46,7 +46,7 @@ ad.kernel private @two_rows(%a: tensor<301x32xf32>) -> tensor<301x32xf32> attrib
   ad.yield %r : tensor<301x32xf32>
 }
 
-// A row whose elements take long keeps the processor busy by itself.
+// A row whose elements take long keeps the CPU busy by itself.
 // CHECK-LABEL: func.func private @one_row
 // CHECK-DAG: %[[ONE:.+]] = arith.constant 1 : index
 // CHECK: scf.for %{{.+}} = %{{.+}} to %{{.+}} step %[[ONE]] {

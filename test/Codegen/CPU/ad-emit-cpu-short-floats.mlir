@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Short floats are chosen and repeated as integers, which every processor can move.
+// Short floats are chosen and repeated as integers, which every CPU can move.
 //
 // RUN: ad-opt %s --ad-emit-cpu | FileCheck %s
 

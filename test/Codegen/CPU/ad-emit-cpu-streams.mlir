@@ -2,7 +2,7 @@
 //
 // RUN: ad-opt %s --ad-to-cpu-frontend --ad-to-cpu-fusion --convert-ad-to-linalg --ad-outline-kernels --ad-emit-cpu | FileCheck %s
 
-// The kernels stand in the order opposite to that of the functions.
+// The kernels are in the reverse order of the functions.
 // A transposition beyond the caches writes past them when its memory begins with a line, else through them.
 // CHECK-LABEL: func.func private @movement_0_0(
 // CHECK: %[[ADDRESS:.+]] = llvm.ptrtoint

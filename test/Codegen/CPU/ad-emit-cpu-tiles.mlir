@@ -11,7 +11,7 @@
 #panels = affine_map<(i, j, k) -> (j floordiv 256, k, j mod 256)>
 #out = affine_map<(d0, d1, d2) -> (d0, d1)>
 
-// Small tiles pack an operand that large ones read where it lies.
+// Small tiles pack an operand that large ones read without packing.
 // CHECK-LABEL: func.func private @product
 // LARGE-NOT: llvm.alloca
 // SMALL: llvm.alloca %{{.+}} x f32
@@ -61,8 +61,8 @@ ad.kernel private @unknown_rows(%a: tensor<?x512xf32>, %b: tensor<512x1024xf32>)
 // next tile, 8 rows further down, into the second-level cache.
 // CHECK-LABEL: func.func private @deep_product
 // LARGE: math.fma
-// LARGE: %[[ROW:.+]] = arith.remui %[[DEPTH:.+]], %c8
-// LARGE: arith.remui %[[DEPTH]], %c16
+// LARGE: %[[ROW:.+]] = arith.remui %[[K:.+]], %c8
+// LARGE: arith.remui %[[K]], %c16
 // LARGE: arith.addi %{{.+}}, %[[ROW]]
 // LARGE: arith.muli %{{.+}}, %c2048
 // LARGE: llvm.getelementptr %arg0
@@ -81,7 +81,7 @@ ad.kernel private @deep_product(%a: tensor<256x2048xf32>, %b: tensor<2048x64xf32
   ad.yield %r : tensor<256x64xf32>
 }
 
-// A row times panels that were packed before the kernel: each panel is read as it lies, vector by vector.
+// A row times panels that were packed before the kernel: each panel is read in place, vector by vector.
 // CHECK-LABEL: func.func private @row_of_panels
 // CHECK-NOT: gather
 // CHECK: return

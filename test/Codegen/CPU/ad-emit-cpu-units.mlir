@@ -106,7 +106,7 @@ func.func @short(%x: tensor<64x16xf32>) -> tensor<64x16xf32> {
 
 // -----
 
-// Where the run knows the sizes, a function says how long all units take, and every axis has units.
+// If sizes are dynamic, a function says how long all units take, and every axis has units.
 // CHECK: func.func private @[[OPEN:.+]](%{{.*}}) attributes {ad.units = {{\[\[}}0, array<i64: 1024, 0, 1>]]}
 // CHECK: func.func private @[[OPEN]]$nanoseconds(%{{.*}}) -> index
 func.func @open(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
@@ -125,7 +125,7 @@ func.func @open_lines(%x: tensor<?x?x100xf32>) -> tensor<?x?x100xf32> {
 // -----
 
 // A deep contraction: its tiles would read the operands from memory again, so one thread gains from partial results too.
-// Its time is 16 ps for each of 64 x 64 x 65536 multiply-adds, 12 ps for each byte of the operands and 200 ps for each result.
+// Its time is 16 ps for each of 64 x 64 x 65536 FMAs, 12 ps for each byte of the operands and 200 ps for each result.
 // CHECK: func.func private @[[DEEP:.+]](%{{.*}}) attributes {{{.*}}ad.nanoseconds = 4698439 : i64, ad.partial_reductions = 1 : i64
 // CHECK: func.func private @[[DEEP]]$partial(
 // CHECK: func.func private @[[DEEP]]$merge(
@@ -154,7 +154,7 @@ func.func @transposed_operand(%x: tensor<64x65536xf32>, %w: tensor<64x65536xf32>
 
 // -----
 
-// One row times a large matrix: long parts of its rows are read in turn, with accumulators in memory.
+// One row times a large matrix: long parts of its rows are read one after another, with accumulators in memory.
 // CHECK: func.func private @{{.*}} attributes {ad.k = 2048 : i64, {{.*}}ad.partial_reductions = 1 : i64
 func.func @one_row(%x: tensor<1x2048xf32>, %w: tensor<2048x8192xf32>) -> tensor<1x8192xf32> {
   %y = ad.dot %x, %w batch [] x [] contract [1] x [0] : (tensor<1x2048xf32>, tensor<2048x8192xf32>) -> tensor<1x8192xf32>

@@ -11,11 +11,11 @@
 // REMARK: divided-reduction | Category:ad-gpu | divided=always, kernel=reduce_0
 // REMARK-NOT: divided-reduction
 
-// Three leaves of 512. The host chooses the leaves of a node: 2048 threads for each processor, at most 8192 nodes of a result, rounded
+// Three leaves of 512. The host chooses the leaves of a node: 2048 threads for each SM, at most 8192 nodes of a result, rounded
 // up to a power of two.
 // CHECK-LABEL: func.func private @reduce_0$partial_sizes(
-// CHECK-SAME: %[[PROCESSORS:[^:,]+]]: index) -> (index, index, index)
-// CHECK: arith.muli %[[PROCESSORS]], %{{c2048.*}}
+// CHECK-SAME: %[[SM_COUNT:[^:,]+]]: index) -> (index, index, index)
+// CHECK: arith.muli %[[SM_COUNT]], %{{c2048.*}}
 // CHECK: arith.ceildivui %{{.+}}, %{{c40.*}}
 // CHECK: arith.minui %{{.+}}, %{{c8192.*}}
 // CHECK: llvm.intr.ctlz
@@ -26,7 +26,7 @@
 // CHECK: func.func private @reduce_0(!llvm.ptr, !llvm.ptr) attributes {{{.+}}ad.partial_reductions = "always"
 // CHECK-NOT: gpu.func @reduce_0(
 
-// A thread goes through a leaf by 32 steps at once, whose chain ascends, and then through the rest. A leaf behind the end is the -0 that
+// A thread goes through a leaf by 32 steps at once, whose chain ascends, and then through the rest. A leaf past the end is the -0 that
 // every sum keeps.
 // CHECK: gpu.func @reduce_0$partial
 // CHECK: %[[ABSENT:.+]] = arith.constant -0.0
@@ -43,12 +43,12 @@
 // CHECK: llvm.store
 // CHECK: gpu.return
 
-// A warp joins what there is at most in one turn: eight nodes a thread, then by shuffles, neighbours first. One thread stores, and the
-// operation behind the sum is part of it.
+// A warp joins all nodes in one iteration: eight nodes a thread, then by shuffles, adjacent threads first. One thread stores, and the
+// operation after the sum is part of it.
 // CHECK: gpu.func @reduce_0$merge
-// CHECK: %[[BEHIND:.+]] = arith.constant -0.0
+// CHECK: %[[PAST_END:.+]] = arith.constant -0.0
 // CHECK-NOT: scf.while
-// CHECK-COUNT-8: arith.select %{{.+}}, %{{.+}}, %[[BEHIND]]
+// CHECK-COUNT-8: arith.select %{{.+}}, %{{.+}}, %[[PAST_END]]
 // CHECK-COUNT-7: arith.addf
 // CHECK: gpu.shuffle xor %{{.+}}, %c1_i32
 // CHECK: gpu.shuffle xor %{{.+}}, %c2_i32
@@ -69,7 +69,7 @@ func.func @columns(%x: tensor<1500x40xf32>) -> tensor<40xf32> {
 
 // -----
 
-// Half a warp takes nodes of a row, whose lanes it reads by 16 bytes; more nodes than a warp joins at once are a tree of turns.
+// Half a warp takes nodes of a row, whose lanes it reads by 16 bytes; more nodes than a warp joins at once are a tree of iterations.
 // CHECK-LABEL: func.func private @reduce_0$partial_sizes(
 // CHECK: arith.muli %{{.+}}, %{{c128.*}}
 // CHECK: func.func private @reduce_0$partial({{.+}}) attributes {ad.launch_config = #ad.launch_config<thread, {{.+}}, threads_per_element = 16>}
@@ -86,9 +86,9 @@ func.func @all(%x: tensor<67108864xf32>) -> tensor<f32> {
 
 // -----
 
-// Sizes that only the run knows decide there: few results, of several leaves each.
+// Dynamic sizes decide at run time: few results, of several leaves each.
 // CHECK-LABEL: func.func private @reduce_0$partial_sizes(
-// CHECK-SAME: %{{[^:]+}}: !llvm.ptr, %[[ROWS:[^:]+]]: index, %[[COLUMNS:[^:]+]]: index, %{{[^:]+}}: !llvm.ptr, %{{[^:]+}}: index, %[[PROCESSORS:[^:]+]]: index)
+// CHECK-SAME: %{{[^:]+}}: !llvm.ptr, %[[ROWS:[^:]+]]: index, %[[COLUMNS:[^:]+]]: index, %{{[^:]+}}: !llvm.ptr, %{{[^:]+}}: index, %[[SM_COUNT:[^:]+]]: index)
 // CHECK: %[[LONG:.+]] = arith.cmpi ugt, %[[ROWS]], %{{c768.*}}
 // CHECK: %[[FEW:.+]] = arith.cmpi ult
 // CHECK: %[[DIVIDES:.+]] = arith.andi %[[FEW]], %[[LONG]]
@@ -132,7 +132,7 @@ func.func @selection(%x: tensor<3x5000xf32>) -> tensor<3xi64> {
 
 // -----
 
-// Little more than one leaf, as many chunks as the groups of a block, many results, a chain of steps, sums of sums, and rows beside their sums.
+// Little more than one leaf, as many chunks as the groups of a block, many results, a chain of steps, sums of sums, and rows next to their sums.
 // CHECK-LABEL: func.func private @reduce_0_3(
 // CHECK-NOT: $partial
 // CHECK: gpu.module @ad_kernels

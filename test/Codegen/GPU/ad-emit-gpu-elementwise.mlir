@@ -14,7 +14,7 @@
 // REMARK-DAG: elementwise-class | Category:ad-gpu | kernel=mixed
 // REMARK-DAG: elementwise-class | Category:ad-gpu | kernel=open
 
-// A thread takes four elements of 32 bits, its neighbour the next four: the grid is a quarter of the elements.
+// A thread takes four elements of 32 bits, the next thread the next four: the grid is a quarter of the elements.
 // CHECK: func.func private @flat(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 2, elements = 4>}
 // CHECK: gpu.module @ad_kernels
 
@@ -109,7 +109,7 @@ ad.kernel private @mixed(%a: tensor<8xi8>) -> tensor<8xf32> attributes {kernel_c
   ad.yield %r : tensor<8xf32>
 }
 
-// What only the run knows is asked there: whether rows are whole numbers of runs.
+// With dynamic sizes, the kernel checks whether rows are whole numbers of per-thread vectors.
 // CHECK-LABEL: gpu.func @open
 // CHECK-NOT: llvm.ptrtoint
 // CHECK: arith.remui %arg2, %

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Rows that are too long for registers: a block brings one to shared memory, where both passes read it.
+// Rows that are too long for registers: a block loads one into shared memory, where both passes read it.
 //
 // RUN: ad-opt %s --ad-emit-gpu | FileCheck %s
 

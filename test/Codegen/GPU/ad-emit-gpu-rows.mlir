@@ -18,14 +18,14 @@
 // REMARK-DAG: generic-class | Category:ad-gpu | kernel=part, reason="its rows are not what it sums"
 // REMARK-DAG: generic-class | Category:ad-gpu | kernel=different, reason="its sums have different lengths"
 
-// 64 lanes are 16 threads with four neighbours each, so that a warp has two rows; 256 elements take a block.
+// 64 lanes are 16 threads with four adjacent lanes each, so that a warp has two rows; 256 elements take a block.
 // CHECK: func.func private @sum(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1, threads_per_element = 16>}
 // CHECK: func.func private @short(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1, threads_per_element = 8>}
 // CHECK: func.func private @long(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<block, axes = 0>}
 // CHECK: gpu.module @ad_kernels
 
-// The chains of neighbouring lanes are apart until the threads have joined: 32 lanes are half a tree away in this thread's second
-// run (there is none), 16 and 8 and 4 by shuffles of 8, 4, 2 and 1 threads, the last two in the thread.
+// The chains of adjacent lanes are apart until the threads have joined: 32 lanes are half a tree away in this thread's second
+// vector (there is none), 16 and 8 and 4 by shuffles of 8, 4, 2 and 1 threads, the last two in the thread.
 // CHECK-LABEL: gpu.func @sum
 // CHECK-COUNT-4: llvm.load %{{.+}} {alignment = 16 : i64} : !llvm.ptr -> vector<4xf32>
 // CHECK-NOT: llvm.load

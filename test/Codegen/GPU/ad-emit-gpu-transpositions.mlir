@@ -56,7 +56,7 @@ ad.kernel private @short_floats(%a: tensor<3x64x128xf16>) -> tensor<3x128x64xf16
   ad.yield %r : tensor<3x128x64xf16>
 }
 
-// Lines of 38 elements are read two at a time, those of 7 one by one, and what lies outside is left out.
+// Lines of 38 elements are read two at a time, those of 7 one by one, and elements outside are left out.
 // CHECK-LABEL: gpu.func @edges
 // CHECK: scf.if
 // CHECK: llvm.load %{{.+}} {alignment = 8 : i64} : !llvm.ptr -> vector<2xf32>

@@ -125,7 +125,7 @@ func.func @unknown_rows(%a: tensor<?x64xbf16>, %b: tensor<64x64xbf16>) -> tensor
 
 // REMARK: wgmma | Category:ad-gpu | kernel=dot_0, reason="the rows of an operand have a dynamic size"
 // REMARK: contraction-class | Category:ad-gpu | instruction=mma.sync, kernel=dot_0
-func.func @unknown_depth(%a: tensor<64x?xbf16>, %b: tensor<?x64xbf16>) -> tensor<64x64xbf16> {
+func.func @unknown_k(%a: tensor<64x?xbf16>, %b: tensor<?x64xbf16>) -> tensor<64x64xbf16> {
   %0 = ad.dot %a, %b : (tensor<64x?xbf16>, tensor<?x64xbf16>) -> tensor<64x64xbf16>
   return %0 : tensor<64x64xbf16>
 }

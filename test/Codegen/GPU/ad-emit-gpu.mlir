@@ -68,7 +68,7 @@ ad.kernel private @pad(%a: tensor<?xf32>) -> tensor<?xf32> attributes {kernel_cl
   ad.yield %r : tensor<?xf32>
 }
 
-// Where slices begin and end at multiples of 16 bytes, a run lies in one of them, and one branch loads all of it.
+// Where slices begin and end at multiples of 16 bytes, a per-thread vector is within one of them, and one branch loads all of it.
 // CHECK-LABEL: gpu.func @concat
 // CHECK: scf.for
 // CHECK: %[[VALUES:.+]]:4 = scf.if {{.+}} -> (f32, f32, f32, f32)

@@ -155,7 +155,7 @@ def check_loops(_):
                       "a loop in a loop")
     yield from expect(loops.Graph(code("@P0 BRA `(.L_x_0)", "NOP", ".L_x_0:", "EXIT")).loops, [], "a branch forwards")
     endless = code("NOP", "EXIT", ".L_x_0:", "BRA `(.L_x_0)")
-    yield from expect(loops.Graph(endless).loops, [], "the loop behind the end of each kernel")
+    yield from expect(loops.Graph(endless).loops, [], "the loop after the end of each kernel")
     left = code(".L_x_0:", "NOP", "@P0 CALL.REL.NOINC `(.L_x_1)", "BRA `(.L_x_0)", ".L_x_1:", "EXIT")
     yield from expect(len(loops.Graph(left).loops), 1, "a loop that is left by a call")
     called = code("CALL.REL.NOINC `($slow)", "EXIT", "$slow:", "NOP", "RET.REL.NODEC R2 `(kernel)")
@@ -172,7 +172,7 @@ def check_mix(_):
                       "tensors of a load and a store")
     yield from expect(mix.index_integers(body, from_data), 4, "integers for places")
     yield from expect(dict(mix.accesses(body)), {"loads": 16, "stores": 16}, "bytes")
-    # One side of a branch replaces what was loaded, and behind it both sides count as data.
+    # One side of a branch replaces what was loaded, and after it both sides count as data.
     packed = code("LDG.E R4, [R2.64]", "ISETP.GE.AND P0, PT, R4, RZ, PT", "@P0 BRA `(.L_x_0)", "MOV R4, 0x1", ".L_x_0:",
                   "SHF.L.U32 R5, R4, 0x10, RZ", "@P0 LOP3.LUT R6, R7, 0xffff, RZ, 0xc0, !PT", "IADD3 R2, R2, 0x4, RZ",
                   "EXIT")
@@ -190,7 +190,7 @@ def check_flight(_):
     waits = lambda *lines: flight.loaded_per_wait(code(*lines).instructions, loaded)  # noqa: E731
     first, second = "LDG.E.128 R4, [R2.64]", "LDG.E.128 R8, [R2.64+0x10]"
     yield from expect(waits(first, second, "FADD R0, R4, R8"), 32, "two loads and one wait")
-    yield from expect(waits(first, "FADD R0, R4, R4", second, "FADD R0, R8, R8"), 16, "a wait behind each load")
+    yield from expect(waits(first, "FADD R0, R4, R4", second, "FADD R0, R8, R8"), 16, "a wait after each load")
     yield from expect(waits(first, second, "FADD R0, R4, R4", "FADD R0, R8, R8"), 32,
                       "what was loaded together arrives together")
     yield from expect(waits("FADD R0, R4, R8", first, second), 32, "loads for the next iteration")

@@ -48,12 +48,12 @@ def of_floats(element):
 """
 
 
-# What multiplies, and brings operands: rows, columns and depth of the products, all of one tile each, and what their
-# code holds. Blocks of the first ones on warpgroups are clusters.
+# Instructions that multiply and load operands: M, N and K of the products, all of one tile each, and what their code
+# holds. Blocks of the first ones on warpgroups are clusters.
 PRODUCTS = [(2048, 4096, 208), (2048, 1152, 208), (1160, 264, 80), (384, 16384, 208), (384, 5504, 208)]
 CLUSTERS = 2
 OF_UNKNOWN_SIZES = [("?", "?", "?")]
-# Products that threads multiply and add, by large tiles: of whole tiles and pieces, and with rests.
+# Products by FMA with large tiles: of whole tiles and K tiles, and with remainders.
 OF_SUMS_IN_ORDER = [(2048, 4096, 208), (2050, 4100, 211)]
 OF_WARPGROUPS = ["wgmma.mma_async", "cp.async.bulk.tensor", "mbarrier.try_wait", "prefetch.param.tensormap"]
 OF_CLUSTERS = [".reqnctapercluster 2, 1, 1", ".multicast::cluster", "mapa.shared::cluster",
@@ -65,10 +65,10 @@ OF_WARPS = ["mma.sync", "cp.async.cg", "ldmatrix"]
 def of_products(element, products=None):
     """Contractions with what belongs to their elements, for each tile and each order of the operands' axes."""
     text = ""
-    for number, (rows, columns, depth) in enumerate(products or PRODUCTS):
+    for number, (rows, columns, size_k) in enumerate(products or PRODUCTS):
         c, r = f"tensor<{rows}x{columns}x{element}>", f"tensor<{columns}x{element}>"
-        for left, a in ((1, f"{rows}x{depth}"), (0, f"{depth}x{rows}")):
-            for right, b in ((0, f"{depth}x{columns}"), (1, f"{columns}x{depth}")):
+        for left, a in ((1, f"{rows}x{size_k}"), (0, f"{size_k}x{rows}")):
+            for right, b in ((0, f"{size_k}x{columns}"), (1, f"{columns}x{size_k}")):
                 a_type, b_type = f"tensor<{a}x{element}>", f"tensor<{b}x{element}>"
                 text += f"""func.func @f{number}{left}{right}(%a: {a_type}, %b: {b_type}, %r: {r}) -> {c} {{
   %0 = ad.dot %a, %b batch [] x [] contract [{left}] x [{right}] : ({a_type}, {b_type}) -> {c}
@@ -138,7 +138,7 @@ def ptx_of(path, chip):
 
 
 # How many kernels of a program warpgroups have: rows of unknown length have no tensor maps, and what is no float of 16
-# bits has to lie along the depth, as one of four orders has it.
+# bits has to be K-major, as one of four orders has it.
 BY_WARPGROUPS = {"products-bf16": 1, "products-f16": 1, "products-f32": 1 / 4, "products-i8": 1 / 4,
                  "products-unknown": 0}
 
@@ -148,7 +148,7 @@ def instructions_missed(stem, chip, kernels, by_warpgroups):
     share = BY_WARPGROUPS[stem] if chip == "sm_90a" else 0
     if len(by_warpgroups) != share * len(kernels):
         yield f"{len(by_warpgroups)} kernels of {len(kernels)} with {OF_WARPGROUPS[0]}"
-    # Only chunks that tensor cores take as they lie in memory are copied ahead and read as matrices.
+    # Only chunks that tensor cores take in their order in memory are copied asynchronously and read as matrices.
     copied = {}
     for name, kernel in kernels.items():
         expected, others = (OF_WARPGROUPS, OF_WARPS) if name in by_warpgroups else (OF_WARPS, OF_WARPGROUPS)

@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Programs of one kernel, or a few, for each class of kernels that ad-emit-gpu has: named ones, large enough to fill a
-GPU, and random neighbours of them."""
+GPU, and random variants of them."""
 
 import dataclasses
 
@@ -13,7 +13,7 @@ class Case:
     text: str
     numerics: str = ""
     chips: tuple = BOTH
-    kind: str = ""  # of a random neighbour, with the type of its elements
+    kind: str = ""  # of a random variant, with the type of its elements
 
 
 def tensor(shape, element):
@@ -125,10 +125,10 @@ def cumsum(shape, axis, element):
     return function([kind], [kind], f"  %y = ad.cumsum %a axis {axis} : {kind}")
 
 
-def product(rows, columns, depth, element, layout="nn", result=None):
+def product(rows, columns, k, element, layout="nn", result=None):
     """t: the operand is transposed."""
-    a = tensor([rows, depth] if layout[0] == "n" else [depth, rows], element)
-    b = tensor([depth, columns] if layout[1] == "n" else [columns, depth], element)
+    a = tensor([rows, k] if layout[0] == "n" else [k, rows], element)
+    b = tensor([k, columns] if layout[1] == "n" else [columns, k], element)
     c = tensor([rows, columns], result or element)
     axes = f"contract [{int(layout[0] == 'n')}] x [{int(layout[1] == 't')}]"
     return function([a, b], [c], f"  %y = ad.dot %a, %b batch [] x [] {axes} : ({a}, {b}) -> {c}")
@@ -194,9 +194,9 @@ def named():
     return [*elementwise(), *rows(), *movement(), *sums(), *contractions()]
 
 
-#===- Random neighbours ----------------------------------------------------===#
+#===- Random variants ------------------------------------------------------===#
 
-LEAST = 1 << 23  # elements, so that all multiprocessors have work
+MIN_ELEMENTS = 1 << 23  # elements, so that all multiprocessors have work
 FLOATS = ("f32", "bf16", "f16")
 CHEAP = ("relu", "neg", "abs", "sqrt", "exp", "tanh", "sigmoid", "silu", "gelu")
 
@@ -210,10 +210,10 @@ ROWS = (256, 512, 768, 1024, 1280)
 def rows_and_length(rng, lengths):
     """Rows that are whole runs of every element type."""
     length = rng.choice(lengths)
-    return (-(-LEAST // length) + rng.randrange(64), length)
+    return (-(-MIN_ELEMENTS // length) + rng.randrange(64), length)
 
 
-def neighbour(rng, number):
+def variant(rng, number):
     element, kind = rng.choice(FLOATS), rng.choice(KINDS)
     wide = rows_and_length(rng, (512, 768, 1024, 1600, 4096, 5000))
     numerics = rng.choice(("", "fast", "reproducible"))
@@ -243,7 +243,7 @@ def neighbour(rng, number):
         text = reduce(rng.choice(("reduce_sum", "reduce_max", "reduce_mean")),
                       rows_and_length(rng, (64, 96, 256, 512, 1024)), (0,), element)
     elif kind == "sum-all":
-        text = reduce("reduce_sum", (LEAST + 4096 * rng.randrange(64),), (0,), element)
+        text = reduce("reduce_sum", (MIN_ELEMENTS + 4096 * rng.randrange(64),), (0,), element)
     elif kind == "arg":
         axis = rng.randrange(2)
         text = arg(rng.choice(("argmax", "argmin")), rows_and_length(rng, (64, 96, 256) if axis == 0 else (2048, 4096)),
@@ -251,11 +251,11 @@ def neighbour(rng, number):
     elif kind == "scan":
         text = cumsum(rows_and_length(rng, (1024, 2048, 4096)), rng.randrange(2), element)
     else:
-        rows, columns, depth = (256 * rng.randrange(8, 20) for _ in range(3))
-        text, numerics = product(rows, columns, depth, rng.choice(("bf16", "f16")),
+        rows, columns, k = (256 * rng.randrange(8, 20) for _ in range(3))
+        text, numerics = product(rows, columns, k, rng.choice(("bf16", "f16")),
                                  rng.choice(("nn", "nt", "tn", "tt"))), "fast"
-    return Case(f"neighbour-{number}-{kind}", text, numerics, kind=f"{kind}-{element}")
+    return Case(f"variant-{number}-{kind}", text, numerics, kind=f"{kind}-{element}")
 
 
-def neighbours(rng, count):
-    return [neighbour(rng, number) for number in range(count)]
+def variants(rng, count):
+    return [variant(rng, number) for number in range(count)]

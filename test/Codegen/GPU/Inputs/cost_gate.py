@@ -1,9 +1,9 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """cost_gate.py [--tighten]: holds the cost sheets of all classes of kernels against the model of scripts/cost_sheet.
 
-What misses a bound today stands in cost-exceptions.json, with its figure and the reason: a kernel may be better than
+cost-exceptions.json lists each miss of a bound, with its figure and the reason: a kernel may be better than
 that, not worse, and what meets its bound has to leave the table. --tighten takes out of the table what is better now;
-it lets nothing in. $ADJOINT_SEED chooses random neighbours of the named programs; an exception of theirs holds for a
+it lets nothing in. $ADJOINT_SEED chooses random variants of the named programs; an exception of theirs holds for a
 class of kernels and a type of elements, and stays: another seed may need it. What is said of registers is compared with
 what nvdisasm infers."""
 
@@ -30,8 +30,8 @@ import sheet  # noqa: E402
 
 TABLE = INPUTS / "cost-exceptions.json"
 SEED = int(os.environ.get("ADJOINT_SEED", "1"))
-NEIGHBOURS = 16
-ANY = "*"  # kernel and chip of an exception for a class of random neighbours
+VARIANTS = 16
+ANY = "*"  # kernel and chip of an exception for a class of random variants
 
 
 def examine(case, chip, with_ranges):
@@ -77,8 +77,8 @@ class Exceptions:
         return row["case"], row["kernel"], row["chip"], row["bound"]
 
     def complaint_of_class(self, kind, miss):
-        """What is wrong with a miss of a random neighbour, or None."""
-        row = self.known.get((f"neighbour-{kind}", ANY, ANY, miss.bound))
+        """What is wrong with a miss of a random variant, or None."""
+        row = self.known.get((f"variant-{kind}", ANY, ANY, miss.bound))
         if row and not miss.is_worse_than(row["figure"]):
             return None
         return report.complaint(miss) + (f"; the exception of its class has {row['figure']}" if row else "")
@@ -123,7 +123,7 @@ def main():
         print(f"  WRONG: planted fault {wrong}")
     cases = cost_cases.named()
     jobs = [(case, chip, chip == rng.choice(case.chips)) for case in cases for chip in case.chips]
-    jobs += [(case, rng.choice(case.chips), True) for case in cost_cases.neighbours(rng, NEIGHBOURS)]
+    jobs += [(case, rng.choice(case.chips), True) for case in cost_cases.variants(rng, VARIANTS)]
     with concurrent.futures.ProcessPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
         for (case, chip, _), (rows, wrong) in zip(jobs, pool.map(examine, *zip(*jobs))):
             wrong = wrong or ([] if rows else ["no kernel"])

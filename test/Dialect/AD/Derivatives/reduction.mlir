@@ -59,8 +59,8 @@ func.func @reduce_prod_a1(%x: tensor<4x5xf32>) -> tensor<4xf32> {
 
 // CHECK-LABEL: func.func private @cumsum_a1__vjp_0(
 // CHECK-SAME:    %[[G:[^ ,]+]]: tensor<4x3xf32>)
-// CHECK:       %[[TURNED:.+]] = ad.reverse %[[G]] axes [1] : tensor<4x3xf32>
-// CHECK:       %[[SUMS:.+]] = ad.cumsum %[[TURNED]] axis 1 : tensor<4x3xf32>
+// CHECK:       %[[REVERSED:.+]] = ad.reverse %[[G]] axes [1] : tensor<4x3xf32>
+// CHECK:       %[[SUMS:.+]] = ad.cumsum %[[REVERSED]] axis 1 : tensor<4x3xf32>
 // CHECK:       ad.reverse %[[SUMS]] axes [1] : tensor<4x3xf32>
 func.func @cumsum_a1(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
   %y = ad.cumsum %x axis 1 : tensor<4x3xf32>

@@ -13,11 +13,11 @@ func.func @barriers_stay(%x: tensor<f32>) -> tensor<f32> {
   return %z : tensor<f32>
 }
 
-// CHECK-LABEL: func.func @constant_behind_barrier(
+// CHECK-LABEL: func.func @constant_after_barrier(
 // CHECK: %[[ONE:.+]] = ad.constant
 // CHECK: %[[HIDDEN:.+]] = ad.barrier %[[ONE]]
 // CHECK: ad.exp %[[HIDDEN]]
-func.func @constant_behind_barrier() -> tensor<f32> {
+func.func @constant_after_barrier() -> tensor<f32> {
   %one = ad.constant dense<1.0> : tensor<f32>
   %hidden = ad.barrier %one : tensor<f32>
   %y = ad.exp %hidden : tensor<f32>

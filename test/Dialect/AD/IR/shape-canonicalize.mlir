@@ -60,7 +60,7 @@ func.func @pairs(%x: tensor<2x3x4xf32>)
   // CHECK-DAG: %[[FLAT:.+]] = ad.reshape %[[X]] : tensor<2x3x4xf32> -> tensor<24xf32>
   %0 = ad.reshape %x : tensor<2x3x4xf32> -> tensor<6x4xf32>
   %1 = ad.reshape %0 : tensor<6x4xf32> -> tensor<24xf32>
-  // CHECK-DAG: %[[TURNED:.+]] = ad.transpose %[[X]] [2, 0, 1]
+  // CHECK-DAG: %[[TRANSPOSED:.+]] = ad.transpose %[[X]] [2, 0, 1]
   %2 = ad.transpose %x [1, 2, 0] : tensor<2x3x4xf32>
   %3 = ad.transpose %2 [2, 0, 1] : tensor<3x4x2xf32>
   %4 = ad.transpose %2 [1, 2, 0] : tensor<3x4x2xf32>
@@ -68,7 +68,7 @@ func.func @pairs(%x: tensor<2x3x4xf32>)
   %5 = ad.reverse %x axes [0, 1] : tensor<2x3x4xf32>
   %6 = ad.reverse %5 axes [0, 1] : tensor<2x3x4xf32>
   %7 = ad.reverse %5 axes [1, 2] : tensor<2x3x4xf32>
-  // CHECK: return %[[FLAT]], %[[X]], %[[TURNED]], %[[X]], %[[REVERSED]]
+  // CHECK: return %[[FLAT]], %[[X]], %[[TRANSPOSED]], %[[X]], %[[REVERSED]]
   return %1, %3, %4, %6, %7
       : tensor<24xf32>, tensor<2x3x4xf32>, tensor<4x2x3xf32>, tensor<2x3x4xf32>, tensor<2x3x4xf32>
 }

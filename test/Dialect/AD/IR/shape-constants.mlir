@@ -4,10 +4,10 @@
 func.func @splats() -> (tensor<6xf32>, tensor<100x1000xf32>, tensor<3x2xf32>, tensor<1x3xf32>, tensor<2x3xf32>) {
   // CHECK-DAG: %[[FLAT:.+]] = ad.constant dense<-0.000000e+00> : tensor<6xf32>
   // CHECK-DAG: %[[LARGE:.+]] = ad.constant dense<-0.000000e+00> : tensor<100x1000xf32>
-  // CHECK-DAG: %[[TURNED:.+]] = ad.constant dense<-0.000000e+00> : tensor<3x2xf32>
+  // CHECK-DAG: %[[TRANSPOSED:.+]] = ad.constant dense<-0.000000e+00> : tensor<3x2xf32>
   // CHECK-DAG: %[[PART:.+]] = ad.constant dense<-0.000000e+00> : tensor<1x3xf32>
   // CHECK-DAG: %[[WHOLE:.+]] = ad.constant dense<-0.000000e+00> : tensor<2x3xf32>
-  // CHECK: return %[[FLAT]], %[[LARGE]], %[[TURNED]], %[[PART]], %[[WHOLE]]
+  // CHECK: return %[[FLAT]], %[[LARGE]], %[[TRANSPOSED]], %[[PART]], %[[WHOLE]]
   %c = ad.constant dense<-0.0> : tensor<2x3xf32>
   %s = ad.constant dense<-0.0> : tensor<f32>
   %0 = ad.reshape %c : tensor<2x3xf32> -> tensor<6xf32>

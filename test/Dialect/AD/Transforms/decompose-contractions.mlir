@@ -10,8 +10,8 @@ func.func @adjacent(%x: tensor<2x3x4xf32>, %g: tensor<2x3x5xf32>) -> tensor<4x5x
 }
 
 // Later batch axes are renumbered, the order stays as it is written.
-// CHECK-LABEL: @three_beside_a_batch_axis
-func.func @three_beside_a_batch_axis(%x: tensor<2x3x4x7xf32>, %g: tensor<7x2x3x4x5xf32>) -> tensor<7x5xf32> {
+// CHECK-LABEL: @three_and_a_batch_axis
+func.func @three_and_a_batch_axis(%x: tensor<2x3x4x7xf32>, %g: tensor<7x2x3x4x5xf32>) -> tensor<7x5xf32> {
   // CHECK: ad.dot %{{.+}}, %{{.+}} batch [1] x [0] contract [0] x [1] {order = #ad.order<block = 8>} : (tensor<24x7xf32>, tensor<7x24x5xf32>) -> tensor<7x5xf32>
   %y = ad.dot %x, %g batch [3] x [0] contract [0, 1, 2] x [1, 2, 3] {order = #ad.order<block = 8>} : (tensor<2x3x4x7xf32>, tensor<7x2x3x4x5xf32>) -> tensor<7x5xf32>
   return %y : tensor<7x5xf32>

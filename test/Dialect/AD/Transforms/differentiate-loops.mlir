@@ -107,9 +107,9 @@ func.func @branch(%p: i1, %x: tensor<f64>) -> tensor<f64> {
 // CHECK:       %[[TAPE:.+]] = ad.dynamic_update_slice %[[EMPTY]], %[[FIRST]]
 // CHECK:       %[[FORWARD:.+]]:2 = scf.for %[[I:.+]] = %{{.+}} iter_args(%{{.+}} = %[[X]], %[[ROWS:.+]] = %[[TAPE]])
 // CHECK:         %[[T:.+]] = ad.tanh
-// CHECK:         %[[BEHIND:.+]] = arith.addi %[[I]], %{{.+}} : index
+// CHECK:         %[[NEXT_ROW:.+]] = arith.addi %[[I]], %{{.+}} : index
 // CHECK:         %[[ROW:.+]] = ad.reshape %[[T]]
-// CHECK:         ad.dynamic_update_slice %[[ROWS]], %[[ROW]][%[[BEHIND]], %{{.+}}]
+// CHECK:         ad.dynamic_update_slice %[[ROWS]], %[[ROW]][%[[NEXT_ROW]], %{{.+}}]
 // CHECK:       scf.for
 // CHECK:         ad.dynamic_slice %[[FORWARD]]#1
 // CHECK:         ad.dynamic_slice %[[FORWARD]]#1

@@ -24,8 +24,8 @@ func.func @condition_between(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
 }
 
 // One kernel, although something that runs before the condition reads from it: then the condition comes first.
-// CHECK-LABEL: func.func @condition_behind_user
-func.func @condition_behind_user(%x: tensor<?xf32>, %ok: i1) -> (tensor<?xf32>, tensor<?xf32>) {
+// CHECK-LABEL: func.func @condition_after_user
+func.func @condition_after_user(%x: tensor<?xf32>, %ok: i1) -> (tensor<?xf32>, tensor<?xf32>) {
   // CHECK-NEXT: ad.require
   // CHECK-NEXT: %[[BOTH:.+]]:2 = ad.fusion elementwise
   // CHECK-NEXT: ad.exp

@@ -127,8 +127,8 @@ func.func @other_elements(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
 }
 
 // A scan's kernel holds no copies, so what reads one stays out.
-// CHECK-LABEL: @behind_scan
-func.func @behind_scan(%x: tensor<4x8xf32>, %v: tensor<8xf32>) -> tensor<4x8xf32> {
+// CHECK-LABEL: @after_scan
+func.func @after_scan(%x: tensor<4x8xf32>, %v: tensor<8xf32>) -> tensor<4x8xf32> {
   // CHECK: ad.fusion reduce
   // CHECK-NEXT: ad.cumsum
   // CHECK-NEXT: ad.yield

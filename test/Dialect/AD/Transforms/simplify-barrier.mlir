@@ -1,8 +1,8 @@
 // RUN: ad-opt %s --ad-set-numerics=numerics=fast --ad-simplify | FileCheck %s
 // RUN: ad-opt %s --ad-set-numerics=numerics=fast --cse --canonicalize | FileCheck %s
 
-// CHECK-LABEL: @constants_stay_behind
-func.func @constants_stay_behind() -> tensor<f32> {
+// CHECK-LABEL: @constants_stay_after_barrier
+func.func @constants_stay_after_barrier() -> tensor<f32> {
   // CHECK: %[[C:.+]] = ad.constant dense<2.000000e+00>
   // CHECK: %[[B:.+]] = ad.barrier %[[C]]
   // CHECK: ad.mul %[[B]], %[[B]]

@@ -70,7 +70,7 @@ func.func @unknown_size(%x: tensor<?xf32>, %n: index) -> tensor<8xf32> {
 
 // -----
 
-// What the compiler makes itself: packed panels, a window, an axis turned round, an axis of size one that is kept.
+// What the compiler makes itself: packed panels, a window, a reversed axis, an axis of size one that is kept.
 func.func @inside(%x: tensor<96x90xf32>, %w: tensor<10xf32>) -> (tensor<3x96x32xf32>, tensor<4xf32>, tensor<10xf32>) {
   %0:3 = ad.fusion movement (%a = %x, %b = %w) {kernel = #ad<kernel_class generic>}
       : (tensor<96x90xf32>, tensor<10xf32>) -> (tensor<3x96x32xf32>, tensor<4xf32>, tensor<10xf32>) {

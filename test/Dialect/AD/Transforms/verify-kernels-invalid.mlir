@@ -51,7 +51,7 @@ ad.kernel @two_maps(%a: tensor<4x4xf32>, %c: tensor<4x4xf32>) -> (tensor<4x4xf32
   // expected-error @+1 {{expected one map for all results, but that of result 1 is another one; write an operation for each}}
   %r:2 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1, d0)>],
       iterator_types = ["parallel", "parallel"]} ins(%a : tensor<4x4xf32>) outs(%c, %c : tensor<4x4xf32>, tensor<4x4xf32>) {
-  ^bb0(%x: f32, %out: f32, %turned: f32):
+  ^bb0(%x: f32, %out: f32, %transposed: f32):
     linalg.yield %x, %x : f32, f32
   } -> (tensor<4x4xf32>, tensor<4x4xf32>)
   ad.yield %r#0, %r#1 : tensor<4x4xf32>, tensor<4x4xf32>

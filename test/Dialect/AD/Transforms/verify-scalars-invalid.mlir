@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Scalar code that gives other bits on other processors, or calls a library.
+// Scalar code that gives other bits on other CPUs, or calls a library.
 //
 // RUN: ad-opt %s --ad-verify-linalg --split-input-file --verify-diagnostics
 // RUN: ad-opt %s --ad-emit-cpu --split-input-file --verify-diagnostics

@@ -2,7 +2,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Makes the losses that the digits programs are held against: the same models in PyTorch, in f64, seed 0.
 
-Not run by any test, since it needs PyTorch (the files beside it come from 2.13.0). In f32 PyTorch itself stays within
+Not run by any test, since it needs PyTorch (the files next to it come from 2.13.0). In f32 PyTorch itself stays within
 1e-6 of the first 60 losses; two hundred steps later the transformer's two runs have nothing in common any more.
 """
 

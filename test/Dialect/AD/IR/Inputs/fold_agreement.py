@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Writes a program in which every elementwise operation on one element type runs twice on the same adversarial
-constants: once where folders see them, once behind a barrier. The results must have equal bits.
+constants: once where folders see them, once after a barrier. The results must have equal bits.
 
     fold_agreement.py TYPE
     fold_agreement.py --folded FILE    every check of the file must compare a constant with something that is computed
@@ -106,7 +106,7 @@ def check_folded(file):
     if left:
         sys.exit(f"{file}: not folded: {', '.join(left)}")
     if any(made_by[hidden] == "ad.constant" for _, hidden in pairs):
-        sys.exit(f"{file}: folded behind a barrier")
+        sys.exit(f"{file}: folded after a barrier")
 
 
 if __name__ == "__main__":

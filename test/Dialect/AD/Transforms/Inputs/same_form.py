@@ -3,7 +3,7 @@
 
     same_form.py RECORDED PRINTED
 
-Numbers of nodes stand after `id:` and `fuse_id:` and before ` = `; those of roots are counted, not named. The recorded
+Numbers of nodes follow `id:` and `fuse_id:`, or precede ` = `; those of roots are counted, not named. The recorded
 stream has no name; ours is called "x". Prints the renaming, or the first line that differs.
 """
 
