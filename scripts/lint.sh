@@ -66,15 +66,15 @@ check_text() {
   local file
   while read -r file; do
     head -n 5 "$file" | grep -qF "$BANNER" || complain "$file: expected the licence line at the head"
-  done < <(of_kind '\.(cpp|c|h|td|py|sh|cmake)$')
+  done < <(of_kind '\.(cpp|c|h|def|td|py|sh|cmake)$')
   while read -r file; do
     (($(wc -l <"$file") <= MAX_LINES)) || complain "$file: $(wc -l <"$file") lines, expected at most $MAX_LINES"
-  done < <(of_kind '\.(cpp|c|h|td|py|sh|mlir)$')
+  done < <(of_kind '\.(cpp|c|h|def|td|py|sh|mlir)$')
   while read -r file; do
     grep -nE '[[:space:]]$' "$file" >/dev/null && complain "$file: whitespace at the end of a line"
     grep -nP '\t' "$file" >/dev/null && complain "$file: a tab"
     [[ -z $(tail -c 1 "$file") ]] || complain "$file: no newline at the end"
-  done < <(of_kind '(\.(cpp|c|h|td|py|sh|mlir|md|txt|cmake|json)|\.ci/run)$')
+  done < <(of_kind '(\.(cpp|c|h|def|td|py|sh|mlir|test|md|txt|cmake|json|yaml)|\.ci/run)$')
 }
 
 # Words that were replaced do not come back: docs/glossary.md says which.
