@@ -8,6 +8,7 @@ class Options:
     entry: str
     target: str
     numerics: str
+    precision: str
     cpu: str
     cache: str
     threads: int | None

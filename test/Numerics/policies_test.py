@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Each operation of `ad` that computes tensors is in exactly one list of each built-in precision policy, and the lists
-have nothing else; the policies differ in their type only. Closes with `policies: N run, N failed`."""
+"""The lists of each built-in precision policy have operations of `ad` that compute tensors, each at most once, and
+other operations compute in f32; the policies differ in their type only. Closes with `policies: N run, N failed`."""
 
 import functools
 import pathlib
@@ -33,8 +33,10 @@ def check_lists(name, folder):
     policy = policies.parse((FOLDER / f"{name}.yaml").read_text())
     for operation in sorted(operations()):
         lists = [rule for rule in policies.RULES if operation in policy[rule]]
-        if len(lists) != 1:
-            yield f"ad.{operation} is in {lists or 'no list'}, expected one; add it to lib/Numerics/Policies/{name}.yaml"
+        if len(lists) > 1:
+            yield f"ad.{operation} is in {lists}, expected one list at most"
+    if policy["default"] != "never":
+        yield f"default is {policy['default']}, but an operation that no list has computes in f32"
     for rule in policies.RULES:
         for operation in sorted(set(policy[rule]) - operations()):
             yield f"{rule} has {operation}, which is no operation that computes tensors"
