@@ -109,6 +109,9 @@ int32_t Frame::runOperation(Operation *op) {
         op, "is not an operation that the reference interpreter runs; compiled targets may: cpu or gpu-sim");
   if (int32_t status = adrt_poll(run.context))
     return status;
+  SmallVector<Tensor> operands;
+  if (run.observer) // before it runs: an operation of a loop may replace the values of its operands
+    operands = all(op->getOperands());
   try {
     if (int32_t status = semantics ? (*semantics)(op, *this) : runByInterface(op, *this))
       return status;
@@ -116,7 +119,9 @@ int32_t Frame::runOperation(Operation *op) {
     return run.context->fail(ADRT_TARGET_ERROR, Site(op).get(),
                              "not enough memory for what the operation makes");
   }
-  return checkResults(op);
+  if (int32_t status = checkResults(op))
+    return status;
+  return run.observer ? run.observer->ran(op, operands, all(op->getResults())) : ADRT_OK;
 }
 
 int32_t Frame::runBlock(Block &block, ArrayRef<Tensor> arguments, SmallVectorImpl<Tensor> &yielded) {
@@ -132,7 +137,8 @@ int32_t Frame::runBlock(Block &block, ArrayRef<Tensor> arguments, SmallVectorImp
 
 //===- Calls -----------------------------------------------------------===//
 
-Interpreter::Interpreter(ModuleOp module, adrt_context *context) : module(module), context(context) {
+Interpreter::Interpreter(ModuleOp module, adrt_context *context, Observer *observer)
+    : module(module), context(context), observer(observer) {
   registerElementwise(semantics);
   registerCreation(semantics);
   registerShape(semantics);
@@ -208,7 +214,8 @@ static int32_t handOver(adrt_context *context, ArrayRef<Tensor> values,
 }
 
 int32_t mlir::ad::runReference(ModuleOp module, StringRef name, adrt_context *context,
-                               ArrayRef<adrt_tensor> arguments, MutableArrayRef<adrt_tensor> results) {
+                               ArrayRef<adrt_tensor> arguments, MutableArrayRef<adrt_tensor> results,
+                               Observer *observer) {
   adrt::FloatingPointScope floatingPoint;
   auto entry = module.lookupSymbol<func::FuncOp>(name);
   if (!entry)
@@ -224,7 +231,7 @@ int32_t mlir::ad::runReference(ModuleOp module, StringRef name, adrt_context *co
       return status;
     inputs.push_back(Tensor::copyOf(argument));
   }
-  Interpreter interpreter(module, context);
+  Interpreter interpreter(module, context, observer);
   if (int32_t status = interpreter.call(entry, name, inputs, outputs))
     return status;
   return handOver(context, outputs, results);

@@ -12,7 +12,7 @@
 #include "adjoint/Dialect/AD/IR/Written.h"
 #include "adjoint/Interfaces/ElementwiseOpInterface.h"
 #include "adjoint/Interfaces/ReductionOpInterface.h"
-#include "adjoint/Reference/Tensor.h"
+#include "adjoint/Reference/Observer.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
@@ -67,7 +67,7 @@ int32_t broadcastOperands(Operation *op, Frame &frame, SmallVectorImpl<Tensor> &
 /// One execution of a module.
 class Interpreter {
 public:
-  Interpreter(ModuleOp module, adrt_context *context);
+  Interpreter(ModuleOp module, adrt_context *context, Observer *observer);
 
   /// Calls a function by name; `caller` is where errors of the call itself belong.
   int32_t call(Operation *caller, StringRef callee, ArrayRef<Tensor> arguments,
@@ -75,6 +75,7 @@ public:
 
   ModuleOp module;
   adrt_context *context;
+  Observer *observer; ///< or null
   Semantics semantics;
 
 private:
