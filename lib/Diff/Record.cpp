@@ -129,16 +129,20 @@ std::string Record::toText() const {
          fit(shapeText(shape), shapeWidth) + " " + summary + " " + fit(op, opWidth) + " " + name;
 }
 
-Record mlir::ad::diff::makeRecord(std::string kind, const adrt_tensor &tensor, std::string op,
-                                  std::string name) {
+const char *mlir::ad::diff::dtypeName(adrt_type type) {
   // In the order of adrt_type.
   static constexpr const char *dtypes[] = {"float64",     "float32", "float16", "bfloat16", "float8_e4m3fn",
                                            "float8_e5m2", "bool",    "int8",    "int32",    "int64"};
+  return dtypes[type];
+}
+
+Record mlir::ad::diff::makeRecord(std::string kind, const adrt_tensor &tensor, std::string op,
+                                  std::string name) {
   std::vector<Dim> shape;
   for (int64_t size : llvm::ArrayRef(tensor.shape, static_cast<size_t>(tensor.rank)))
     shape.push_back({size, ""});
   return {std::move(kind),
-          dtypes[tensor.type],
+          dtypeName(static_cast<adrt_type>(tensor.type)),
           std::move(shape),
           fingerprint(tensor),
           std::move(op),

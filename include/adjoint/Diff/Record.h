@@ -40,6 +40,9 @@ struct Record {
 /// Reads a shape: `2x3`, `ax16`, empty for a scalar, `?` if it is not known.
 std::optional<std::vector<Dim>> parseShape(llvm::StringRef text);
 
+/// The type as NumPy and ml_dtypes call it.
+const char *dtypeName(adrt_type type);
+
 /// The record of a value: its type, shape and fingerprint.
 Record makeRecord(std::string kind, const adrt_tensor &tensor, std::string op, std::string name);
 

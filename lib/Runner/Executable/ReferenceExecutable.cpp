@@ -17,15 +17,18 @@ public:
               llvm::MutableArrayRef<adrt_tensor> results) override {
     context.resultCount = results.size();
     return context.run([&]() -> int32_t {
-      int32_t status = mlir::ad::runReference(module, entry, &context, arguments, results);
+      int32_t status = mlir::ad::runReference(module, entry, &context, arguments, results, observer);
       // An error that is not recorded has been emitted as a diagnostic; an empty message marks it.
       return status == ADRT_OK ? ADRT_OK : context.fail(status, nullptr, "");
     });
   }
 
+  void setObserver(mlir::ad::reference::Observer *newObserver) override { observer = newObserver; }
+
 private:
   mlir::ModuleOp module;
   std::string entry;
+  mlir::ad::reference::Observer *observer = nullptr;
 };
 
 } // namespace

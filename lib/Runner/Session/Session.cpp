@@ -3,11 +3,11 @@
 // Loads the program, and runs it, checks its gradients or writes it.
 #include "Session.h"
 #include "../IO/InputFile.h"
+#include "ConsoleListener.h"
 #include "Execution.h"
 #include "adjoint/Runner/AOT/Adx.h"
 #include "adjoint/Runner/Session/CheckGradients.h"
 #include "adjoint/Support/OutputFile.h"
-#include "mlir/IR/Diagnostics.h"
 #include "llvm/Config/llvm-config.h"
 
 using namespace mlir::ad::runner;
@@ -15,20 +15,6 @@ using llvm::Error;
 using llvm::Expected;
 
 namespace {
-
-/// Shows a compilation on the console.
-class ConsoleListener final : public Listener {
-public:
-  explicit ConsoleListener(Console &console) : console(console) {}
-  void progress(const llvm::Twine &text) override { console.progress(text); }
-  void warn(const llvm::Twine &message) override { console.warn(message); }
-  std::shared_ptr<void> watch(llvm::SourceMgr &sources, mlir::MLIRContext *context) override {
-    return std::make_shared<mlir::SourceMgrDiagnosticHandler>(sources, context);
-  }
-
-private:
-  Console &console;
-};
 
 Error writeJSON(llvm::StringRef path, const llvm::json::Value &value) {
   if (path.empty())

@@ -11,7 +11,7 @@ using llvm::StringRef;
 
 namespace {
 
-using Records = std::vector<Record>;
+using Records = llvm::ArrayRef<Record>;
 
 struct SymbolCount {
   Symbol symbol;
@@ -29,7 +29,7 @@ std::string distanceText(double distance) {
   return generalNumber(distance, digits);
 }
 
-std::string summaryText(const Alignment &alignment, const Records &left, const Records &right) {
+std::string summaryText(const Alignment &alignment, Records left, Records right) {
   std::string text = std::to_string(left.size()) + " and " + std::to_string(right.size()) + " records, " +
                      std::to_string(alignment.pairs.size()) + " pairs:";
   StringRef separator = " ";
@@ -41,7 +41,7 @@ std::string summaryText(const Alignment &alignment, const Records &left, const R
   return text + "; distance " + distanceText(alignment.distance) + "\n";
 }
 
-Table makeTable(const Alignment &alignment, const Records &left, const Records &right) {
+Table makeTable(const Alignment &alignment, Records left, Records right) {
   Table table;
   table.header = {"row", "symbol", "distance", "left", "right"};
   size_t row = 0;
@@ -57,8 +57,8 @@ Table makeTable(const Alignment &alignment, const Records &left, const Records &
   return table;
 }
 
-llvm::json::Object toJSON(const Alignment &alignment, const FeedMatching &feeds, const Records &left,
-                          const Records &right) {
+llvm::json::Object toJSON(const Alignment &alignment, const FeedMatching &feeds, Records left,
+                          Records right) {
   static constexpr StringRef ways[] = {"name", "fingerprint", "shape", "order"};
   llvm::json::Array pairs, matches;
   for (const AlignedPair &pair : alignment.pairs)
@@ -83,30 +83,34 @@ llvm::json::Object toJSON(const Alignment &alignment, const FeedMatching &feeds,
 } // namespace
 
 Expected<DiffReport> mlir::ad::diff::runAlign(const DiffOptions &options) {
-  Expected<Records> left = readRecords(options.inputs[0]);
+  Expected<std::vector<Record>> left = readRecords(options.inputs[0]);
   if (!left)
     return left.takeError();
-  Expected<Records> right = readRecords(options.inputs[1]);
+  Expected<std::vector<Record>> right = readRecords(options.inputs[1]);
   if (!right)
     return right.takeError();
-  Expected<Alignment> alignment = align(*left, *right);
+  return alignRecords(*left, *right, options);
+}
+
+Expected<DiffReport> mlir::ad::diff::alignRecords(Records left, Records right, const DiffOptions &options) {
+  Expected<Alignment> alignment = align(left, right);
   if (!alignment)
     return alignment.takeError();
-  Expected<std::string> text = alignmentText(*alignment, *left, *right, options.column);
+  Expected<std::string> text = alignmentText(*alignment, left, right, options.column);
   if (!text)
     return text.takeError();
-  FeedMatching feeds = matchFeeds(*left, *right);
+  FeedMatching feeds = matchFeeds(left, right);
   DiffReport report;
   report.title = options.inputs[0] + " and " + options.inputs[1];
   report.tableText = std::move(*text);
-  report.text = summaryText(*alignment, *left, *right);
-  report.json = toJSON(*alignment, feeds, *left, *right);
+  report.text = summaryText(*alignment, left, right);
+  report.json = toJSON(*alignment, feeds, left, right);
   if (options.bound) {
     report.boundHolds = alignment->distance <= *options.bound->distance;
     report.text += "bound " + options.bound->text + (report.boundHolds ? " holds\n" : " does not hold\n");
     report.json["bound"] = options.bound->text;
   }
-  report.table = makeTable(*alignment, *left, *right);
+  report.table = makeTable(*alignment, left, right);
   report.warnings = std::move(feeds.warnings);
   return report;
 }

@@ -26,6 +26,15 @@ struct DiffReport {
 llvm::Expected<DiffReport> runTensors(const DiffOptions &options);
 llvm::Expected<DiffReport> runMatrix(const DiffOptions &options);
 llvm::Expected<DiffReport> runAlign(const DiffOptions &options);
+/// Aligns records that need not be in files.
+llvm::Expected<DiffReport> alignRecords(llvm::ArrayRef<Record> left, llvm::ArrayRef<Record> right,
+                                        const DiffOptions &options);
+
+/// Runs one of the subcommands that run programs.
+using RunProgramCommand = llvm::Expected<DiffReport> (*)(const DiffOptions &options);
+/// Parses the command line, runs the subcommand, prints the report and writes files. Without `runProgram`,
+/// the subcommands that run programs replace this process.
+int runDiffTool(int argc, char **argv, RunProgramCommand runProgram);
 
 /// A number in JSON, which has no infinities and no NaN: these are texts, as Python prints them.
 llvm::json::Value jsonNumber(double value);

@@ -17,8 +17,16 @@ using namespace mlir::ad::runner;
 
 namespace {
 
-// Named in Options.td, next to DefaultVis.
-enum : unsigned { TensorsVis = 1 << 1, MatrixVis = 1 << 2, AlignVis = 1 << 3 };
+// Named in Options.td, next to DefaultVis. First those that subcommands share.
+enum : unsigned {
+  OutputVis = 1 << 1,
+  BoundVis = 1 << 2,
+  ProgramVis = 1 << 3,
+  TargetVis = 1 << 4,
+  TensorsVis = 1 << 5,
+  MatrixVis = 1 << 6,
+  AlignVis = 1 << 7
+};
 
 enum OptionId {
   OPT_INVALID = 0,
@@ -46,12 +54,16 @@ public:
   DiffOptTable() : GenericOptTable(OptionStrTable, OptionPrefixesTable, optionInfos) {}
 };
 
+/// Whether a subcommand runs programs.
+enum class Runs { Never, IfGivenPrograms, Always };
+
 /// What a subcommand is called, takes and does; in the order of the enumeration.
 struct CommandInfo {
   StringRef name, operands, title;
   unsigned visibility;
   size_t minInputs, maxInputs;
   ArrayRef<StringRef> bounds;
+  Runs runs;
 };
 
 constexpr StringRef tensorBounds[] = {"abs", "rel", "ulp"};
@@ -60,10 +72,12 @@ constexpr StringRef alignBounds[] = {"distance"};
 constexpr size_t maxTensors = 256;
 constexpr CommandInfo commands[] = {
     {"tensors", "EXPECTED.npy GOT.npy | EXPECTED/ GOT/",
-     "Compares two tensors, or the tensors of two folders by name", TensorsVis, 2, 2, tensorBounds},
-    {"matrix", "A.npy B.npy…", "Compares several tensors pairwise", MatrixVis, 2, maxTensors, matrixBounds},
-    {"align", "A.tsv B.tsv | A/ B/", "Aligns the records of two runs side by side", AlignVis, 2, 2,
-     alignBounds},
+     "Compares two tensors, or the tensors of two folders by name", OutputVis | BoundVis | TensorsVis, 2, 2,
+     tensorBounds, Runs::Never},
+    {"matrix", "A.npy B.npy…", "Compares several tensors pairwise", OutputVis | BoundVis | MatrixVis, 2,
+     maxTensors, matrixBounds, Runs::Never},
+    {"align", "A.tsv B.tsv | A/ B/ | A.mlir B.mlir", "Aligns the records of two runs side by side",
+     OutputVis | BoundVis | ProgramVis | AlignVis, 2, 2, alignBounds, Runs::IfGivenPrograms},
 };
 
 const CommandInfo &infoOf(Command command) { return commands[static_cast<size_t>(command)]; }
@@ -86,6 +100,7 @@ private:
   Error readThresholds(DiffOptions &options) const;
   Error readBound(DiffOptions &options) const;
   Error readLabels(DiffOptions &options) const;
+  Error readProgramOptions(DiffOptions &options) const;
   Error readOutputs(DiffOptions &options) const;
 
   Command command;
@@ -186,6 +201,20 @@ Error DiffOptionsReader::readLabels(DiffOptions &options) const {
   return Error::success();
 }
 
+// Their values are read with the names of the program.
+Error DiffOptionsReader::readProgramOptions(DiffOptions &options) const {
+  for (const Arg *arg : list)
+    if (arg->getOption().hasVisibilityFlag(Visibility(ProgramVis | TargetVis))) {
+      StringRef name = arg->getOption().getPrefixedName();
+      options.program.push_back(arg->getNumValues() == 0 ? name.str()
+                                                         : (name.rtrim('=') + "=" + arg->getValue()).str());
+    }
+  if (options.program.empty() || needsCompiler(options))
+    return Error::success();
+  return usageError("option '" + StringRef(options.program.front()).split('=').first +
+                    "' is about programs, and '" + options.inputs.front() + "' is none");
+}
+
 // What is written must not replace an input, nor another output.
 Error DiffOptionsReader::readOutputs(DiffOptions &options) const {
   std::vector<std::pair<StringRef, std::string *>> outputs = {
@@ -218,14 +247,15 @@ Expected<DiffOptions> DiffOptionsReader::read() {
   constexpr unsigned minColumn = 20, maxColumn = 1000;
   if (Error error = checkUnknown())
     return std::move(error);
-  if (Error error = checkValues({}))
+  if (Error error = checkValues({OPT_arg, OPT_feed, OPT_dim}))
     return std::move(error);
   if (Error error = readCount(OPT_column, minColumn, maxColumn, options.column))
     return std::move(error);
   using Read = Error (DiffOptionsReader::*)(DiffOptions &) const;
   for (Read read :
        {&DiffOptionsReader::readInputs, &DiffOptionsReader::readType, &DiffOptionsReader::readThresholds,
-        &DiffOptionsReader::readBound, &DiffOptionsReader::readLabels, &DiffOptionsReader::readOutputs})
+        &DiffOptionsReader::readBound, &DiffOptionsReader::readLabels, &DiffOptionsReader::readProgramOptions,
+        &DiffOptionsReader::readOutputs})
     if (Error error = (this->*read)(options))
       return std::move(error);
   return options;
@@ -238,6 +268,22 @@ std::optional<Command> mlir::ad::diff::findCommand(StringRef name) {
     if (info.name == name)
       return static_cast<Command>(&info - commands);
   return std::nullopt;
+}
+
+bool mlir::ad::diff::isProgram(StringRef path) {
+  return path.ends_with(".mlir") || path.ends_with(".mlirbc");
+}
+
+bool mlir::ad::diff::needsCompiler(const DiffOptions &options) {
+  switch (infoOf(options.command).runs) {
+  case Runs::Never:
+    return false;
+  case Runs::IfGivenPrograms:
+    return any_of(options.inputs, [](StringRef path) { return isProgram(path); });
+  case Runs::Always:
+    return true;
+  }
+  return false;
 }
 
 Expected<DiffOptions> mlir::ad::diff::parseDiffOptions(ArrayRef<const char *> arguments) {
@@ -278,7 +324,6 @@ void mlir::ad::diff::printDiffHelp(raw_ostream &os, std::optional<Command> comma
       os << "  " << left_justify(info.name, 9) << info.title << ": " << info.operands << "\n";
     os << "\nad-diff SUBCOMMAND --help lists the options of a subcommand.\n";
   }
-  os << "\nExit codes: 0 done, 1 a difference is larger than its bound, 2 wrong usage or a file that cannot "
-        "be "
-        "read,\ncompared or written\n";
+  os << "\nExit codes: 0 done, 1 a difference is larger than its bound, 2 wrong usage, a file that cannot be "
+        "read,\ncompared or written, or a program that fails\n";
 }

@@ -34,6 +34,7 @@ struct DiffOptions {
   std::vector<std::string> labels;
   std::string title;
   unsigned column = kUsualColumn;
+  std::vector<std::string> program; ///< options about programs, as ad-runner reads them
   std::string json, csv, svg, html;
   bool showHelp = false;
 };
@@ -43,6 +44,11 @@ llvm::Expected<DiffOptions> parseDiffOptions(llvm::ArrayRef<const char *> argume
 /// Help about a subcommand, or about all of them.
 void printDiffHelp(llvm::raw_ostream &os, std::optional<Command> command);
 std::optional<Command> findCommand(llvm::StringRef name);
+
+/// Whether the file is a program, by its name.
+bool isProgram(llvm::StringRef path);
+/// Whether the subcommand compiles or interprets programs.
+bool needsCompiler(const DiffOptions &options);
 
 } // namespace mlir::ad::diff
 

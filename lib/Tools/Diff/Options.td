@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // The command lines of ad-diff. Options with a value may be written `--name VALUE` or `--name=VALUE`. A subcommand has
-// the options with its visibility.
+// the options of its visibilities (Options.cpp): one of its own, and those that it shares with others.
 include "llvm/Option/OptParser.td"
 
 class Switch<string name, string help> : Flag<["--"], name>, HelpText<help>;
@@ -14,10 +14,16 @@ multiclass Value<string name, string meta, string help> {
 def TensorsVis : OptionVisibility;
 def MatrixVis : OptionVisibility;
 def AlignVis : OptionVisibility;
+def OutputVis : OptionVisibility;  // of every subcommand
+def BoundVis : OptionVisibility;
+def ProgramVis : OptionVisibility; // of subcommands that run programs
+def TargetVis : OptionVisibility;  // of those that compile them
 
-let Visibility = [TensorsVis, MatrixVis, AlignVis] in {
+let Visibility = [BoundVis] in
 defm bound : Value<"bound", "NAME=NUMBER[,…]", "Exit with 1 if a difference is larger: "
     "abs, rel and ulp of tensors, abs of a matrix, distance of an alignment">;
+
+let Visibility = [OutputVis] in {
 defm json : Value<"json", "FILE.json", "Write the result as JSON; - is standard output, for every file">;
 defm csv : Value<"csv", "FILE.csv", "Write the table as CSV">;
 defm html : Value<"html", "FILE.html", "Write a page that needs no other file">;
@@ -42,4 +48,23 @@ defm title : Value<"title", "TEXT", "A line before the table and in the picture"
 
 let Visibility = [AlignVis] in {
 defm column : Value<"column", "N", "The width of a record in the text (default: 60)">;
+}
+
+// As in lib/Runner/Options/Options.td, which reads their values.
+let Visibility = [ProgramVis] in {
+defm entry : Value<"entry", "NAME", "The function to run (default: main)">;
+defm arg : Value<"arg", "NAME=SOURCE", "An argument: FILE.npy, normal:SEED[:SCALE], uniform:SEED[:SCALE], zeros or arange">;
+defm feed : Value<"feed", "NAME=SOURCE", "A feed: FILE.npy[,cycle] streams along its first axis; sources as for --arg">;
+defm dim : Value<"dim", "NAME.AXIS=N", "A dynamic size of the program, for a generated argument">;
+defm numerics : Value<"numerics", "MODE[,PERM]", "Numerics contract of the module: reproducible, strict or fast, and permissions by name">;
+defm precision : Value<"precision", "POLICY", "Mixed precision: bf16, f16, none, or FILE.yaml with a policy">;
+def O0 : Flag<["-"], "O0">, HelpText<"Do not simplify the program">;
+}
+
+let Visibility = [TargetVis] in {
+defm threads : Value<"threads", "N", "Maximum number of threads of kernels (default: $ADJOINT_NUM_THREADS, or 0: all CPUs)">;
+defm fuse : Value<"fuse", "POLICY", "Which operations become one kernel: grow (default), single or layers">;
+defm cpu : Value<"cpu", "NAME", "The CPU to compile for (default: this machine's)">;
+defm chip : Value<"chip", "NAME", "The GPU whose instructions kernels may use, as for ad-runner">;
+defm cache : Value<"cache", "DIR|off", "The folder of compiled programs (default: $XDG_CACHE_HOME/adjoint)">;
 }

@@ -6,10 +6,14 @@
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/OutputFile.h"
 #include "adjoint/Tools/Diff.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/WithColor.h"
 
+#include <cerrno>
 #include <cmath>
 #include <csignal>
+#include <unistd.h>
 
 using namespace mlir::ad::diff;
 using namespace mlir::ad::runner;
@@ -18,6 +22,16 @@ using llvm::Expected;
 using llvm::StringRef;
 
 namespace {
+
+/// Replaces this process by ad-diff-programs with the same command line. Returns if that fails.
+Error startProgramsTool(char **argv) {
+  static int anchor;
+  llvm::SmallString<128> path(
+      llvm::sys::path::parent_path(llvm::sys::fs::getMainExecutable(argv[0], &anchor)));
+  llvm::sys::path::append(path, kProgramsTool);
+  execv(path.c_str(), argv);
+  return systemError("cannot start " + llvm::Twine(kProgramsTool) + ", which runs the programs", path);
+}
 
 Expected<DiffReport> runCommand(const DiffOptions &options) {
   switch (options.command) {
@@ -65,7 +79,10 @@ bool writesToStandardOutput(const DiffOptions &options) {
   return false;
 }
 
+// An empty message has been printed already.
 void complain(const std::string &message) {
+  if (message.empty())
+    return;
   llvm::WithColor::error(llvm::errs(), "ad-diff") << message << "\n";
 }
 
@@ -94,7 +111,7 @@ llvm::json::Value mlir::ad::diff::jsonNumber(double value) {
   return pythonNumber(value);
 }
 
-int mlir::ad::diff::diffMain(int argc, char **argv) {
+int mlir::ad::diff::runDiffTool(int argc, char **argv, RunProgramCommand runProgram) {
   llvm::ArrayRef<const char *> arguments(argv, static_cast<size_t>(argc));
   std::signal(SIGXFSZ, SIG_IGN); // a limit on the size of files is an error of the write
   Expected<DiffOptions> options = parseDiffOptions(arguments.drop_front(argc > 0 ? 1 : 0));
@@ -102,7 +119,14 @@ int mlir::ad::diff::diffMain(int argc, char **argv) {
     printDiffHelp(llvm::outs(), findCommand(argv[1]));
     return 0;
   }
-  Expected<DiffReport> report = options ? runCommand(*options) : Expected<DiffReport>(options.takeError());
+  auto run = [&]() -> Expected<DiffReport> {
+    if (!options)
+      return options.takeError();
+    if (!needsCompiler(*options))
+      return runCommand(*options);
+    return runProgram ? runProgram(*options) : Expected<DiffReport>(startProgramsTool(argv));
+  };
+  Expected<DiffReport> report = run();
   if (!report) {
     auto [code, message] = consumeExitError(report.takeError());
     complain(message);
@@ -110,3 +134,5 @@ int mlir::ad::diff::diffMain(int argc, char **argv) {
   }
   return finish(*report, *options);
 }
+
+int mlir::ad::diff::diffMain(int argc, char **argv) { return runDiffTool(argc, argv, nullptr); }

@@ -10,6 +10,10 @@
 
 #include <memory>
 
+namespace mlir::ad::reference {
+class Observer;
+} // namespace mlir::ad::reference
+
 namespace mlir::ad::runner {
 
 class Executable {
@@ -29,6 +33,10 @@ public:
   virtual void setEmulation(const adrt::Emulation &, bool /*countTraffic*/) {}
   /// The counted requests, by number of the kernel.
   virtual llvm::ArrayRef<adrt::KernelTraffic> getTraffic() const { return {}; }
+
+  /// Sees each operation that the reference interpreter runs from now on; null: none does. Compiled programs
+  /// have no operations.
+  virtual void setObserver(reference::Observer *) {}
 };
 
 /// Everything that is needed to run a compiled program again. The cache stores it.

@@ -1,0 +1,61 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// A program with the inputs of a command line, for tools that run programs to compare them: several times,
+// with changed arguments, on each target, and on the reference interpreter with an observer.
+#ifndef ADJOINT_RUNNER_PROGRAMRUN_H
+#define ADJOINT_RUNNER_PROGRAMRUN_H
+
+#include "adjoint/Runner/IO/RunValues.h"
+#include "adjoint/Runner/Session/Hooks.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+namespace mlir::ad::reference {
+class Observer;
+} // namespace mlir::ad::reference
+
+namespace mlir::ad::runner {
+
+/// What becomes of diagnostics, of warnings and of errors at run time.
+enum class Messages {
+  Print,  ///< on stderr, with the line of the source; the error of the call then has an empty message
+  Collect ///< the error of the call has their text; warnings are dropped
+};
+
+/// Reads the text of a program, `-` for standard input.
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> readProgram(llvm::StringRef path);
+
+class ProgramRun {
+public:
+  /// Compiles the text for `options.target`. Messages begin with the name of `tool`.
+  static llvm::Expected<std::unique_ptr<ProgramRun>> load(const llvm::MemoryBuffer &text,
+                                                          const Options &options, const Hooks &hooks,
+                                                          llvm::StringRef tool,
+                                                          Messages messages = Messages::Print);
+  ~ProgramRun();
+
+  const Signature &getSignature() const;
+  /// On target reference: the program that is interpreted. It may be changed, but for its signature. Null on
+  /// other targets.
+  mlir::ModuleOp getModule() const;
+  /// The numerics mode.
+  llvm::StringRef getNumerics() const;
+
+  /// Reads the sources of `options`. Must come before run.
+  llvm::Error bind();
+  /// Of `bind`; may be changed.
+  llvm::MutableArrayRef<Tensor> getArguments();
+
+  /// Runs the program once, with feeds from their begin. Arguments keep their values, donated ones too. Only
+  /// the reference interpreter calls the observer.
+  llvm::Expected<RunValues> run(reference::Observer *observer = nullptr);
+
+private:
+  struct State;
+  explicit ProgramRun(std::unique_ptr<State> state);
+  std::unique_ptr<State> state;
+};
+
+} // namespace mlir::ad::runner
+
+#endif // ADJOINT_RUNNER_PROGRAMRUN_H

@@ -1,0 +1,208 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Loads and runs a program for a tool.
+#include "adjoint/Runner/ProgramRun.h"
+#include "DiagnosticCollector.h"
+#include "IO/InputFile.h"
+#include "Session/ConsoleListener.h"
+#include "Session/Frontend.h"
+#include "adjoint/Runtime/Host/ThreadPool.h"
+#include "adjoint/Support/Error.h"
+
+#include <cstring>
+
+using namespace mlir::ad::runner;
+using llvm::Error;
+using llvm::Expected;
+using llvm::StringRef;
+
+namespace {
+
+/// Keeps diagnostics, and drops warnings.
+class CollectingListener final : public Listener {
+public:
+  void warn(const llvm::Twine &) override {}
+  std::shared_ptr<void> watch(llvm::SourceMgr &, mlir::MLIRContext *context) override {
+    return std::make_shared<DiagnosticCollector>(context, messages);
+  }
+  /// The text of all errors since the last call.
+  std::string takeErrors() {
+    std::string text;
+    for (const Message &message : std::exchange(messages, {}))
+      if (message.severity == "error")
+        text += (text.empty() ? "" : "\n") + locationText(message) + message.text;
+    return text;
+  }
+
+private:
+  static std::string locationText(const Message &message) {
+    if (message.file.empty())
+      return "";
+    return message.file + ":" + std::to_string(message.line) + ":" + std::to_string(message.column) + ": ";
+  }
+  std::vector<Message> messages;
+};
+
+std::string textOf(const adrt::ErrorRecord &error) {
+  std::string text = error.location.empty() ? "" : error.location + ": ";
+  text += error.operation.empty() ? "" : "'" + error.operation + "' op ";
+  return text + error.message;
+}
+
+Expected<Tensor> copyOf(const adrt_tensor &view) {
+  Expected<Tensor> copy =
+      Tensor::create(static_cast<adrt_type>(view.type), {view.shape, static_cast<size_t>(view.rank)});
+  if (copy && copy->getByteSize() > 0)
+    std::memcpy(copy->getData(), view.data, static_cast<size_t>(copy->getByteSize()));
+  return copy;
+}
+
+} // namespace
+
+struct ProgramRun::State {
+  State(const llvm::MemoryBuffer &text, Options options, StringRef tool, Messages messages)
+      : text(llvm::MemoryBuffer::getMemBufferCopy(text.getBuffer(), text.getBufferIdentifier())),
+        options(std::move(options)), messages(messages), console(tool), printing(console) {}
+
+  Error load(const Hooks &hooks);
+  Expected<std::vector<Tensor>> copyDonated() const;
+  Error receive(const char *name, llvm::ArrayRef<adrt_tensor> values);
+  Expected<RunValues> run();
+  /// The error with the diagnostics that were collected.
+  Error explain(Error error);
+  Error explain(int32_t status);
+  Listener &listener() {
+    return messages == Messages::Print ? static_cast<Listener &>(printing) : collecting;
+  }
+
+  std::unique_ptr<llvm::MemoryBuffer> text;
+  Options options;
+  Messages messages;
+  Console console;
+  ConsoleListener printing;
+  CollectingListener collecting; // declared before the program, whose handler refers to it
+  Report report;
+  LoadedProgram program;
+  std::optional<Bindings> bindings;
+  adrt_context context;
+  RunValues values; // of the current run
+};
+
+Error ProgramRun::State::explain(Error error) {
+  auto [code, message] = consumeExitError(std::move(error));
+  if (messages == Messages::Print)
+    return exitError(code, message);
+  std::string diagnostics = collecting.takeErrors();
+  return exitError(code, diagnostics.empty() ? message
+                         : message.empty()   ? diagnostics
+                                             : message + "\n" + diagnostics);
+}
+
+Error ProgramRun::State::explain(int32_t status) {
+  if (messages == Messages::Print)
+    return exitError(static_cast<ExitCode>(console.fail(status, context.getError(), *text)), "");
+  ExitCode code = status == ADRT_CHECK_FAILED ? ExitCheckFailed : ExitProgramError;
+  return explain(exitError(code, textOf(context.getError())));
+}
+
+Error ProgramRun::State::load(const Hooks &hooks) {
+  const std::function<bool()> never = [] { return false; };
+  Expected<LoadedProgram> loaded = Frontend(options, hooks, report, listener(), never).load(*text);
+  console.clearProgress();
+  if (!loaded)
+    return explain(loaded.takeError());
+  program = std::move(*loaded);
+  context.setThreads(resolveThreads(options.threads));
+  adrt::ThreadPool::get().reserve(context.getThreads());
+  context.feedsAhead = true; // sources do not depend on received values
+  context.feed = [this](const char *name, const adrt_tensor &destination, std::string &error) {
+    return bindings->feed(name, destination, error);
+  };
+  context.receive = [this](const char *name, const adrt_tensor *received, int32_t count, std::string &error) {
+    error = consumeExitError(receive(name, {received, static_cast<size_t>(count)})).second;
+    return error.empty() ? ADRT_OK : ADRT_HOST_ERROR;
+  };
+  return Error::success();
+}
+
+Error ProgramRun::State::receive(const char *name, llvm::ArrayRef<adrt_tensor> received) {
+  for (auto [index, view] : llvm::enumerate(received)) {
+    Expected<Tensor> copy = copyOf(view);
+    if (!copy)
+      return copy.takeError();
+    std::string full = received.size() == 1 ? name : name + ("." + std::to_string(index));
+    values.received.push_back({std::move(full), std::move(*copy)});
+  }
+  return Error::success();
+}
+
+// The program may overwrite the memory of donated arguments.
+Expected<std::vector<Tensor>> ProgramRun::State::copyDonated() const {
+  std::vector<Tensor> copies(bindings->arguments.size());
+  for (auto [copy, argument, spec] : llvm::zip(copies, bindings->arguments, program.signature.arguments)) {
+    if (!spec.donated)
+      continue;
+    Expected<Tensor> cloned = argument.clone();
+    if (!cloned)
+      return cloned.takeError();
+    copy = std::move(*cloned);
+  }
+  return std::move(copies);
+}
+
+Expected<RunValues> ProgramRun::State::run() {
+  Expected<std::vector<Tensor>> copies = copyDonated();
+  if (!copies)
+    return copies.takeError();
+  std::vector<adrt_tensor> arguments, results(program.signature.results.size());
+  for (auto [copy, argument, spec] : llvm::zip(*copies, bindings->arguments, program.signature.arguments))
+    arguments.push_back(spec.donated ? copy.view() : argument.view());
+  bindings->rewindFeeds();
+  values = {};
+  if (int32_t status = program.executable->run(context, arguments, results); status != ADRT_OK)
+    return explain(status);
+  for (auto [spec, view] : llvm::zip(program.signature.results, results)) {
+    Expected<Tensor> copy = copyOf(view);
+    if (!copy)
+      return copy.takeError();
+    values.results.push_back({spec.name, std::move(*copy)});
+  }
+  return std::move(values);
+}
+
+ProgramRun::ProgramRun(std::unique_ptr<State> state) : state(std::move(state)) {}
+ProgramRun::~ProgramRun() = default;
+
+Expected<std::unique_ptr<ProgramRun>> ProgramRun::load(const llvm::MemoryBuffer &text, const Options &options,
+                                                       const Hooks &hooks, StringRef tool,
+                                                       Messages messages) {
+  auto state = std::make_unique<State>(text, options, tool, messages);
+  if (Error error = state->load(hooks))
+    return std::move(error);
+  return std::unique_ptr<ProgramRun>(new ProgramRun(std::move(state)));
+}
+
+const Signature &ProgramRun::getSignature() const { return state->program.signature; }
+mlir::ModuleOp ProgramRun::getModule() const { return state->program.module.get(); }
+StringRef ProgramRun::getNumerics() const { return state->report.numerics; }
+
+Error ProgramRun::bind() {
+  Expected<Bindings> bindings = bindSources(state->program.signature, state->options);
+  if (!bindings)
+    return bindings.takeError();
+  state->bindings = std::move(*bindings);
+  return Error::success();
+}
+
+llvm::MutableArrayRef<Tensor> ProgramRun::getArguments() { return state->bindings->arguments; }
+
+Expected<RunValues> ProgramRun::run(reference::Observer *observer) {
+  state->program.executable->setObserver(observer);
+  Expected<RunValues> values = state->run();
+  state->program.executable->setObserver(nullptr);
+  return values;
+}
+
+Expected<std::unique_ptr<llvm::MemoryBuffer>> mlir::ad::runner::readProgram(StringRef path) {
+  return readInput(path, [](StringRef) -> Expected<uint64_t> { return 0; });
+}

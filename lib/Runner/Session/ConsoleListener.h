@@ -1,0 +1,28 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Shows a compilation on the console. Internal to the runner.
+#ifndef ADJOINT_LIB_RUNNER_SESSION_CONSOLELISTENER_H
+#define ADJOINT_LIB_RUNNER_SESSION_CONSOLELISTENER_H
+
+#include "../IO/Listener.h"
+#include "../Options/Console.h"
+#include "mlir/IR/Diagnostics.h"
+
+namespace mlir::ad::runner {
+
+class ConsoleListener final : public Listener {
+public:
+  explicit ConsoleListener(Console &console) : console(console) {}
+  void progress(const llvm::Twine &text) override { console.progress(text); }
+  void warn(const llvm::Twine &message) override { console.warn(message); }
+  std::shared_ptr<void> watch(llvm::SourceMgr &sources, mlir::MLIRContext *context) override {
+    return std::make_shared<mlir::SourceMgrDiagnosticHandler>(sources, context);
+  }
+
+private:
+  Console &console;
+};
+
+} // namespace mlir::ad::runner
+
+#endif // ADJOINT_LIB_RUNNER_SESSION_CONSOLELISTENER_H

@@ -1,0 +1,37 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// ad-diff align of programs: interprets them operation by operation and aligns the records.
+#include "ProgramCommands.h"
+#include "ProgramOptions.h"
+#include "adjoint/Runner/Trace/ValueRecorder.h"
+
+using namespace mlir::ad::diff;
+using namespace mlir::ad::runner;
+using llvm::Expected;
+using llvm::StringRef;
+
+static Expected<std::vector<Record>> recordsOf(StringRef path, const DiffOptions &options) {
+  if (!isProgram(path))
+    return readRecords(path);
+  Expected<std::unique_ptr<llvm::MemoryBuffer>> text = readProgram(path);
+  if (!text)
+    return text.takeError();
+  Expected<std::unique_ptr<ProgramRun>> program = loadProgram(options, path, Target::Reference);
+  if (!program)
+    return program.takeError();
+  ValueRecorder recorder((*text)->getBuffer());
+  Expected<RunValues> values = (*program)->run(&recorder);
+  if (!values)
+    return values.takeError();
+  return recorder.takeRecords((*program)->getSignature(), (*program)->getArguments(), *values);
+}
+
+Expected<DiffReport> mlir::ad::diff::runAlignPrograms(const DiffOptions &options) {
+  Expected<std::vector<Record>> left = recordsOf(options.inputs[0], options);
+  if (!left)
+    return left.takeError();
+  Expected<std::vector<Record>> right = recordsOf(options.inputs[1], options);
+  if (!right)
+    return right.takeError();
+  return alignRecords(*left, *right, options);
+}

@@ -1,0 +1,16 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The subcommands of ad-diff that run programs, each in a file of its own. Internal to the tool.
+#ifndef ADJOINT_LIB_TOOLS_DIFF_PROGRAMS_PROGRAMCOMMANDS_H
+#define ADJOINT_LIB_TOOLS_DIFF_PROGRAMS_PROGRAMCOMMANDS_H
+
+#include "../Commands.h"
+
+namespace mlir::ad::diff {
+
+/// Aligns the records of two programs, or of a program and a file of records.
+llvm::Expected<DiffReport> runAlignPrograms(const DiffOptions &options);
+
+} // namespace mlir::ad::diff
+
+#endif // ADJOINT_LIB_TOOLS_DIFF_PROGRAMS_PROGRAMCOMMANDS_H
