@@ -42,7 +42,7 @@ public:
             starts[rankOf(kind)].push_back(&op);
     for (FusionKind kind : {FusionKind::dot, FusionKind::reduce, FusionKind::elementwise})
       for (Operation *op : starts[rankOf(kind)])
-        if (isAlone(op))
+        if (isAlone(op) && mayStart(op, kind))
           grow(*graph.clusterOf(op), /*onlyDependent=*/kind != FusionKind::elementwise);
   }
 
@@ -57,6 +57,11 @@ private:
     if (isMovement(op) && usersTakeCopies(op, graph))
       return graph.copyIntoUsers(op);
     initialize(graph.create(op, ComputeAt::point), op);
+  }
+
+  // The results of other reductions, such as the steps of a cumsum, are stored before anything reads them.
+  static bool mayStart(Operation *op, FusionKind kind) {
+    return kind != FusionKind::reduce || mayReadThroughViews(op);
   }
 
   bool isAlone(Operation *op) { return graph.clusterOf(op) && graph.clusterOf(op)->members.size() == 1; }
