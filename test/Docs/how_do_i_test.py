@@ -73,6 +73,11 @@ def training_step(w, x, y):
     return {"w": w - 0.1 * 2 * x.T @ error / len(y), "loss": (error**2).mean()}
 
 
+def accumulated_gradient(w, x, y):
+    whole = 2 * x.T @ (x @ w - y) / len(y)
+    return {"dw": whole, "whole": whole}
+
+
 def feeds(w, x):
     losses = []
     for batch_of_step in x:
@@ -166,6 +171,7 @@ CASES = [
     ("gradient", gradient, {"w": normal(3), "b": normal(), "x": normal(5, 3)}),
     ("cross-entropy", cross_entropy, {"scores": normal(6, 4), "classes": below(4, 6)}),
     ("training-step", training_step, {"w": normal(3), "x": normal(5, 3), "y": normal(5)}),
+    ("accumulated-gradient", accumulated_gradient, {"w": normal(3), "x": normal(1500, 3), "y": normal(1500)}),
     ("feeds", feeds, {"w": normal(3), "x": normal(4, 5, 3)}),
     ("loop-index", loop_index, {"x": normal(2)}),
     ("adam", adam, {"w": normal(3), "x": normal(5, 3), "y": normal(5)}),

@@ -4,7 +4,7 @@ for the rows, give each row of a batch of 33 the bits that it has in batches of 
 sizes of batches that are known when the program is compiled and sizes that are not.
 
 Each case runs on the reference interpreter and on the CPU, which also agree with each other; some run on the emulated
-GPU. The cases begin with each operation of row_programs.py in turn."""
+GPU. Successive cases begin with successive operations of row_programs.py."""
 
 import pathlib
 import sys
@@ -80,7 +80,8 @@ class Module:
             body += lines
             values += names
             types += [f'{kind} {{ad.name = "{label}_{name}"}}' for kind, (name, _) in zip(kinds, self.results())]
-        inputs = ", ".join(f'{value}: {value.type(batch)} {{ad.name = "{value.name}"}}' for value, batch in self.arguments())
+        inputs = ", ".join(f'{value}: {value.type(batch)} {{ad.name = "{value.name}"}}'
+                           for value, batch in self.arguments())
         plain = ", ".join(kind.split(" {")[0] for kind in types)
         return (f"{''.join(functions.values())}func.func @main({inputs}) -> ({', '.join(types)}) {{\n{body}"
                 f"  return {', '.join(values)} : {plain}\n}}\n")

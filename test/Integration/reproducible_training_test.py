@@ -25,7 +25,7 @@ import runner  # noqa: E402
 
 FEW_STEPS = 3
 REFERENCE, GPU = ["--target=reference"], ["--target=gpu-sim", "--no-race-detection", "--threads=2"]
-# What runs besides the reference interpreter; on a machine without a second CPU threads take turns.
+# What runs besides the reference interpreter.
 RUNS = {
     "one thread": ["--threads=1"],
     "2 threads": ["--threads=2"],

@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Random programs over the rows of a batch: row i of each result is a function of row i of each argument, and of weights
-that all rows share. Programs are written for any size of the batch, which may be known at run time only."""
+"""Random programs over the rows of a batch: row i of each result is a function of row i of each argument, and of
+weights that all rows share. Programs are written for any size of the batch, which may be known at run time only."""
 
 import numpy as np
 
@@ -90,7 +90,9 @@ class RowProgram(Draws):
         types, result = ", ".join(value.type(batch) for value in self.arguments), self.results[0]
         results = ", ".join(value.type(batch) for value in self.results)
         wide = tensor("f64", (batch, *result.shape))
-        cast = f"ad.cast %r#0 : {result.type(batch)} -> {wide}" if result.element != "f64" else f"ad.barrier %r#0 : {wide}"
+        cast = f"ad.cast %r#0 : {result.type(batch)} -> {wide}"
+        if result.element == "f64":
+            cast = f"ad.barrier %r#0 : {wide}"
         return f"""func.func private @{name}_loss({inputs}) -> tensor<f64> {{
   %r:{len(self.results)} = call @{name}({', '.join(map(str, self.arguments))}) : ({types}) -> ({results})
   %wide = {cast}
@@ -136,8 +138,9 @@ def _pairs(g):
     y, axis = g.twin(x), int(g.rng.integers(len(x.shape)))
     rest = x.shape[:axis] + x.shape[axis + 1:]
     if np.prod(rest) ** 2 <= LARGEST:
-        g.add(x.element, rest + rest, lambda b: f"ad.dot {x}, {y} batch [0] x [0] contract [{axis + 1}] x [{axis + 1}] : "
-              f"({x.type(b)}, {y.type(b)}) -> {tensor(x.element, (b, *rest, *rest))}")
+        axes = f"batch [0] x [0] contract [{axis + 1}] x [{axis + 1}]"
+        g.add(x.element, rest + rest, lambda b: f"ad.dot {x}, {y} {axes} : ({x.type(b)}, {y.type(b)}) -> "
+              f"{tensor(x.element, (b, *rest, *rest))}")
 
 
 def _reduction(g):
