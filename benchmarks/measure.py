@@ -86,14 +86,14 @@ class Peers:
 
 
 class Ours:
-    """A program of ours with one entry, compiled once; arguments as --arg of ad-runner takes them."""
+    """A program of ours with one entry, compiled once; arguments as --arg of ad-runner takes them, and other options."""
 
-    def __init__(self, folder, text, arguments, numerics="strict"):
+    def __init__(self, folder, text, arguments, numerics="strict", options=()):
         self.folder = pathlib.Path(tempfile.mkdtemp(dir=folder))
         (self.folder / "program.mlir").write_text(text)
         runner = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin")) / "ad-runner"
         self.command = [runner, self.folder / "program.mlir", "--numerics", numerics, "--threads", "1",
-                        "--cache", self.folder / "cache", "--report", self.folder / "report.json"]
+                        "--cache", self.folder / "cache", "--report", self.folder / "report.json", *options]
         for name, source in arguments.items():
             self.command += ["--arg", f"{name}={source}"]
 
@@ -111,8 +111,8 @@ class Ours:
         return report["median_seconds"] * seconds / sum(report["runs"])
 
 
-def take_turns(contenders, rounds):
-    """The median seconds of each contender. Each round starts with another one."""
+def take_rounds(contenders, rounds):
+    """The seconds of each contender, by round. Each round starts with another one."""
     seconds = {name: [] for name in contenders}
     names = list(contenders)
     for number in range(rounds + 1):
@@ -121,7 +121,12 @@ def take_turns(contenders, rounds):
             time = contenders[name]()
             if number:
                 seconds[name].append(time)
-    return {name: statistics.median(times) for name, times in seconds.items()}
+    return seconds
+
+
+def take_turns(contenders, rounds):
+    """The median seconds of each contender."""
+    return {name: statistics.median(times) for name, times in take_rounds(contenders, rounds).items()}
 
 
 def calls_for(seconds, estimate):

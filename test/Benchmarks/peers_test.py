@@ -24,6 +24,8 @@ CASES = [
     ("rows", "layer_norm 64", r"^rows: [0-9.]+x of clang \(worst: layer_norm 64x1024\)$"),
     ("math-functions", "tanh", r"^math: [0-9.]+x of libm \(worst: (gelu_)?tanh\)$"),
     ("strict-cost", "gelu_tanh", r"^strict-cost: strict takes [0-9.]+ times as long as fast \(gelu_tanh\)$"),
+    ("reproducible-cost", "sums of rows",
+     r"^reproducible-cost: reproducible takes [0-9.]+ times as long as fast \(sums of rows, f32\)$"),
 ]
 
 

@@ -3,13 +3,14 @@
 """Random well-typed `ad` functions: the CPU against the reference interpreter.
 
 Each case is two programs. The first is a random function of several operations, which must give the same bits on both
-targets in `reproducible` mode (NaN equals NaN), on any number of threads. The second is one operation in `strict` mode
-on the CPU, which must be as near to NumPy's f64 as the specification says: the same bits for movement, integers and
-correctly rounded operations, else |error| <= gamma_k * sum |a_i b_i| plus the bounds of the elementary functions; more
-threads give the same bits.
+targets in `reproducible` mode (NaN equals NaN), on any number of threads, and with one of the variants: another CPU,
+tile table, fusion policy, or no simplification. The second is one operation in `strict` mode on the CPU, which must be
+as near to NumPy's f64 as the specification says: the same bits for movement, integers and correctly rounded operations,
+else |error| <= gamma_k * sum |a_i b_i| plus the bounds of the elementary functions; more threads give the same bits.
 
 A failing case is reduced and written to a folder that is named. Closes with `programs: N run, N failed`."""
 
+import functools
 import pathlib
 import sys
 import tempfile
@@ -33,6 +34,15 @@ from operations import CATALOGUE
 NAMES = sorted(CATALOGUE)
 CONTROL, CONTROL_IN_CHAINS = 0.12, 0.3  # the share of control flow among operations
 MODE = {"random": "reproducible", "single": "strict"}
+# One for each batch of random programs, on the CPU.
+VARIANTS = {
+    "in small tiles": ["--tiles=small"],
+    "on AVX2": ["--cpu=x86-64-v3"],
+    "without fma": ["--cpu=x86-64", "--tiles=small"],
+    "unfused": ["--fuse=single"],
+    "fused by layers": ["--fuse=layers", "--cpu=x86-64-v3", "--tiles=small"],
+    "not simplified": ["-O0"],
+}
 
 
 def grow(generator):
@@ -69,9 +79,27 @@ def single_program(seed, number):
     return Program(generator.arguments, generator.ops, [generator.ops[-1].result]).used()
 
 
-def run(programs, target, kind, threads=1, folder=None):
-    return batch.run_each(programs, [f"--target={target}", f"--numerics={MODE[kind]}", f"--threads={threads}"],
-                          folder=folder)
+def run(programs, target, kind, threads=1, folder=None, options=()):
+    own = [f"--target={target}", f"--numerics={MODE[kind]}", f"--threads={threads}"]
+    return batch.run_each(programs, [*own, *options], folder=folder)
+
+
+@functools.cache
+def variants():
+    """The variants that this machine can run."""
+    number = Generator(np.random.default_rng(0))
+    number.constant("f32", (), np.zeros((), np.float32))
+    results = {name: batch.run_each([number.program()], options)[0] for name, options in VARIANTS.items()}
+    lacking = {name: result for name, result in results.items()
+               if isinstance(result, runner.Failure) and "which this machine lacks" in result.text}
+    for name, failure in lacking.items():
+        print(f"not {name}: {failure}")
+    return [name for name in VARIANTS if name not in lacking]
+
+
+def variant_of(given, numbers):
+    """One variant for a batch of cases."""
+    return variants()[numbers[0] // given.batch % len(variants())]
 
 
 # The complaint about a case, or None.
@@ -108,17 +136,21 @@ def compare_with_oracle(program, cpu):
     return f"ad.{op.mnemonic}: {len(wrong)} of {cpu[0].size} elements are not what NumPy says, the first at {int(wrong[0])}"
 
 
-def check(programs, kind, threads):
-    """Complaints about programs, in order; they run on each of the numbers of threads."""
+def check(programs, kind, threads, variant):
+    """Complaints about programs, in order; they run on each of the numbers of threads, random ones as the variant,
+    too."""
     with tempfile.TemporaryDirectory() as folder:
         first, *others = [run(programs, "cpu", kind, count, folder) for count in threads]
+    names = [campaign.on_threads(count) for count in threads]
     if kind == "single":
         complaints = [compare_with_oracle(p, c) for p, c in zip(programs, first)]
     else:
         complaints = [compare(p, r, c) for p, r, c in zip(programs, run(programs, "reference", kind), first)]
-    for count, other in zip(threads[1:], others):
-        names = (campaign.on_threads(threads[0]), campaign.on_threads(count))
-        complaints = [c or compare(p, one, more, names) for c, p, one, more in zip(complaints, programs, first, other)]
+        others.append(run(programs, "cpu", kind, threads[-1], options=VARIANTS[variant]))
+        names.append(f"{variant} {names[-1]}")
+    for name, other in zip(names[1:], others):
+        complaints = [c or compare(p, one, more, (names[0], name))
+                      for c, p, one, more in zip(complaints, programs, first, other)]
     return complaints
 
 
@@ -129,15 +161,17 @@ def intermediate_values(program):
     return {} if isinstance(results, runner.Failure) else {v.name: a for v, a in zip(outputs, results)}
 
 
-def report(given, number, kind, program, complaint, threads):
+def report(given, number, kind, program, complaint, threads, variant):
+    options = ""
     if kind == "random":
-        program = campaign.reduce(program, lambda p: check([p], kind, threads)[0] is not None,
+        program = campaign.reduce(program, lambda p: check([p], kind, threads, variant)[0] is not None,
                                   intermediate_values(program))
-        complaint = check([program], kind, threads)[0] or complaint
+        complaint = check([program], kind, threads, variant)[0] or complaint
+        options = " ".join(["", *VARIANTS[variant]]) if variant in complaint else ""
     path = campaign.write_case(f"{given.out}/programs-{given.seed}-{number}-{kind}", program.function("main", ""),
                                program.arguments,
                                f"ADJOINT_PARALLEL_ALWAYS=1 ad-runner program.mlir --numerics {MODE[kind]} "
-                               f"--print --target cpu --threads {threads[-1]}", complaint)
+                               f"--print --target cpu --threads {threads[-1]}{options}", complaint)
     print(f"case {number} ({kind}): {complaint.splitlines()[0][:300]}\n  {path}", flush=True)
 
 
@@ -148,18 +182,18 @@ def main():
     counts, failed = campaign.Counts(), set()
 
     def check_numbers(numbers):
-        complaints, threads = {}, campaign.threads_of(given, numbers)
+        complaints, threads, variant = {}, campaign.threads_of(given, numbers), variant_of(given, numbers)
         for kind, make in (("random", random_program), ("single", single_program)):
             programs = [make(given.seed, number) for number in numbers]
-            for number, program, complaint in zip(numbers, programs, check(programs, kind, threads)):
-                complaints[number, kind] = (program, complaint, threads)
+            for number, program, complaint in zip(numbers, programs, check(programs, kind, threads, variant)):
+                complaints[number, kind] = (program, complaint, threads, variant)
         return complaints
 
-    for (number, kind), (program, complaint, threads) in campaign.in_batches(check_numbers, given):
+    for (number, kind), (program, complaint, *setting) in campaign.in_batches(check_numbers, given):
         counts.add(program)
         if complaint:
             if len(failed) < given.keep:
-                report(given, number, kind, program, complaint, threads)
+                report(given, number, kind, program, complaint, *setting)
             failed.add(number)
     counts.show()
     print(f"programs: {given.count} run, {len(failed)} failed")
