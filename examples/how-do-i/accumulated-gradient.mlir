@@ -1,3 +1,5 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
 // The gradient of a batch of 1500 examples, computed over parts of 512 and joined to the bits of the whole batch.
 
 // The part's share of the mean over the batch.

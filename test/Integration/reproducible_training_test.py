@@ -20,6 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "test/Support"), str(ROOT / "examples/digits")]
 sys.dont_write_bytecode = True
 import checks  # noqa: E402
+import llama_training  # noqa: E402
 import prepare  # noqa: E402
 import runner  # noqa: E402
 
@@ -53,6 +54,18 @@ class Digits:
             assert text.count(before) == 1, f"expected one '{before}' in the program"
             text = text.replace(before, f"%{loop} = arith.constant {wanted} : index")
         return text
+
+
+class Llama:
+    """The two layers of llama_training.py."""
+
+    name = "Llama of two layers"
+
+    def __init__(self, steps):
+        self.parameters, self.streams = llama_training.make_inputs(max(steps, FEW_STEPS))
+
+    def program(self, steps):
+        return llama_training.program(steps)
 
 
 class Training:
@@ -112,7 +125,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=FEW_STEPS, help=f"steps of training (default: {FEW_STEPS})")
     steps = parser.parse_args().steps
-    models = [Digits()]
+    models = [Digits(), Llama(steps)]
     return checks.run_checks("reproducible-training", [
         (f"{model.name}, precision {precision}, {steps} steps", functools.partial(train, model, precision, steps))
         for model in models for precision in PRECISIONS])
