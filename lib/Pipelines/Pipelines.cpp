@@ -5,7 +5,8 @@
 // - 0: The contract becomes explicit, so that no later pass depends on the position of an operation.
 // - 1: Mixed precision becomes casts, which derivatives follow.
 // - 2: Derivatives are made before anything else is rewritten: rules see the program as written. Calls are
-// inlined, since memory is planned for one function, the host program of an entry.
+// inlined, since memory is planned for one function, the host program of an entry. Then operations get the
+// implementations that the user names, and casts where the target has no kernel.
 // - 3: Simplification, then decomposition into operations with a lowering, then the contract once more for
 //   new operations.
 // - 4: For GPUs, contractions with few tiles are split along K. Conditions on sizes come before fusion moves
@@ -40,12 +41,23 @@ static void addAutocast(OpPassManager &pm, const SharedOptions &options) {
   pm.addPass(createAutocastPass(autocast));
 }
 
+// After derivatives, which are those of the written operations.
+static void addNamedKernels(OpPassManager &pm, const SharedOptions &options) {
+  ExchangeKernelsPassOptions exchange;
+  exchange.kernels = options.kernels;
+  pm.addPass(createExchangeKernelsPass(exchange));
+}
+
 void ad::buildAdFrontendPipeline(OpPassManager &pm, const SharedOptions &options) {
   addSetNumerics(pm, options);
   addAutocast(pm, options);
   pm.addPass(createDifferentiatePass());
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   pm.addPass(createSymbolDCEPass());
+  addNamedKernels(pm, options);
+  InsertPrecisionFreeCastsPassOptions casts;
+  casts.missing = options.missingKernels;
+  pm.addPass(createInsertPrecisionFreeCastsPass(casts));
   if (options.optimize)
     pm.addPass(createSimplifyPass());
   addSetNumerics(pm, options);
@@ -64,6 +76,7 @@ void ad::buildAdReferencePipeline(OpPassManager &pm, const SharedOptions &option
   addSetNumerics(pm, options);
   addAutocast(pm, options);
   pm.addPass(createDifferentiatePass());
+  addNamedKernels(pm, options);
   addSetNumerics(pm, options);
 }
 

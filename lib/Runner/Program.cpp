@@ -43,6 +43,7 @@ Expected<Options> makeOptions(const ProgramOptions &given) {
     if (Error error = parseNumerics(given.numerics, options))
       return std::move(error);
   options.precision = given.precision;
+  options.kernels = given.kernels;
   options.entry = given.entry;
   options.cpu = given.cpu;
   options.cache = given.cache;

@@ -99,6 +99,7 @@ int mlir::ad::runner::runAdx(const ToolRun &run) {
   run.report.entry = adx->program.signature.entry;
   run.report.target = targetOf(adx->program);
   run.report.numerics = adx->program.numerics;
+  run.report.hasCast = adx->program.hasCast;
   return Execution(run.options, run.report, run.console, run.interrupted, run.start)
       .run(*executable, adx->program.signature, std::move(adx->weights), llvm::MemoryBufferRef());
 }

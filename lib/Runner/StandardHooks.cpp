@@ -43,6 +43,8 @@ static void registerDialects(DialectRegistry &registry) {
 static void fill(SharedOptions &options, const runner::PipelineOptions &given) {
   options.numerics = given.numerics;
   options.precision = given.precision;
+  options.kernels = given.kernels;
+  options.missingKernels = given.missingKernels;
   options.optimize = given.optimize;
   options.fuse = given.fuse;
   options.profile = given.profile;

@@ -118,6 +118,8 @@ int mlir::ad::runner::runTool(int argc, char **argv, const Tool &tool) {
     tool.printVersion(llvm::outs());
   else if (!options->printPrecision.empty())
     llvm::outs() << ad::numerics::builtinPolicyText(options->printPrecision);
+  else if (options->listKernels)
+    tool.printKernels(llvm::outs());
   else
     tool.printEnvironment(llvm::outs(), *options);
   return flushOutput(console, ExitDone);

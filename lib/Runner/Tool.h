@@ -27,6 +27,7 @@ struct Tool {
   std::function<int(const ToolRun &run)> run;
   void (*printVersion)(llvm::raw_ostream &os);
   void (*printEnvironment)(llvm::raw_ostream &os, const Options &options);
+  void (*printKernels)(llvm::raw_ostream &os) = nullptr; ///< null: the tool has no such option
 };
 
 /// Runs a file that was compiled ahead of time. An implementation of Tool::run.

@@ -9,6 +9,7 @@ class Options:
     target: str
     numerics: str
     precision: str
+    kernels: str
     cpu: str
     cache: str
     threads: int | None

@@ -36,6 +36,7 @@ def compile(
     target: str = "cpu",
     numerics: str | None = None,
     precision: str | None = None,
+    kernels: Mapping[str, str] | None = None,
     threads: int | None = None,
     cpu: str | None = None,
     cache: str | os.PathLike[str] | None = None,
@@ -51,6 +52,7 @@ def compile(
     - `numerics` is a mode and permissions, e.g. "reproducible" or "strict,reorder", instead of the module's own.
     - `precision` is a policy of mixed precision instead of the module's own: "bf16", "f16", "none", or the name of a
       file that ends with ".yaml".
+    - `kernels` names implementations of operations, e.g. {"layer_norm": "welford"}; see docs/named-kernels.md.
     - `threads` is the maximum number of threads of a call: 0 for all CPUs that the process may use, None for the value
       of the variable ADJOINT_NUM_THREADS, or 0 if it is not set. All programs share one pool of threads.
     - `cpu` is the CPU to compile for, instead of this machine's.
@@ -75,6 +77,7 @@ def compile(
     options.target = target
     options.numerics = numerics or ""
     options.precision = precision or ""
+    options.kernels = _kernels(kernels)
     options.threads = _count(threads)
     options.cpu = cpu or ""
     options.cache = os.fsdecode(cache) if cache else ""
@@ -95,6 +98,20 @@ def _check_option(name: str, value: object, types: type | tuple[type, ...], *, o
         raise OptionTypeError(f"expected {name} as {expected}, got {type(value).__name__}")
     if isinstance(value, str) and not value:
         raise OptionError(f"expected {name} with a value{', or None' if optional else ''}, got ''")
+
+
+def _kernels(kernels: object) -> str:
+    """OP=NAME,... of a mapping of names to names."""
+    if kernels is None:
+        return ""
+    if not isinstance(kernels, Mapping):
+        raise OptionTypeError(f"expected kernels as Mapping or None, got {type(kernels).__name__}")
+    for text in (text for pair in kernels.items() for text in pair):
+        if not isinstance(text, str):
+            raise OptionTypeError(f"expected kernels as names of operations and kernels, got {type(text).__name__}")
+        if not text or "," in text or "=" in text:
+            raise OptionError(f"expected kernels as names of operations and kernels, got '{text}'")
+    return ",".join(f"{op}={name}" for op, name in kernels.items())
 
 
 def _read(source: str | bytes | os.PathLike[str], name: str | None) -> tuple[bytes, str]:

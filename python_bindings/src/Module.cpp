@@ -74,6 +74,7 @@ void bindOptions(nb::module_ &module) {
       .def_rw("target", &ProgramOptions::target)
       .def_rw("numerics", &ProgramOptions::numerics)
       .def_rw("precision", &ProgramOptions::precision)
+      .def_rw("kernels", &ProgramOptions::kernels)
       .def_rw("cpu", &ProgramOptions::cpu)
       .def_rw("cache", &ProgramOptions::cache)
       .def_rw("threads", &ProgramOptions::threads)

@@ -130,6 +130,19 @@ def test_a_policy_rounds_operands_of_products():
     assert adjoint.compile(source, precision="bf16", numerics="reproducible")(x, y) == 2
 
 
+def test_kernels_are_exchanged_by_name():
+    source = """
+    func.func @main(%x: tensor<2xf32>, %y: tensor<2xf32>) -> tensor<f32> {
+      %d = ad.dot %x, %y : (tensor<2xf32>, tensor<2xf32>) -> tensor<f32>
+      return %d : tensor<f32>
+    }"""
+    # tf32 has 11 significant bits.
+    x, y = np.array([1 + 2**-12, 1], np.float32), np.array([1, 1], np.float32)
+    assert adjoint.compile(source)(x, y) == 2 + 2**-12
+    assert adjoint.compile(source, kernels={"dot": "tf32"})(x, y) == 2
+    assert adjoint.compile(source, kernels={"dot": "bf16x6"})(x, y) == 2 + 2**-12
+
+
 def test_both_targets_give_the_same_bits():
     source = """
     func.func private @f(%x: tensor<37x53xf32>, %w: tensor<53xf32>) -> tensor<f32> {

@@ -44,6 +44,8 @@ GPU = ["--target", "gpu-sim"]
 CODE = {
     "entry": [["--entry", "other"]],
     "precision": [["--precision", "bf16"], ["--precision", "f16"], ["--precision", "none"]],
+    "kernel": [["--kernel", "reduce_sum=serial"], ["--kernel", "reduce_sum=pairwise"]],
+    "missing-kernels": [["--missing-kernels", "reduce_sum:f16"]],
     "numerics": [["--numerics", "strict,reorder"], ["--numerics", "fast"], ["--numerics", "reproducible"]],
     "fuse": [["--fuse", "single"]],
     "O0": [["-O0"]],
@@ -73,7 +75,7 @@ UNCACHED = {"check-gradients": ["--check-gradients", "--entry", "plain"],
             "dump-optimized": ["--dump-optimized", "FOLDER/dump.mlir"],
             "cache": ["--cache", "off"], "help": ["--help"], "h": ["-h"]}
 ELSEWHERE = {"emit",  # compiles for other machines of this kind: the features of the CPU say which
-             "env", "version", "print-precision"}  # are given without a program
+             "env", "version", "print-precision", "list-kernels"}  # are given without a program
 
 
 class Cache:

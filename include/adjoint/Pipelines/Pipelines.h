@@ -22,6 +22,16 @@ struct SharedOptions : virtual ::mlir::detail::PassOptions {
       llvm::cl::desc(
           "bf16, f16, none or FILE.yaml instead of the module's ad.precision: the policy of ad-autocast"),
       llvm::cl::init("")};
+  Option<std::string> kernels{
+      *this, "kernels",
+      llvm::cl::desc(
+          "OP=NAME[,OP=NAME...]: implementations of operations, the option of ad-exchange-kernels"),
+      llvm::cl::init("")};
+  Option<std::string> missingKernels{
+      *this, "missing-kernels",
+      llvm::cl::desc("OP:TYPE[,OP:TYPE...]: kernels that the target lacks, the option of "
+                     "ad-insert-precision-free-casts"),
+      llvm::cl::init("")};
   Option<bool> optimize{
       *this, "optimize",
       llvm::cl::desc("Simplify and merge operations; off leaves the program as it is written"),

@@ -21,6 +21,7 @@ struct ProgramOptions {
   std::string target = "cpu";
   std::string numerics;  ///< MODE[,PERMISSION…]; empty: the module's own
   std::string precision; ///< bf16, f16, none or FILE.yaml; empty: the module's own
+  std::string kernels;   ///< OP=NAME[,…]: implementations of operations
   std::string cpu;       ///< empty: the host
   std::string cache;     ///< a folder, `off`, or empty for the default one
   /// 0: all CPUs that the process may use; empty: $ADJOINT_NUM_THREADS, or 0.

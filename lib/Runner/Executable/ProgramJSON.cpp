@@ -57,6 +57,7 @@ bool fromJSON(const json::Value &value, Signature &signature, json::Path path) {
 json::Value toJSON(const CompiledProgram &program) {
   return json::Object{{"signature", program.signature},
                       {"numerics", program.numerics},
+                      {"has_cast", program.hasCast},
                       {"kernels", json::Array(program.kernels)},
                       {"device", program.device},
                       {"chip", program.chip},
@@ -73,8 +74,9 @@ static bool takeReport(const json::Value &value, CompiledProgram &program) {
 bool fromJSON(const json::Value &value, CompiledProgram &program, json::Path path) {
   json::ObjectMapper mapper(value, path);
   return mapper && mapper.map("signature", program.signature) && mapper.map("numerics", program.numerics) &&
-         mapper.map("kernels", program.kernels) && mapper.map("device", program.device) &&
-         mapper.map("chip", program.chip) && takeReport(value, program);
+         mapper.mapOptional("has_cast", program.hasCast) && mapper.map("kernels", program.kernels) &&
+         mapper.map("device", program.device) && mapper.map("chip", program.chip) &&
+         takeReport(value, program);
 }
 
 } // namespace mlir::ad::runner

@@ -89,6 +89,7 @@ llvm::json::Value mlir::ad::runner::toJSON(const Report &report) {
                             {"entry", report.entry},
                             {"target", report.target},
                             {"numerics", report.numerics},
+                            {"has_cast", report.hasCast},
                             {"cpu", report.cpu},
                             {"threads", report.threads},
                             {"shared_loops", report.sharedLoops},

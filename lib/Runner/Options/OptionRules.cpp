@@ -31,6 +31,8 @@ constexpr TargetRule targetRules[] = {
     {"--tiles", onHost, " is about kernels on the CPU, target '{}' has none", "; leave it out"},
     {"--fuse", onHost | onDevice, " says which operations share a kernel, target '{}' has none",
      "; leave it out"},
+    {"--missing-kernels", onHost | onDevice, " says what kernels to compile, target '{}' has none",
+     "; leave it out"},
     {"--cpu", onHost | onDevice, " says what to compile for, target '{}' compiles nothing", "; leave it out"},
 };
 
@@ -108,7 +110,7 @@ Error mlir::ad::runner::checkOptionsTogether(ArrayRef<StringRef> given, const Op
 }
 
 Error mlir::ad::runner::checkOptionsOfText(ArrayRef<StringRef> given) {
-  for (StringRef printer : {"--version", "--env", "--print-precision"}) {
+  for (StringRef printer : {"--version", "--env", "--print-precision", "--list-kernels"}) {
     if (!is_contained(given, printer))
       continue;
     // --env prints the folder of the cache and the number of threads.

@@ -87,7 +87,7 @@ Error OptionsReader::readDims(Options &options) const {
 Error OptionsReader::readThreads(Options &options) const {
   if (list.hasArg(OPT_threads))
     return readCount(OPT_threads, 0, kMaxThreads, options.threads);
-  if (options.showVersion || !options.printPrecision.empty())
+  if (options.showVersion || options.listKernels || !options.printPrecision.empty())
     return Error::success();
   return defaultThreads().moveInto(options.threads);
 }
@@ -125,6 +125,8 @@ Error OptionsReader::readCompilation(Options &options) const {
     if (Error error = parseNumerics(text(OPT_numerics), options))
       return usageError("--numerics: " + consumeExitError(std::move(error)).second);
   options.precision = text(OPT_precision);
+  options.kernels = llvm::join(list.getAllArgValues(OPT_kernel), ",");
+  options.missingKernels = text(OPT_missing_kernels);
   if (list.hasArg(OPT_print_precision))
     if (Error error = readName(OPT_print_precision, "policy", builtinPolicies(), options.printPrecision))
       return error;
@@ -223,13 +225,14 @@ Expected<Options> OptionsReader::read() {
   Options options;
   options.showEnv = list.hasArg(OPT_env);
   options.showVersion = list.hasArg(OPT_version);
+  options.listKernels = list.hasArg(OPT_list_kernels);
   options.printPrecision = text(OPT_print_precision);
   using Read = Error (OptionsReader::*)(Options &) const;
   using Check = Error (OptionsReader::*)(const Options &) const;
   if (Error error = checkUnknown())
     return std::move(error);
   // These may be repeated; every other option may be given once.
-  if (Error error = checkValues({OPT_arg, OPT_feed, OPT_dim}))
+  if (Error error = checkValues({OPT_arg, OPT_feed, OPT_dim, OPT_kernel}))
     return std::move(error);
   // Sources first: a source that is split at a space leaves a word that looks like a second program.
   if (Error error = readSources(options))

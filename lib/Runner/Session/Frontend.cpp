@@ -3,6 +3,8 @@
 // Parses, lowers and compiles programs.
 #include "Frontend.h"
 #include "ProgramText.h"
+#include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/Transforms/NamedKernels.h"
 #include "adjoint/Numerics/PrecisionPolicy.h"
 #include "adjoint/Runner/Session/Compile.h"
 #include "adjoint/Runtime/Cuda/CudaDevice.h"
@@ -117,6 +119,8 @@ PipelineOptions Frontend::pipelineOptions(const CpuTarget &cpu) const {
   pipeline.entry = options.entry;
   pipeline.numerics = numericsOption();
   pipeline.precision = options.precision;
+  pipeline.kernels = options.kernels;
+  pipeline.missingKernels = options.missingKernels;
   pipeline.optimize = options.optimize;
   pipeline.fuse = options.fuse;
   pipeline.tiles = options.tiles;
@@ -168,6 +172,10 @@ std::string Frontend::numericsName(ModuleOp module) const {
   return name;
 }
 
+bool Frontend::hasCast(ModuleOp module) {
+  return module.walk([](ad::CastOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
 //===- Reading ------------------------------------------------------------===//
 
 Expected<Signature> Frontend::findEntry(ModuleOp module, const llvm::MemoryBuffer &input) const {
@@ -199,6 +207,12 @@ static Error checkPolicy(StringRef precision) {
   return policy ? Error::success() : usageError("--precision: " + llvm::toString(policy.takeError()));
 }
 
+static Error checkKernels(MLIRContext *context, StringRef kernels) {
+  context->getOrLoadDialect<ad::ADDialect>();
+  Expected<std::vector<ad::KernelChoice>> choices = ad::parseKernelChoices(context, kernels);
+  return choices ? Error::success() : usageError("--kernel: " + llvm::toString(choices.takeError()));
+}
+
 Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
   if (Error error = checkPolicy(options.precision))
     return std::move(error);
@@ -213,6 +227,8 @@ Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
     hooks.registerDialects(registry);
   program.context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
   program.renewThreads();
+  if (Error error = checkKernels(program.context.get(), options.kernels))
+    return std::move(error);
   program.context->printOpOnDiagnostic(false); // diagnostics show the source line instead
   program.sources = std::make_unique<llvm::SourceMgr>();
   program.sources->AddNewSourceBuffer(
@@ -278,6 +294,7 @@ Error Frontend::lower(LoadedProgram &program, const PipelineOptions &pipeline) {
     if (hooks.buildOptimizePipeline)
       if (Error error = runPipeline(module, hooks.buildOptimizePipeline, pipeline, "optimize"))
         return error;
+    report.hasCast = hasCast(module);
     if (Error error = dumpOptimized(module))
       return error;
     if (Error error = runPipeline(module, build, pipeline, "lower"))
@@ -317,6 +334,7 @@ Expected<CompiledProgram> Frontend::compile(const llvm::MemoryBuffer &input, con
   if (!compiled)
     return compiled.takeError();
   compiled->numerics = report.numerics;
+  compiled->hasCast = report.hasCast;
   if (hooks.numericsReport)
     compiled->numericsReport = hooks.numericsReport(program->context.get());
   compiled->signature = std::move(program->signature);

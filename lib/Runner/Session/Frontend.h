@@ -82,6 +82,7 @@ private:
   std::string deviceName() const;
   std::string numericsOption() const;
   std::string numericsName(mlir::ModuleOp module) const;
+  static bool hasCast(mlir::ModuleOp module);
 
   const Options &options;
   const Hooks &hooks;

@@ -34,16 +34,17 @@ static std::string policyText(StringRef precision) {
 
 std::string Frontend::cacheKey(const llvm::MemoryBuffer &input, const CpuTarget &cpu) const {
   // A structured binding of all fields: with a new field, this does not compile until the key has it.
-  const auto [entry, numerics, precision, optimize, fuse, tiles, tile, profile, chip, cpuName, cpuFeatures,
-              vectorBytes, dotProducts, halfInstructions] = pipelineOptions(cpu);
+  const auto [entry, numerics, precision, kernels, missingKernels, optimize, fuse, tiles, tile, profile, chip,
+              cpuName, cpuFeatures, vectorBytes, dotProducts, halfInstructions] = pipelineOptions(cpu);
   CacheKey key;
   key.add(buildId());
   key.add(std::to_string(ADRT_ABI_VERSION));
   key.add(input.getBufferIdentifier()); // part of the locations of run-time errors
   key.add(input.getBuffer());
   key.add(targetName(options.target));
-  for (const std::string &text : {entry, numerics, precision, policyText(precision), fuse, tiles, tile, chip,
-                                  cpuName, llvm::join(cpuFeatures, ","), std::to_string(vectorBytes)})
+  for (const std::string &text :
+       {entry, numerics, precision, policyText(precision), kernels, missingKernels, fuse, tiles, tile, chip,
+        cpuName, llvm::join(cpuFeatures, ","), std::to_string(vectorBytes)})
     key.add(text);
   key.add(optimize ? "optimize" : "");
   key.add(profile ? "profile" : "");
@@ -74,6 +75,7 @@ Expected<CompiledProgram> Frontend::compileOnce(const llvm::MemoryBuffer &input,
         listener.warn("the compiled program is not cached: " + consumeExitError(std::move(error)).second);
   }
   report.numerics = compiled->numerics;
+  report.hasCast = compiled->hasCast;
   return std::move(*compiled);
 }
 
@@ -107,6 +109,7 @@ Expected<LoadedProgram> Frontend::loadReference(const llvm::MemoryBuffer &input)
     return program.takeError();
   if (Error error = prepareReference(*program->module))
     return std::move(error);
+  report.hasCast = hasCast(*program->module);
   if (Error error = dumpOptimized(*program->module))
     return std::move(error);
   if (hooks.numericsReport)

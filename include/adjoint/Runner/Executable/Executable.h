@@ -43,6 +43,7 @@ public:
 struct CompiledProgram {
   Signature signature;
   std::string numerics;             ///< the numerics mode
+  bool hasCast = false;             ///< the optimised program has an ad.cast
   std::vector<std::string> kernels; ///< by number
   std::string device;               ///< the device of the kernels: empty for the CPU, `gpu-sim` or `cuda`
   std::string image;                ///< the code of the kernels, for `cuda`

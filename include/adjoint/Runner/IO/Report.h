@@ -57,6 +57,7 @@ std::unique_ptr<PassInstrumentation> createPassTimer(StageTimes &times);
 
 struct Report {
   std::string file, entry, target, numerics, cpu, cache;
+  bool hasCast = false; ///< the optimised program has an ad.cast
   unsigned threads = 1, warmup = 0;
   int64_t sharedLoops = 0; ///< loops of all runs that ran on more than one thread
   StageTimes stages, passes;

@@ -43,6 +43,8 @@ struct Options {
   std::string numericsMode;                     ///< empty: the module's own
   std::vector<std::string> numericsPermissions; ///< given by name after the mode
   std::string precision;                        ///< a policy of ad-autocast; empty: the module's own
+  std::string kernels;                          ///< OP=NAME[,…]: implementations of operations
+  std::string missingKernels;                   ///< OP:TYPE[,…]: what the target has no kernels for
   std::string printPrecision;                   ///< the built-in policy to print; empty: none
   std::vector<Assignment> arguments, feeds;
   std::vector<DimAssignment> dims;
@@ -65,7 +67,7 @@ struct Options {
   std::string emit;            ///< the file that the compiled program is written to; empty: the program runs
   std::string chip;  ///< the GPU whose instructions kernels may use; empty: the choice of the target
   std::string cache; ///< a folder, `off`, or empty for the default one
-  bool showEnv = false, showVersion = false, showHelp = false;
+  bool showEnv = false, showVersion = false, showHelp = false, listKernels = false;
 };
 
 /// Whether the program is a file that was compiled ahead of time.
@@ -73,7 +75,7 @@ inline bool isCompiled(const Options &options) { return llvm::StringRef(options.
 
 /// Whether the tool prints something about itself and runs no program.
 inline bool isAboutTool(const Options &options) {
-  return options.showEnv || options.showVersion || !options.printPrecision.empty();
+  return options.showEnv || options.showVersion || options.listKernels || !options.printPrecision.empty();
 }
 
 /// The maximum of --threads: no machine has more CPUs.

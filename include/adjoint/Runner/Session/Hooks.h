@@ -15,15 +15,17 @@ namespace mlir::ad::runner {
 /// The options of pipelines. The cache key has all of them.
 struct PipelineOptions {
   std::string entry;
-  std::string numerics;  ///< MODE[,PERMISSION…]; empty: the module's own
-  std::string precision; ///< bf16, f16, none or FILE.yaml; empty: the module's own
-  bool optimize = true;  ///< false: the program is not simplified
-  std::string fuse;      ///< the policy of ad-fuse
-  std::string tiles;     ///< the tile table of ad-emit-cpu
-  std::string tile;      ///< the option of ad-emit-gpu
-  bool profile = false;  ///< kernels are timed
-  std::string chip;      ///< of a GPU; empty: the choice of the target
-  std::string cpu;       ///< by LLVM's name
+  std::string numerics;       ///< MODE[,PERMISSION…]; empty: the module's own
+  std::string precision;      ///< bf16, f16, none or FILE.yaml; empty: the module's own
+  std::string kernels;        ///< OP=NAME[,…]: named implementations
+  std::string missingKernels; ///< OP:TYPE[,…]: what the target has no kernels for
+  bool optimize = true;       ///< false: the program is not simplified
+  std::string fuse;           ///< the policy of ad-fuse
+  std::string tiles;          ///< the tile table of ad-emit-cpu
+  std::string tile;           ///< the option of ad-emit-gpu
+  bool profile = false;       ///< kernels are timed
+  std::string chip;           ///< of a GPU; empty: the choice of the target
+  std::string cpu;            ///< by LLVM's name
   std::vector<std::string> cpuFeatures;
   int64_t vectorBytes = 16;      ///< of the CPU's widest vector register
   bool dotProducts = false;      ///< the CPU has AVX512_BF16 and AVX512_VNNI

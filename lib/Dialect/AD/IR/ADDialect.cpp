@@ -5,6 +5,7 @@
 #include "adjoint/Dialect/AD/IR/ADLaunchAttributes.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/IR/ADPrecisionAttributes.h"
+#include "adjoint/Dialect/AD/IR/NamedKernelAttribute.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -118,6 +119,12 @@ LogicalResult ADDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
   }
   if (name == kPrecisionAttr)
     return verifyPrecisionAttribute(op, attribute);
+  if (name == kNamedKernelAttr) {
+    if (!isa<StringAttr>(attribute.getValue()) || op->getDialect() != this)
+      return op->emitOpError("expected '")
+             << name << "' to be a string on an operation of ad, but got " << attribute.getValue();
+    return success();
+  }
   if (name == kLaunchConfigAttr || name == kTensorMapsAttr)
     return verifyLaunchAttribute(op, attribute);
   if (name == kNameAttr || name == kDonatedAttr || name == kParameterAttr)

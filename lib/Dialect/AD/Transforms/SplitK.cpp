@@ -3,6 +3,7 @@
 // Split-K: a contraction with a long reduction dimension K and a small result becomes a sum of contractions
 // over parts of K. The parts are a new batch axis, so every later pass sees a contraction like any other.
 
+#include "ContractionEpilogue.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
@@ -124,28 +125,6 @@ Value sumOfParts(OpBuilder &builder, Location loc, const Product &product, int64
   return ReduceSumOp::create(
       builder, loc, RankedTensorType::get(product.result.getShape(), element), each, ArrayRef<int64_t>{0},
       /*keepDims=*/false, OrderAttr::canonicalBlocks(builder.getContext()), PermissionsAttr());
-}
-
-// The epilogues of ad.dot and ad.gemm.
-Value emitEpilogue(OpBuilder &builder, DotOp op, Value sum) {
-  return castTo(builder, op.getLoc(), sum, op.getType().getElementType());
-}
-
-Value emitEpilogue(OpBuilder &builder, GemmOp op, Value sum) {
-  Location loc = op.getLoc();
-  auto scaled = [&](Value value, const APFloat &by) -> Value {
-    if (by.isExactlyValue(1.0))
-      return value;
-    return MulOp::create(builder, loc, value, fullLike(builder, loc, value, by.convertToDouble()),
-                         PermissionsAttr());
-  };
-  sum = scaled(sum, op.getAlpha());
-  if (op.getBias()) {
-    Value bias = castTo(builder, loc, op.getBias(), getElementTypeOrSelf(sum.getType()));
-    bias = broadcastLike(builder, loc, scaled(bias, op.getBeta()), sum);
-    sum = AddOp::create(builder, loc, sum, bias, PermissionsAttr());
-  }
-  return castTo(builder, loc, sum, op.getType().getElementType());
 }
 
 template <typename OpTy> struct SplitK : NumericsPattern<OpTy> {

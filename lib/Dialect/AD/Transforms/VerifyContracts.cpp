@@ -7,6 +7,7 @@
 
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/IR/ADPrecisionAttributes.h"
+#include "adjoint/Dialect/AD/IR/NamedKernelAttribute.h"
 #include "adjoint/Dialect/AD/IR/Sizes.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
@@ -56,6 +57,9 @@ static LogicalResult checkBroadcasts(Operation *op, SizeAnalysis &sizes) {
 }
 
 static LogicalResult checkNumerics(Operation *op, SizeAnalysis &sizes) {
+  if (op->hasAttr(kNamedKernelAttr))
+    return op->emitOpError("has ") << kNamedKernelAttr << ", which means nothing from here on; run "
+                                   << "--ad-to-cpu-frontend first, or --ad-exchange-kernels alone";
   auto numerics = dyn_cast<NumericsOpInterface>(op);
   if (!numerics && isa<ReductionOpInterface>(op))
     return op->emitOpError("is a reduction without NumericsOpInterface, which gives the order of its sums");

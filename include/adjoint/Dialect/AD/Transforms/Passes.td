@@ -7,6 +7,7 @@
 #define ADJOINT_DIALECT_AD_TRANSFORMS_PASSES
 
 include "adjoint/Dialect/AD/Transforms/AutocastPasses.td"
+include "adjoint/Dialect/AD/Transforms/NamedKernelPasses.td"
 include "adjoint/Dialect/AD/Transforms/PrintPasses.td"
 include "mlir/Pass/PassBase.td"
 

@@ -1,0 +1,145 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Casts around operations whose type a target has no kernel for. Bit-exact: operations on narrow floats
+// compute in f32 and round once. Which roundings may then be skipped is the decision of ad-simplify.
+
+#include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
+#include "adjoint/Dialect/AD/Transforms/Passes.h"
+#include "adjoint/Interfaces/FusableOpInterface.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/Support/DebugLog.h"
+
+#include <set>
+
+#define DEBUG_TYPE "ad-insert-precision-free-casts"
+
+namespace mlir::ad {
+#define GEN_PASS_DEF_INSERTPRECISIONFREECASTSPASS
+#include "adjoint/Dialect/AD/Transforms/Passes.h.inc"
+} // namespace mlir::ad
+
+using namespace mlir;
+using namespace mlir::ad;
+
+static constexpr StringLiteral kMarker("InsertedPrecisionFreeCast_");
+static constexpr StringLiteral kTypes[] = {"f16", "bf16", "f8E4M3FN", "f8E5M2"};
+
+// Floats that are computed in f32.
+static bool isNarrow(Type type) {
+  auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
+  return element && element.getWidth() < 32 && isa<RankedTensorType>(type);
+}
+
+static std::string nameOf(Type element) {
+  std::string text;
+  llvm::raw_string_ostream(text) << element;
+  return text;
+}
+
+// The name of a value in the source, or one that is made of the operation and its line.
+static std::string valueName(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto function = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
+    if (function && argument.getOwner()->isEntryBlock())
+      if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), ADDialect::kNameAttr))
+        return name.str();
+    return "arg" + std::to_string(argument.getArgNumber());
+  }
+  Operation *op = value.getDefiningOp();
+  if (auto named = op->getLoc()->findInstanceOf<NameLoc>()) {
+    StringRef name = named.getName();
+    name.consume_front(kMarker);
+    return name.str();
+  }
+  auto file = op->getLoc()->findInstanceOf<FileLineColLoc>();
+  return op->getName().stripDialect().str() + (file ? "_" + std::to_string(file.getLine()) : "");
+}
+
+static Value castMarked(OpBuilder &builder, Operation *op, Value value, Value named, Type element) {
+  auto location = NameLoc::get(builder.getStringAttr(kMarker + valueName(named)), op->getLoc());
+  auto type = cast<RankedTensorType>(value.getType()).clone(element);
+  return CastOp::create(builder, location, type, value, op->getAttrOfType<PermissionsAttr>("allow"));
+}
+
+namespace {
+struct InsertPrecisionFreeCastsPass
+    : ad::impl::InsertPrecisionFreeCastsPassBase<InsertPrecisionFreeCastsPass> {
+  using InsertPrecisionFreeCastsPassBase::InsertPrecisionFreeCastsPassBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    InsertPrecisionFreeCastsPassBase::getDependentDialects(registry);
+    NumericsLog::registerInto(registry);
+  }
+
+  // A cast has no other type, and an operation that is no kernel has none that could lack.
+  LogicalResult readEntry(StringRef text) {
+    auto [op, type] = text.trim().split(':');
+    auto name = RegisteredOperationName::lookup(("ad." + op).str(), &getContext());
+    if (!name || !name->hasInterface<FusableOpInterface>() || op == CastOp::getOperationName().drop_front(3))
+      return emitError(getOperation().getLoc()) << "option missing: expected OP:TYPE with an operation of ad "
+                                                   "that computes tensors and is no cast, but "
+                                                   "got '"
+                                                << text << "'";
+    if (!llvm::is_contained(kTypes, type))
+      return emitError(getOperation().getLoc())
+             << "option missing: expected f16, bf16, f8E4M3FN or f8E5M2 as the type, but got '" << text
+             << "'";
+    kernels.insert({("ad." + op).str(), type.str()});
+    return success();
+  }
+
+  // The type for which the target has no kernel of the operation; null if it has all.
+  Type missingType(Operation *op) {
+    for (Value operand : op->getOperands())
+      if (isNarrow(operand.getType())) {
+        Type element = getElementTypeOrSelf(operand.getType());
+        if (kernels.count({op->getName().getStringRef().str(), nameOf(element)}))
+          return element;
+      }
+    return Type();
+  }
+
+  void computeInF32(Operation *op, Type missing) {
+    OpBuilder builder(op);
+    Type wide = builder.getF32Type();
+    for (OpOperand &operand : op->getOpOperands())
+      if (Value value = operand.get(); isNarrow(value.getType()))
+        operand.set(castMarked(builder, op, value, value, wide));
+    builder.setInsertionPointAfter(op);
+    for (OpResult result : op->getResults()) {
+      if (!isNarrow(result.getType()))
+        continue;
+      Type narrow = getElementTypeOrSelf(result.getType());
+      result.setType(cast<RankedTensorType>(result.getType()).clone(wide));
+      Value rounded = castMarked(builder, op, result, result, narrow);
+      result.replaceAllUsesExcept(rounded, rounded.getDefiningOp());
+    }
+    remark::passed(op->getLoc(), remark::RemarkOpts::name("precision-free-cast").category("ad-precision"))
+        << remark::metric("operation", op->getName().getStringRef())
+        << remark::metric("missing", nameOf(missing));
+    if (NumericsLog *log = NumericsLog::get(op->getContext()))
+      log->record(op->getLoc(), DEBUG_TYPE, (op->getName().stripDialect() + ":" + nameOf(missing)).str());
+  }
+
+  void runOnOperation() override {
+    kernels.clear();
+    SmallVector<StringRef> entries;
+    StringRef(missing).split(entries, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/true);
+    for (StringRef entry : entries)
+      if (!missing.empty() && failed(readEntry(entry)))
+        return signalPassFailure();
+    SmallVector<std::pair<Operation *, Type>> found;
+    getOperation()->walk([&](Operation *op) {
+      if (Type type = missingType(op))
+        found.push_back({op, type});
+    });
+    LDBG() << found.size() << " operations have no kernel";
+    for (auto [op, type] : found)
+      computeInF32(op, type);
+  }
+
+  std::set<std::pair<std::string, std::string>> kernels;
+};
+} // namespace

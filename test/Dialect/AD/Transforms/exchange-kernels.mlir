@@ -1,0 +1,59 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+// What named kernels are made of: operations without permissions, in explicit orders. The attribute of an operation takes
+// precedence over the option.
+// RUN: ad-opt %s --ad-set-numerics=numerics=fast --ad-exchange-kernels='kernels=reduce_sum=serial,layer_norm=welford' --remarks-filter='ad-numerics' 2>%t.remarks | FileCheck %s --enable-var-scope
+// RUN: FileCheck %s --check-prefix=REMARK --input-file %t.remarks
+
+// REMARK-DAG: exchange-kernel{{.*}}kernel=serial, operation=ad.reduce_sum
+// REMARK-DAG: exchange-kernel{{.*}}kernel=pairwise, operation=ad.reduce_sum
+// REMARK-DAG: exchange-kernel{{.*}}kernel=bf16x3, operation=ad.dot
+// REMARK-NOT: kernel=written
+
+// CHECK-LABEL: @orders
+func.func @orders(%x: tensor<4x8xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  // CHECK: ad.reduce_sum %arg0 axes [1] {allow = #ad.allow<none>, order = #ad.order<block = 1099511627776>}
+  %0 = ad.reduce_sum %x axes [1] : tensor<4x8xf32> -> tensor<4xf32>
+  // CHECK: ad.reduce_sum %arg0 axes [1] {allow = #ad.allow<none>, order = #ad.order<block = 1>}
+  %1 = ad.reduce_sum %x axes [1] {ad.named_kernel = "pairwise"} : tensor<4x8xf32> -> tensor<4xf32>
+  // The written one keeps its permissions.
+  // CHECK: ad.reduce_sum %arg0 axes [1] {allow = #ad.allow<reorder|algebra{{.*}}>, order = #ad.order<lanes = 64, chunk = 4096>}
+  %2 = ad.reduce_sum %x axes [1] {ad.named_kernel = "written"} : tensor<4x8xf32> -> tensor<4xf32>
+  return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+// CHECK-LABEL: @welford
+// CHECK-SAME: (%[[X:.+]]: tensor<2x?xf16>
+func.func @welford(%x: tensor<2x?xf16>, %s: tensor<?xf16>, %b: tensor<?xf16>) -> tensor<2x?xf16> {
+  // CHECK: %[[WIDE:.+]] = ad.cast %[[X]] {allow = #ad.allow<none>} : tensor<2x?xf16> -> tensor<2x?xf32>
+  // CHECK: ad.require
+  // CHECK: scf.for %[[I:.+]] = {{.*}} iter_args({{.*}}) -> (tensor<i64>, tensor<2x1xf32>, tensor<2x1xf32>)
+  // CHECK-NEXT: ad.dynamic_slice %[[WIDE]][{{.*}}, %[[I]]] {allow = #ad.allow<none>} : tensor<2x?xf32> -> tensor<2x1xf32>
+  // CHECK: ad.div {{.*}}{allow = #ad.allow<none>}
+  // CHECK: scf.yield
+  // CHECK: ad.rsqrt
+  // CHECK-NOT: ad.layer_norm
+  // CHECK: return %{{.*}} : tensor<2x?xf16>
+  %y = ad.layer_norm %x, %s, %b epsilon 1.0e-5 : tensor<2x?xf16>, tensor<?xf16>
+  return %y : tensor<2x?xf16>
+}
+
+// CHECK-LABEL: @split
+// CHECK-SAME: (%[[A:.+]]: tensor<4x8xf32>, %[[B:.+]]: tensor<8x2xf32>)
+func.func @split(%a: tensor<4x8xf32>, %b: tensor<8x2xf32>) -> tensor<4x2xf32> {
+  // CHECK: %[[RAISED:.+]] = ad.max %[[A]], %{{.*}}
+  // CHECK: %[[CLAMPED:.+]] = ad.min %[[RAISED]], %{{.*}}
+  // CHECK: %[[A0:.+]] = ad.cast %[[CLAMPED]] {{.*}} -> tensor<4x8xbf16>
+  // CHECK: %[[BACK:.+]] = ad.cast %[[A0]] {{.*}} -> tensor<4x8xf32>
+  // CHECK: %[[REST:.+]] = ad.sub %[[A]], %[[BACK]]
+  // CHECK: %[[A1:.+]] = ad.cast %[[REST]] {{.*}} -> tensor<4x8xbf16>
+  // CHECK: %[[B0:.+]] = ad.cast {{.*}} -> tensor<8x2xbf16>
+  // CHECK: %[[B1:.+]] = ad.cast {{.*}} -> tensor<8x2xbf16>
+  // CHECK: %[[S:.+]] = ad.dot %[[A0]], %[[B1]] {allow = #ad.allow<none>, order = #ad.order<block = 512>} : {{.*}} -> tensor<4x2xf32>
+  // CHECK: %[[T:.+]] = ad.dot %[[A1]], %[[B0]] {{.*}} -> tensor<4x2xf32>
+  // CHECK: %[[U:.+]] = ad.add %[[S]], %[[T]]
+  // CHECK: %[[V:.+]] = ad.dot %[[A0]], %[[B0]] {{.*}} -> tensor<4x2xf32>
+  // CHECK: %[[W:.+]] = ad.add %[[U]], %[[V]]
+  // CHECK: return %[[W]]
+  %y = ad.dot %a, %b {ad.named_kernel = "bf16x3"} : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+  return %y : tensor<4x2xf32>
+}
