@@ -20,8 +20,9 @@ using mlir::ad::runner::usageError;
 
 namespace {
 
-constexpr StringRef columns[] = {"kind", "dtype", "shape", "summary", "op", "name", "value"};
-constexpr size_t requiredColumns = 6;
+constexpr StringRef columns[] = {"kind",  "dtype", "shape",    "summary", "op",    "name",
+                                 "value", "hash",  "location", "run",     "origin"};
+constexpr size_t requiredColumns = 6, columnsWithoutHash = 7;
 constexpr StringRef kinds[] = {"INPUT", "OUTPUT", "RESULT", "INITIA", "SPARSE", "NODE"};
 
 /// Cut or filled with blanks to `width`.
@@ -80,7 +81,8 @@ bool RecordReader::nextLine(llvm::SmallVectorImpl<StringRef> &cells) {
 
 Expected<Record> RecordReader::readRecord(llvm::ArrayRef<StringRef> cells) const {
   if (cells.size() < requiredColumns || cells.size() > std::size(columns))
-    return errorAt("expected 6 or 7 cells separated by tabs, found " + llvm::Twine(cells.size()));
+    return errorAt("expected 6 to " + llvm::Twine(std::size(columns)) + " cells separated by tabs, found " +
+                   llvm::Twine(cells.size()));
   Record record;
   record.kind = cells[0].str();
   if (!llvm::is_contained(kinds, cells[0]))
@@ -97,6 +99,12 @@ Expected<Record> RecordReader::readRecord(llvm::ArrayRef<StringRef> cells) const
     llvm::sys::path::append(path, cells[6]);
     record.value = path.str().str();
   }
+  auto cell = [&](size_t column) { return column < cells.size() ? cells[column] : StringRef(); };
+  record.hash = cell(7).str();
+  record.location = cell(8).str();
+  if (!cell(9).empty() && cell(9).getAsInteger(10, record.run))
+    return errorAt("expected a number of runs, found '" + cell(9) + "'");
+  record.origin = cell(10).str();
   return record;
 }
 
@@ -141,22 +149,33 @@ Record mlir::ad::diff::makeRecord(std::string kind, const adrt_tensor &tensor, s
   std::vector<Dim> shape;
   for (int64_t size : llvm::ArrayRef(tensor.shape, static_cast<size_t>(tensor.rank)))
     shape.push_back({size, ""});
-  return {std::move(kind),
-          dtypeName(static_cast<adrt_type>(tensor.type)),
-          std::move(shape),
-          fingerprint(tensor),
-          std::move(op),
-          std::move(name),
-          ""};
+  Record record;
+  record.kind = std::move(kind);
+  record.dtype = dtypeName(static_cast<adrt_type>(tensor.type));
+  record.shape = std::move(shape);
+  record.summary = fingerprint(tensor);
+  record.op = std::move(op);
+  record.name = std::move(name);
+  return record;
 }
 
 std::string mlir::ad::diff::formatRecords(llvm::ArrayRef<Record> records) {
-  std::string text = llvm::join(llvm::ArrayRef(columns), "\t") + "\n";
+  bool haveHashes = llvm::any_of(records, [](const Record &record) { return !record.hash.empty(); });
+  size_t width = haveHashes ? std::size(columns) : columnsWithoutHash;
+  std::string text = llvm::join(llvm::ArrayRef(columns).take_front(width), "\t") + "\n";
   for (const Record &record : records) {
-    const std::string cells[] = {record.kind,           record.dtype,        shapeText(record.shape),
-                                 record.summary,        cellText(record.op), cellText(record.name),
-                                 cellText(record.value)};
-    text += llvm::join(llvm::ArrayRef(cells), "\t") + "\n";
+    const std::string cells[] = {record.kind,
+                                 record.dtype,
+                                 shapeText(record.shape),
+                                 record.summary,
+                                 cellText(record.op),
+                                 cellText(record.name),
+                                 cellText(record.value),
+                                 record.hash,
+                                 cellText(record.location),
+                                 std::to_string(record.run),
+                                 record.origin};
+    text += llvm::join(llvm::ArrayRef(cells).take_front(width), "\t") + "\n";
   }
   return text;
 }

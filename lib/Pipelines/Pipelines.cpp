@@ -94,6 +94,8 @@ static void addFusion(OpPassManager &pm, const SharedOptions &options) {
   pm.addPass(createFusePass(fuse));
   pm.addPass(createSelectKernelsPass());
   pm.addPass(createVerifyFusedPass());
+  if (options.trace)
+    pm.addPass(createInsertTracePass());
 }
 
 void ad::buildAdFusionPipeline(OpPassManager &pm, const SharedOptions &options) {

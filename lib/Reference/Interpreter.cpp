@@ -121,7 +121,16 @@ int32_t Frame::runOperation(Operation *op) {
   }
   if (int32_t status = checkResults(op))
     return status;
-  return run.observer ? run.observer->ran(op, operands, all(op->getResults())) : ADRT_OK;
+  return run.observer ? observe(op, operands) : ADRT_OK;
+}
+
+int32_t Frame::observe(Operation *op, ArrayRef<Tensor> operands) {
+  SmallVector<Tensor> results = all(op->getResults());
+  if (int32_t status = run.observer->replaceResults(op, results))
+    return status;
+  for (auto [result, tensor] : llvm::zip_equal(op->getResults(), results))
+    set(result, tensor);
+  return run.observer->ran(op, operands, results);
 }
 
 int32_t Frame::runBlock(Block &block, ArrayRef<Tensor> arguments, SmallVectorImpl<Tensor> &yielded) {

@@ -116,6 +116,8 @@ public:
 private:
   int32_t runOperation(Operation *op);
   int32_t checkResults(Operation *op);
+  /// Shows an operation that ran to the observer.
+  int32_t observe(Operation *op, ArrayRef<Tensor> operands);
 
   llvm::DenseMap<Value, Tensor> values;
 };

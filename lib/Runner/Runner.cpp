@@ -3,6 +3,7 @@
 // ad-runner.
 #include "adjoint/Runner/Runner.h"
 #include "Environment.h"
+#include "Session/Replay.h"
 #include "Session/Session.h"
 #include "Tool.h"
 #include "adjoint/Dialect/AD/IR/ADDialect.h"
@@ -16,10 +17,22 @@ static void printKernels(llvm::raw_ostream &os) {
   mlir::ad::printNamedKernels(&context, os);
 }
 
+static int replay(const ToolRun &run, const Hooks &hooks) {
+  Options options = run.options;
+  if (llvm::Error error = readReplay(options))
+    return run.console.fail(std::move(error));
+  run.report.file = options.input;
+  run.report.entry = options.entry;
+  run.report.target = targetName(options.target).str();
+  return Session(options, hooks, run.report, run.console, run.interrupted, run.start).run();
+}
+
 int mlir::ad::runner::runnerMain(int argc, char **argv, const Hooks &hooks) {
   auto run = [&hooks](const ToolRun &run) {
     if (isCompiled(run.options))
       return runAdx(run);
+    if (!run.options.replayFolder.empty())
+      return replay(run, hooks);
     return Session(run.options, hooks, run.report, run.console, run.interrupted, run.start).run();
   };
   return runTool(argc, argv, {OptionSet::Compiler, run, printVersion, printEnvironment, printKernels});

@@ -11,6 +11,7 @@
 #include "adjoint/Pipelines/Pipelines.h"
 #include "adjoint/Runner/Executable/ReferenceExecutable.h"
 #include "adjoint/Runner/Runner.h"
+#include "adjoint/Runner/Trace/Trace.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
@@ -48,6 +49,7 @@ static void fill(SharedOptions &options, const runner::PipelineOptions &given) {
   options.optimize = given.optimize;
   options.fuse = given.fuse;
   options.profile = given.profile;
+  options.trace = given.trace;
 }
 
 static void fill(AdToCpuOptions &options, const runner::PipelineOptions &given) {
@@ -136,6 +138,7 @@ static runner::Hooks makeHooks() {
   hooks.buildGpuSimPipeline = buildGpuSimPipeline;
   hooks.buildCudaPipeline = buildCudaPipeline;
   hooks.makeReference = runner::makeReference;
+  hooks.makeTracer = runner::makeTracer;
   hooks.numericsReport = numericsReport;
   return hooks;
 }

@@ -59,7 +59,7 @@ TEST(Records, OfOtherFilesAreErrorsWithALine) {
   EXPECT_TEXT(errorOf("kind,dtype\n"), "is no table of records");
   EXPECT_TEXT(errorOf(header), "'run.tsv' has no records");
   EXPECT_TEXT(errorOf(header + "INPUT\tfloat32\n"),
-              "line 2: expected 6 or 7 cells separated by tabs, found 2");
+              "line 2: expected 6 to 11 cells separated by tabs, found 2");
   EXPECT_TEXT(errorOf(header + "INPUTS\tfloat32\t2\tABCD\t\tx\n"),
               "line 2: unknown kind 'INPUTS', expected INPUT,");
   EXPECT_TEXT(errorOf(header + "\nINPUT\tfloat32\t2x\tABCD\t\tx\n"),

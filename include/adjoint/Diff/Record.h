@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Records of a run: a line for each value that it computed. A file of records is a table whose cells are
-// separated by tabs, with the columns kind, dtype, shape, summary, op, name and, if tensors were kept, value.
+// separated by tabs, with the columns kind, dtype, shape, summary, op and name. Further columns may follow,
+// in this order: value, hash, location, run, origin.
 #ifndef ADJOINT_DIFF_RECORD_H
 #define ADJOINT_DIFF_RECORD_H
 
@@ -31,7 +32,11 @@ struct Record {
   std::string summary; ///< the fingerprint
   std::string op;      ///< of a result: the operation that computed it
   std::string name;
-  std::string value; ///< a file with the tensor; empty if it was not kept
+  std::string value;    ///< a file with the tensor; empty if it was not kept
+  std::string hash;     ///< of type, sizes and elements (contentHash); empty if it is not known
+  std::string location; ///< of the operation in the program
+  uint64_t run = 0;     ///< how often the operation had run before, in loops
+  std::string origin;   ///< `recomputed` if no kernel of the run wrote the value; empty otherwise
 
   /// The record in columns of fixed width, before it is fitted into a table.
   std::string toText() const;
@@ -46,7 +51,12 @@ const char *dtypeName(adrt_type type);
 /// The record of a value: its type, shape and fingerprint.
 Record makeRecord(std::string kind, const adrt_tensor &tensor, std::string op, std::string name);
 
-/// The text of a file of records. A `value` is the name of a file in the folder of the records.
+/// 16 hexadecimal digits that are equal for equal bits. All NaNs count as one: their bits are not in the
+/// contract.
+std::string contentHash(const adrt_tensor &tensor);
+
+/// The text of a file of records. Columns after `value` are left out if no record has a hash. A `value` is
+/// the name of a file in the folder of the records.
 std::string formatRecords(llvm::ArrayRef<Record> records);
 
 /// Reads the text of a file of records. Files of tensors are named from the folder of `file`.

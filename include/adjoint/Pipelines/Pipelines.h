@@ -38,6 +38,8 @@ struct SharedOptions : virtual ::mlir::detail::PassOptions {
       llvm::cl::init(true)};
   Option<std::string> fuse{*this, "fuse", llvm::cl::desc(fusePolicyHelp()), llvm::cl::init("grow")};
   Option<bool> profile{*this, "profile", llvm::cl::desc("Time each kernel"), llvm::cl::init(false)};
+  Option<bool> trace{*this, "trace", llvm::cl::desc("Pass the results of every fusion to the host"),
+                     llvm::cl::init(false)};
 };
 
 /// Options of `--ad-to-linalg` and `--ad-to-cpu`.

@@ -14,6 +14,10 @@ class Observer {
 public:
   virtual ~Observer() = default;
 
+  /// `op` has run, and its results may be replaced by tensors of the same types and sizes: later operations
+  /// read those. Comes before `ran`.
+  virtual int32_t replaceResults(Operation *op, MutableArrayRef<Tensor> results) { return ADRT_OK; }
+
   /// `op` has run. Operations of its regions and of functions that it calls come before it, once for each
   /// time that they ran; terminators do not come. The tensors are those of `op`'s operands and results, in
   /// order; whoever keeps one shares its elements. A status other than ADRT_OK ends the run with it.

@@ -38,6 +38,31 @@ def InsertShapeChecksPass : Pass<"ad-insert-shape-checks", "::mlir::func::FuncOp
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def InsertTracePass : Pass<"ad-insert-trace", "::mlir::ModuleOp"> {
+  let summary = "Pass the results of every fusion to the host";
+  let description = [{
+    Inserts an `ad.receive "ad.trace"` of the results after each fusion.
+
+    A trace has every value of a run. The pass runs after fusion and the choice of kernels, so that a traced program has
+    the kernels of the same program without a trace, and their bits. The host gets the results in the order of the
+    program, in each iteration of loops, on every target. From them it computes the values inside of fusions
+    (decision 0025).
+
+    Refuses a program that receives a value of the name `ad.trace` itself.
+
+    Before:
+    ```mlir
+    %y = ad.fusion elementwise (%a = %x) : (tensor<4xf32>) -> tensor<4xf32> { … }
+    ```
+    After:
+    ```mlir
+    %y = ad.fusion elementwise (%a = %x) : (tensor<4xf32>) -> tensor<4xf32> { … }
+    ad.receive "ad.trace"(%y) : tensor<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::ad::ADDialect"];
+}
+
 def PrepackOperandsPass : Pass<"ad-prepack-operands", "::mlir::func::FuncOp"> {
   let summary = "Pack loop-invariant matrices before the loop";
   let description = [{

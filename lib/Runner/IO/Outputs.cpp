@@ -16,18 +16,6 @@ using llvm::StringRef;
 
 namespace {
 
-/// A file name for any name of a program. It has no path and is not hidden.
-std::string fileName(StringRef name) {
-  std::string file;
-  for (char character : name)
-    file += llvm::isAlnum(character) || StringRef("_-.+").contains(character) ? character : '_';
-  if (file.empty() || file.front() == '.')
-    file.insert(file.begin(), '_');
-  constexpr size_t maxLength = 200;
-  file.resize(std::min(file.size(), maxLength));
-  return file + ".npy";
-}
-
 std::string valueName(StringRef name, int32_t index, int32_t count) {
   return count == 1 ? name.str() : (name + "." + llvm::Twine(index)).str();
 }
@@ -46,10 +34,21 @@ Error checkFile(StringRef path, const Options &options) {
 
 } // namespace
 
+std::string mlir::ad::runner::npyFileName(StringRef name) {
+  std::string file;
+  for (char character : name)
+    file += llvm::isAlnum(character) || StringRef("_-.+").contains(character) ? character : '_';
+  if (file.empty() || file.front() == '.')
+    file.insert(file.begin(), '_');
+  constexpr size_t maxLength = 200;
+  file.resize(std::min(file.size(), maxLength));
+  return file + ".npy";
+}
+
 Error Outputs::assignFiles() {
   llvm::StringMap<std::string> owners; // by file name
   auto assign = [&](StringRef kind, StringRef name) -> Error {
-    std::string file = fileName(name), owner = (kind + " '" + name + "'").str();
+    std::string file = npyFileName(name), owner = (kind + " '" + name + "'").str();
     auto [other, isNew] = owners.try_emplace(file, owner);
     if (!isNew)
       return usageError(other->second + " and " + owner + " would both be written to " + file +

@@ -43,12 +43,19 @@ struct Conflict {
   StringRef reason;
 };
 
-constexpr StringRef aboutRuns[] = {"--print",   "--out-dir", "--repeat",         "--warmup",
-                                   "--threads", "--bench",   "--numerics-report"};
-constexpr StringRef aboutChecks[] = {"--traffic", "--check-gradients"};
+constexpr StringRef aboutRuns[] = {"--print", "--out-dir", "--repeat",          "--warmup", "--threads",
+                                   "--bench", "--trace",   "--numerics-report", "--replay"};
+constexpr StringRef aboutChecks[] = {"--traffic", "--check-gradients", "--trace", "--replay"};
+/// A trace is of one run, and a run that is repeated has the options of that trace.
+constexpr StringRef aboutSeveralRuns[] = {"--repeat", "--warmup", "--bench"};
+constexpr StringRef recorded[] = {
+    "--entry", "--arg",  "--feed", "--dim",  "--numerics", "--precision", "--fuse",
+    "--tiles", "--tile", "--cpu",  "--chip", "-O0",        "--kernel",    "--missing-kernels"};
 constexpr Conflict conflicts[] = {
     {"--check-gradients", aboutRuns, "--check-gradients prints how gradients compare, and nothing else"},
     {"--emit", aboutChecks, "--emit runs nothing"},
+    {"--trace", aboutSeveralRuns, "--trace records one run"},
+    {"--replay", recorded, "--replay repeats the recorded run"},
 };
 
 /// An option that needs one of `others`.
@@ -59,7 +66,9 @@ struct Need {
 };
 
 constexpr StringRef measured[] = {"--repeat", "--report", "--bench"};
+constexpr StringRef traced[] = {"--trace"};
 constexpr Need needs[] = {
+    {"--trace-tensors", traced, "--trace-tensors says what --trace keeps; add --trace DIR"},
     {"--warmup", measured, "--warmup comes before what is measured; add --repeat, --report or --bench"},
 };
 

@@ -44,6 +44,10 @@ Error OptionsReader::readInput(Options &options) const {
   if (!inputs.empty() && StringRef(inputs.front()).ends_with(".npy"))
     return usageError(Twine("expected a program ") + programFile(set) + ", found the array '" +
                       inputs.front() + "'; give arrays to --arg NAME=FILE.npy");
+  if (has(OPT_replay) && !inputs.empty())
+    return usageError("--replay runs the program of the trace; leave '" + inputs.front() + "' out");
+  if (has(OPT_replay))
+    return Error::success();
   if (!inputs.empty())
     options.input = inputs.front();
   else if (!isAboutTool(options))
@@ -216,6 +220,9 @@ Error OptionsReader::readOutputs(Options &options) const {
   options.numericsReport = text(OPT_numerics_report);
   options.dumpOptimized = text(OPT_dump_optimized);
   options.emit = text(OPT_emit);
+  options.trace = text(OPT_trace);
+  options.traceTensors = text(OPT_trace_tensors);
+  options.replayFolder = text(OPT_replay);
   options.print = list.hasArg(OPT_print);
   options.traffic = list.hasArg(OPT_traffic);
   return Error::success();

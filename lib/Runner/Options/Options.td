@@ -53,6 +53,9 @@ def traffic : Switch<"traffic", "Count the memory requests of kernels of the emu
 def check_gradients : Switch<"check-gradients", "Compare the gradients of the entry with differences in f64">;
 defm numerics_report : Value<"numerics-report", "FILE.json", "Write every use of a numerics permission">;
 defm dump_optimized : Value<"dump-optimized", "FILE.mlir", "Write the optimised program, which runs again to the same bits">;
+defm trace : Value<"trace", "DIR", "Write a record of every value of the run into a new folder, with the program, its stages, inputs and outputs; results have the same bits as without it">;
+defm trace_tensors : Value<"trace-tensors", "all|NAME[,…]", "The values whose tensors the trace keeps, by name or operation">;
+defm replay : Value<"replay", "DIR", "Run the program of a trace again with its inputs and options, and compare the results with its outputs">;
 defm fuse : Value<"fuse", "POLICY", "Which operations become one kernel: grow (default), single, a kernel for each operation, or layers, groups along the layers of the dependence graph">;
 defm tiles : Value<"tiles", "TABLE", "Sizes of tiles in kernels of target cpu: large (default) or small, for tests; results are the same">;
 def O0 : Flag<["-"], "O0">, HelpText<"Do not simplify the program; unused operations "

@@ -3,14 +3,17 @@
 // Runs a loaded program with the options.
 #include "Execution.h"
 #include "Bench.h"
+#include "Replay.h"
 #include "adjoint/Runner/IO/Print.h"
 #include "adjoint/Runtime/Host/ThreadPool.h"
+#include "adjoint/Support/TraceName.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <cstring>
 #include <unistd.h>
 
+using namespace mlir::ad;
 using namespace mlir::ad::runner;
 using llvm::Error;
 using llvm::Expected;
@@ -46,7 +49,8 @@ private:
 } // namespace
 
 int Execution::run(Executable &executable, const Signature &signature, std::vector<Weight> weights,
-                   llvm::MemoryBufferRef source) {
+                   llvm::MemoryBufferRef source, Tracer *newTracer) {
+  tracer = newTracer;
   // All threads generate random arguments.
   report.threads = resolveThreads(options.threads);
   adrt::ThreadPool::get().reserve(report.threads);
@@ -81,13 +85,24 @@ void Execution::connect(adrt_context &context, Bindings &bindings, Outputs &outp
   };
   context.feedsAhead = true; // files and generators do not depend on received values
   context.feed = [&](const char *name, const adrt_tensor &destination, std::string &error) {
-    return bindings.feed(name, destination, error);
+    int32_t status = bindings.feed(name, destination, error);
+    return tracer && status == ADRT_OK ? tracer->fed(name, destination, error) : status;
   };
   context.receive = [&](const char *name, const adrt_tensor *values, int32_t count, std::string &error) {
-    if (count > 0)
-      showReceived(name, values[0]);
-    return outputs.receive(name, values, count, error);
+    return receive(outputs, name, {values, static_cast<size_t>(count)}, error);
   };
+}
+
+int32_t Execution::receive(Outputs &outputs, const char *name, llvm::ArrayRef<adrt_tensor> values,
+                           std::string &error) {
+  if (tracer)
+    if (int32_t status = tracer->received(name, values, error))
+      return status;
+  if (name == kTraceName)
+    return ADRT_OK;
+  if (!values.empty())
+    showReceived(name, values[0]);
+  return outputs.receive(name, values.data(), static_cast<int32_t>(values.size()), error);
 }
 
 /// The callback may use the console and the outputs: the thread that runs the program waits for the kernel.
@@ -126,7 +141,8 @@ void Execution::recordRun(adrt_context &context, Executable &executable, std::op
   report.graphs = context.getDevice() ? context.getDevice()->getGraphCounts() : adrt::GraphCounts();
 }
 
-int Execution::finish(adrt_context &context, Outputs &outputs, llvm::ArrayRef<adrt_tensor> results) {
+int Execution::finish(adrt_context &context, const Signature &signature, Outputs &outputs,
+                      llvm::ArrayRef<adrt_tensor> results) {
   console.clearProgress();
   if (context.measurement) {
     Error error = writeBenchLine(options, report, context.getDevice());
@@ -134,6 +150,9 @@ int Execution::finish(adrt_context &context, Outputs &outputs, llvm::ArrayRef<ad
   }
   if (Error error = outputs.finish(results))
     return console.fail(std::move(error));
+  if (!options.replayFolder.empty())
+    if (Error error = checkReplay(options, signature, results))
+      return console.fail(std::move(error));
   printTraffic(llvm::outs(), report.traffic);
   if (options.repeat > 1)
     console.note("median of " + llvm::Twine(options.repeat) +
@@ -177,6 +196,9 @@ int Execution::runAll(Executable &executable, const Signature &signature, Bindin
     measure(context, signature);
   sharedBefore = adrt::ThreadPool::get().getSharedLoops();
 
+  if (tracer)
+    if (Error error = tracer->start(signature, bindings, executable))
+      return console.fail(std::move(error));
   executable.setEmulation(options.emulation, options.traffic);
   StageScope stage(report.stages, "run");
   report.kernelNames = executable.getKernelNames();
@@ -189,9 +211,18 @@ int Execution::runAll(Executable &executable, const Signature &signature, Bindin
       bindings.rewindFeeds();
     }
     if (int32_t status = runOnce(index, executable, context, bindings, outputs, results); status != ADRT_OK)
-      return console.fail(status, context.getError(), source);
+      return finishTrace(status, context, {}, console.fail(status, context.getError(), source));
     if (Error error = checkInterruptAfter(index))
       return console.fail(std::move(error));
   }
-  return finish(context, outputs, results);
+  return finishTrace(ADRT_OK, context, results, finish(context, signature, outputs, results));
+}
+
+int Execution::finishTrace(int32_t status, adrt_context &context, llvm::ArrayRef<adrt_tensor> results,
+                           int code) {
+  if (!tracer)
+    return code;
+  Error error = tracer->finish(status, context.getError(), results, report);
+  int traceCode = error ? console.fail(std::move(error)) : ExitDone;
+  return code == ExitDone ? traceCode : code;
 }

@@ -9,6 +9,7 @@
 #include "adjoint/Runner/IO/Bindings.h"
 #include "adjoint/Runner/IO/Outputs.h"
 #include "adjoint/Runner/IO/Report.h"
+#include "adjoint/Runner/Session/Tracer.h"
 
 namespace mlir::ad::runner {
 
@@ -20,9 +21,9 @@ public:
         start(start) {}
 
   /// Returns the exit code; every failure has been printed. `source` is the text of the program, if there is
-  /// one; `weights` are the arguments that are stored with the program.
+  /// one; `weights` are the arguments that are stored with the program; `tracer` may be null.
   int run(Executable &executable, const Signature &signature, std::vector<Weight> weights,
-          llvm::MemoryBufferRef source);
+          llvm::MemoryBufferRef source, Tracer *tracer = nullptr);
 
 private:
   int runAll(Executable &executable, const Signature &signature, Bindings &bindings, Outputs &outputs,
@@ -35,7 +36,11 @@ private:
   unsigned runCount() const { return options.warmup + options.repeat; }
   /// `seconds` is empty for a warm-up run.
   void recordRun(adrt_context &context, Executable &executable, std::optional<double> seconds);
-  int finish(adrt_context &context, Outputs &outputs, llvm::ArrayRef<adrt_tensor> results);
+  /// Completes the trace of a run that ended with `code`, and returns the exit code.
+  int finishTrace(int32_t status, adrt_context &context, llvm::ArrayRef<adrt_tensor> results, int code);
+  int32_t receive(Outputs &outputs, const char *name, llvm::ArrayRef<adrt_tensor> values, std::string &error);
+  int finish(adrt_context &context, const Signature &signature, Outputs &outputs,
+             llvm::ArrayRef<adrt_tensor> results);
   void watch(adrt_context &context, Outputs &outputs, llvm::MemoryBufferRef source);
   /// Prepares the context for --bench.
   static void measure(adrt_context &context, const Signature &signature);
@@ -47,6 +52,7 @@ private:
   Console &console;
   std::function<bool()> interrupted;
   Clock::time_point start;
+  Tracer *tracer = nullptr;
   llvm::StringMap<int64_t> received;
   int64_t sharedBefore = 0; // loops of the process that ran on more than one thread before the runs
 };

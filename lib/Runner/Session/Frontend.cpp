@@ -127,6 +127,7 @@ PipelineOptions Frontend::pipelineOptions(const CpuTarget &cpu) const {
   pipeline.chip = chipFor(options);
   pipeline.tile = options.tile;
   pipeline.profile = !options.report.empty();
+  pipeline.trace = !options.trace.empty();
   pipeline.cpu = cpu.cpu;
   pipeline.cpuFeatures = cpu.features;
   pipeline.vectorBytes = cpu.vectorBytes;
@@ -245,6 +246,8 @@ Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
     return signature.takeError();
   program.signature = std::move(*signature);
   hideOthers(*program.module, options.entry);
+  if (tracer)
+    tracer->parsed(*program.module);
   report.numerics = numericsName(*program.module);
   return std::move(program);
 }
@@ -266,6 +269,8 @@ Error Frontend::runPipeline(ModuleOp module, PipelineBuilder build, const Pipeli
   passes.enableVerifier(false);
 #endif
   passes.addInstrumentation(createPassTimer(report.passes));
+  if (tracer)
+    passes.addInstrumentation(tracer->observePasses());
   ErrorCounter errors(module.getContext());
   PassSkipper skipper(module.getContext(), interruption);
   if (failed(passes.run(module)) || failed(verify(module)))
@@ -327,9 +332,12 @@ Expected<CompiledProgram> Frontend::generate(LoadedProgram &program, const CpuTa
 }
 
 Expected<CompiledProgram> Frontend::compile(const llvm::MemoryBuffer &input, const CpuTarget &cpu) {
-  Expected<LoadedProgram> program = parse(input);
-  if (!program)
-    return program.takeError();
+  Expected<LoadedProgram> parsed = parse(input);
+  if (!parsed)
+    return parsed.takeError();
+  auto program = std::make_shared<LoadedProgram>(std::move(*parsed));
+  if (tracer)
+    tracer->keep(program);
   Expected<CompiledProgram> compiled = generate(*program, cpu);
   if (!compiled)
     return compiled.takeError();

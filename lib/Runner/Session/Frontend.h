@@ -42,6 +42,9 @@ public:
            const std::function<bool()> &interrupted)
       : options(options), hooks(hooks), report(report), listener(listener), interruption(interrupted) {}
 
+  /// Shows all stages to the tracer, which may be null.
+  void setTracer(Tracer *newTracer) { tracer = newTracer; }
+
   /// Loads a compiled program from the cache, or parses, lowers and compiles it.
   llvm::Expected<LoadedProgram> load(const llvm::MemoryBuffer &input);
   /// Parses the program and reads its signature. The result has no executable.
@@ -89,6 +92,7 @@ private:
   Report &report;
   Listener &listener;
   Interruption interruption;
+  Tracer *tracer = nullptr;
 };
 
 } // namespace mlir::ad::runner

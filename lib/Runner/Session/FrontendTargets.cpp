@@ -14,8 +14,8 @@ using llvm::Error;
 using llvm::Expected;
 
 std::unique_ptr<ObjectCache> Frontend::openCache() {
-  // A dump needs the passes to run.
-  if (options.cache == "off" || !options.dumpOptimized.empty())
+  // A dump and a trace need the passes to run.
+  if (options.cache == "off" || !options.dumpOptimized.empty() || !options.trace.empty())
     return nullptr;
   std::string directory = options.cache.empty() ? ObjectCache::defaultDirectory() : options.cache, warning;
   if (directory.empty())
@@ -34,8 +34,9 @@ static std::string policyText(StringRef precision) {
 
 std::string Frontend::cacheKey(const llvm::MemoryBuffer &input, const CpuTarget &cpu) const {
   // A structured binding of all fields: with a new field, this does not compile until the key has it.
-  const auto [entry, numerics, precision, kernels, missingKernels, optimize, fuse, tiles, tile, profile, chip,
-              cpuName, cpuFeatures, vectorBytes, dotProducts, halfInstructions] = pipelineOptions(cpu);
+  const auto [entry, numerics, precision, kernels, missingKernels, optimize, fuse, tiles, tile, profile,
+              trace, chip, cpuName, cpuFeatures, vectorBytes, dotProducts, halfInstructions] =
+      pipelineOptions(cpu);
   CacheKey key;
   key.add(buildId());
   key.add(std::to_string(ADRT_ABI_VERSION));
@@ -48,6 +49,7 @@ std::string Frontend::cacheKey(const llvm::MemoryBuffer &input, const CpuTarget 
     key.add(text);
   key.add(optimize ? "optimize" : "");
   key.add(profile ? "profile" : "");
+  key.add(trace ? "trace" : "");
   key.add(dotProducts ? "dot products" : "");
   key.add(halfInstructions ? "half instructions" : "");
   key.add(cpu.featureString());

@@ -35,6 +35,10 @@ int Session::run() {
     return checkGradients(**input, frontend);
   if (!options.emit.empty())
     return emit(**input, frontend);
+  std::unique_ptr<Tracer> tracer;
+  if (Error error = openTrace(**input, tracer))
+    return console.fail(std::move(error));
+  frontend.setTracer(tracer.get());
   Expected<LoadedProgram> program = frontend.load(**input);
   if (!program)
     return console.fail(program.takeError());
@@ -42,7 +46,16 @@ int Session::run() {
   if (Error error = writeJSON(options.numericsReport, program->numericsReport))
     return console.fail(std::move(error));
   return Execution(options, report, console, interrupted, start)
-      .run(*program->executable, program->signature, {}, **input);
+      .run(*program->executable, program->signature, {}, **input, tracer.get());
+}
+
+Error Session::openTrace(const llvm::MemoryBuffer &input, std::unique_ptr<Tracer> &tracer) {
+  if (options.trace.empty())
+    return Error::success();
+  if (!hooks.makeTracer)
+    return exitError(ExitNoTarget, "--trace is not available: this build has no reference interpreter");
+  tracer = hooks.makeTracer(options, input.getBuffer());
+  return tracer->open();
 }
 
 int Session::emit(const llvm::MemoryBuffer &input, Frontend &frontend) {

@@ -21,6 +21,8 @@ public:
   int run();
 
 private:
+  /// Makes the tracer of --trace.
+  llvm::Error openTrace(const llvm::MemoryBuffer &input, std::unique_ptr<Tracer> &tracer);
   int emit(const llvm::MemoryBuffer &input, Frontend &frontend);
   int checkGradients(const llvm::MemoryBuffer &input, Frontend &frontend);
 

@@ -3,10 +3,12 @@
 // Makes records of operations that ran.
 #include "adjoint/Runner/Trace/ValueRecorder.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Support/Error.h"
 #include "adjoint/Support/LocationText.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace mlir::ad::runner;
@@ -52,13 +54,21 @@ FileLineColLoc findPosition(Location location) {
   return position;
 }
 
+bool isConstant(Operation *op) { return op->hasTrait<OpTrait::ConstantLike>(); }
+
+/// Sizes, and constants that compute them, are no values of the program.
+bool isRecorded(Operation *op, unsigned result) {
+  Type type = op->getResult(result).getType();
+  return isa<RankedTensorType>(type) || (!type.isIndex() && !isConstant(op));
+}
+
 /// Whether the results are those of operations inside.
 bool forwardsResults(Operation *op) { return op->getNumRegions() > 0 || isa<CallOpInterface>(op); }
 
-StringRef kindOf(Operation *op) {
-  if (op->hasTrait<OpTrait::ConstantLike>())
-    return "INITIA";
-  return isa<mlir::ad::FeedOp>(op) ? "INPUT" : "RESULT";
+/// FILE:LINE:COLUMN without the folder of the file, which differs between machines.
+std::string shortLocation(Location location) {
+  std::string text = mlir::ad::locationText(location);
+  return findPosition(location) ? llvm::sys::path::filename(text).str() : text;
 }
 
 } // namespace
@@ -68,48 +78,115 @@ std::string mlir::ad::runner::valueName(Operation *op, unsigned result, StringRe
   std::string name;
   if (position && position.getColumn() > 0)
     name = findResultName(findLine(source, position.getLine()), position.getColumn(), result);
-  return name.empty() ? locationText(op->getLoc()) : name;
+  return name.empty() ? shortLocation(op->getLoc()) : name;
+}
+
+std::string ValueRecorder::uniqueName(Operation *op, unsigned result) {
+  std::string &name = names[op->getResult(result)];
+  if (!name.empty())
+    return name;
+  name = valueName(op, result, source);
+  unsigned uses = ++nameUses[(op->getName().getStringRef() + " " + Twine(result) + " " + name).str()];
+  if (uses > 1)
+    name += "(" + std::to_string(uses) + ")";
+  return name;
+}
+
+void ValueRecorder::add(std::vector<Record> &list, Record record, const adrt_tensor &value) {
+  record.hash = ad::diff::contentHash(value);
+  if (keep) {
+    llvm::Expected<std::string> file = keep(record, value);
+    if (file)
+      record.value = std::move(*file);
+    else
+      problem = consumeExitError(file.takeError()).second;
+  }
+  list.push_back(std::move(record));
+}
+
+void ValueRecorder::addOutput(Operation *op, ArrayRef<reference::Tensor> values) {
+  for (auto [index, value] : llvm::enumerate(values)) {
+    std::string name = cast<ReceiveOp>(op).getName().str();
+    if (values.size() > 1)
+      name += "." + std::to_string(index);
+    Record record = makeRecord("OUTPUT", value.view(), "", std::move(name));
+    record.location = shortLocation(op->getLoc());
+    record.run = runs[op];
+    add(computed, std::move(record), value.view());
+  }
+}
+
+void ValueRecorder::addValue(Operation *op, unsigned result, const reference::Tensor &value,
+                             bool isRecomputed) {
+  if (!isRecorded(op, result))
+    return;
+  std::string name = uniqueName(op, result), kind = isConstant(op) ? "INITIA" : "RESULT", operation;
+  if (auto feed = dyn_cast<FeedOp>(op)) {
+    kind = "INPUT";
+    name = feed.getName().str();
+    if (unsigned count = feedCounts[name]++; count > 0)
+      name += "[" + std::to_string(count) + "]";
+  } else if (!isConstant(op)) {
+    operation = op->getName().getStringRef().str();
+  }
+  Record record = makeRecord(std::move(kind), value.view(), std::move(operation), std::move(name));
+  record.location = shortLocation(op->getLoc());
+  record.run = runs[op];
+  if (isRecomputed)
+    record.origin = "recomputed";
+  add(isConstant(op) ? constants : computed, std::move(record), value.view());
+}
+
+// The results of the fusion are those of the run; what it yields is what they are.
+void ValueRecorder::addFusion(Operation *fusion, ArrayRef<reference::Tensor> results) {
+  OperandRange yielded = cast<FusionOp>(fusion).getBody().front().getTerminator()->getOperands();
+  for (Pending &value : std::exchange(pending, {})) {
+    auto found = llvm::find(yielded, value.op->getResult(value.result));
+    bool isYielded = found != yielded.end();
+    const reference::Tensor &tensor =
+        isYielded ? results[static_cast<size_t>(found - yielded.begin())] : value.value;
+    addValue(value.op, value.result, tensor, recomputed && !isYielded);
+    if (value.result + 1 == value.op->getNumResults())
+      ++runs[value.op];
+  }
 }
 
 int32_t ValueRecorder::ran(Operation *op, ArrayRef<reference::Tensor> operands,
                            ArrayRef<reference::Tensor> results) {
-  if (auto receive = dyn_cast<ReceiveOp>(op))
-    for (auto [index, value] : llvm::enumerate(operands)) {
-      std::string name = receive.getName().str();
-      if (operands.size() > 1)
-        name += "." + std::to_string(index);
-      computed.push_back(makeRecord("OUTPUT", value.view(), "", std::move(name)));
+  bool isInside = isa<FusionOp>(op->getParentOp());
+  if (isa<FusionOp>(op))
+    addFusion(op, results);
+  else if (isa<ReceiveOp>(op))
+    addOutput(op, operands);
+  else if (!forwardsResults(op) && !(isConstant(op) && runs.contains(op)))
+    for (auto [index, value] : llvm::enumerate(results)) {
+      if (isInside && !isConstant(op))
+        pending.push_back({op, static_cast<unsigned>(index), value});
+      else
+        addValue(op, static_cast<unsigned>(index), value, false);
     }
-  bool isConstant = op->hasTrait<OpTrait::ConstantLike>();
-  if (forwardsResults(op) || (isConstant && !seenConstants.insert(op).second))
-    return ADRT_OK;
-  for (auto [index, value] : llvm::enumerate(results))
-    if (!op->getResult(index).getType().isIndex())
-      (isConstant ? constants : computed).push_back(recordResult(op, static_cast<unsigned>(index), value));
-  return ADRT_OK;
+  if (!isInside || isConstant(op))
+    ++runs[op];
+  return problem.empty() ? ADRT_OK : ADRT_HOST_ERROR;
 }
 
-Record ValueRecorder::recordResult(Operation *op, unsigned result, const reference::Tensor &value) {
-  StringRef kind = kindOf(op);
-  std::string name = valueName(op, result, source);
-  if (auto feed = dyn_cast<FeedOp>(op)) {
-    name = feed.getName().str();
-    if (unsigned count = feedCounts[name]++; count > 0)
-      name += "[" + std::to_string(count) + "]";
-  }
-  return makeRecord(kind.str(), value.view(), kind == "RESULT" ? op->getName().getStringRef().str() : "",
-                    std::move(name));
+void ValueRecorder::addArgument(StringRef name, const adrt_tensor &value) {
+  add(arguments, makeRecord("INPUT", value, "", name.str()), value);
 }
 
-std::vector<Record> ValueRecorder::takeRecords(const Signature &signature, llvm::ArrayRef<Tensor> arguments,
-                                               const RunValues &values) {
+void ValueRecorder::addResult(StringRef name, const adrt_tensor &value) {
+  add(results, makeRecord("OUTPUT", value, "", name.str()), value);
+}
+
+std::vector<Record> ValueRecorder::takeRecords() {
   std::vector<Record> records = std::move(constants);
-  for (auto [spec, argument] : llvm::zip(signature.arguments, arguments))
-    records.push_back(makeRecord("INPUT", argument.view(), "", spec.name));
-  llvm::move(computed, std::back_inserter(records));
-  for (const NamedTensor &result : values.results)
-    records.push_back(makeRecord("OUTPUT", result.value.view(), "", result.name));
+  for (std::vector<Record> *list : {&arguments, &computed, &results})
+    llvm::move(*list, std::back_inserter(records));
   return records;
+}
+
+llvm::Error ValueRecorder::takeError() {
+  return problem.empty() ? llvm::Error::success() : usageError(problem);
 }
 
 static std::optional<std::vector<mlir::ad::diff::Dim>> shapeOf(Type type) {

@@ -11,6 +11,9 @@
 
 namespace mlir::ad::runner {
 
+/// The name of a file for a value of any name. It has no path and is not hidden.
+std::string npyFileName(llvm::StringRef name);
+
 class Outputs {
 public:
   /// Makes the folder and assigns a file to every name; names that map to the same file are an error.

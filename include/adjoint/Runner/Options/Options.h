@@ -56,7 +56,10 @@ struct Options {
   double timeoutKernel = 0; ///< seconds; 0: no limit
   bool replay = true;       ///< repeated launches are replayed as CUDA graphs
   std::string report, numericsReport, dumpOptimized;
-  bool traffic = false; ///< counted and printed
+  std::string trace;        ///< the folder of the trace; empty: none
+  std::string traceTensors; ///< names and operations whose tensors the trace keeps, or `all`
+  std::string replayFolder; ///< the trace whose run is repeated; empty: none
+  bool traffic = false;     ///< counted and printed
   adrt::Emulation emulation;
   bool checkGradients = false;
   bool optimize = true;

@@ -7,6 +7,7 @@
 #include "adjoint/Runner/Executable/Executable.h"
 #include "adjoint/Runner/IO/Bindings.h"
 #include "adjoint/Runner/Options/Options.h"
+#include "adjoint/Runner/Session/Tracer.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -24,6 +25,7 @@ struct PipelineOptions {
   std::string tiles;          ///< the tile table of ad-emit-cpu
   std::string tile;           ///< the option of ad-emit-gpu
   bool profile = false;       ///< kernels are timed
+  bool trace = false;         ///< the host receives the results of all fusions
   std::string chip;           ///< of a GPU; empty: the choice of the target
   std::string cpu;            ///< by LLVM's name
   std::vector<std::string> cpuFeatures;
@@ -50,6 +52,8 @@ struct Hooks {
   void (*buildCudaPipeline)(mlir::OpPassManager &, const PipelineOptions &) = nullptr;
   /// The reference interpreter for a module that outlives it.
   std::unique_ptr<Executable> (*makeReference)(mlir::ModuleOp, llvm::StringRef entry) = nullptr;
+  /// Records the values of a run for --trace; gets the text of the program.
+  std::unique_ptr<Tracer> (*makeTracer)(const Options &, llvm::StringRef program) = nullptr;
   /// Uses of numerics permissions by the passes that ran in a context, as a JSON array.
   llvm::json::Value (*numericsReport)(mlir::MLIRContext *) = nullptr;
 };

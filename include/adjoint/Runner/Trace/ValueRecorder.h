@@ -7,10 +7,11 @@
 #include "adjoint/Diff/Record.h"
 #include "adjoint/Reference/Observer.h"
 #include "adjoint/Runner/Executable/Signature.h"
-#include "adjoint/Runner/IO/RunValues.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
+
+#include <functional>
 
 namespace mlir::ad::runner {
 
@@ -18,27 +19,54 @@ namespace mlir::ad::runner {
 std::string valueName(Operation *op, unsigned result, llvm::StringRef source);
 
 /// Makes a record for each result of each operation that runs, in each iteration of loops. Constants count
-/// once. The values of a feed after the first one are NAME[1], NAME[2], …. Sizes, which have type index, and
-/// results of loops, branches and calls, which are those of operations in them, have no records.
+/// once. The values of a feed after the first one are NAME[1], NAME[2], …. Operations of one kind with one
+/// name get the names NAME, NAME(2), NAME(3), …. Sizes, which have type index, and results of loops, branches
+/// and calls, which are those of operations in them, have no records.
 class ValueRecorder : public reference::Observer {
 public:
-  /// `source` is the text of the program.
-  explicit ValueRecorder(llvm::StringRef source) : source(source) {}
+  /// Writes a tensor to a file, whose name goes into the record; an empty name if the tensor is not kept.
+  using KeepTensor = std::function<llvm::Expected<std::string>(const diff::Record &, const adrt_tensor &)>;
+
+  /// `source` is the text of the program. `keep` may be empty.
+  explicit ValueRecorder(llvm::StringRef source, KeepTensor keep = nullptr)
+      : source(source), keep(std::move(keep)) {}
 
   int32_t ran(Operation *op, ArrayRef<reference::Tensor> operands,
               ArrayRef<reference::Tensor> results) override;
 
-  /// Constants, arguments, what ran, and results. Called once, after the run.
-  std::vector<diff::Record> takeRecords(const Signature &signature, llvm::ArrayRef<Tensor> arguments,
-                                        const RunValues &values);
+  /// Values inside of fusions count as recomputed, except those that fusions yield.
+  void setRecomputed(bool newRecomputed) { recomputed = newRecomputed; }
+
+  void addArgument(llvm::StringRef name, const adrt_tensor &value);
+  void addResult(llvm::StringRef name, const adrt_tensor &value);
+  /// Constants, arguments, what ran, and results.
+  std::vector<diff::Record> takeRecords();
+  /// Why a tensor could not be kept; the run has stopped then.
+  llvm::Error takeError();
 
 private:
-  diff::Record recordResult(Operation *op, unsigned result, const reference::Tensor &value);
+  /// A value inside of a fusion that is not complete.
+  struct Pending {
+    Operation *op;
+    unsigned result;
+    reference::Tensor value;
+  };
+
+  void add(std::vector<diff::Record> &list, diff::Record record, const adrt_tensor &value);
+  void addOutput(Operation *op, ArrayRef<reference::Tensor> values);
+  void addValue(Operation *op, unsigned result, const reference::Tensor &value, bool isRecomputed);
+  void addFusion(Operation *fusion, ArrayRef<reference::Tensor> results);
+  std::string uniqueName(Operation *op, unsigned result);
 
   llvm::StringRef source;
-  llvm::StringMap<unsigned> feedCounts;
-  std::vector<diff::Record> constants, computed;
-  llvm::DenseSet<Operation *> seenConstants;
+  KeepTensor keep;
+  bool recomputed = false;
+  std::vector<diff::Record> constants, arguments, computed, results;
+  std::vector<Pending> pending;
+  std::string problem;
+  llvm::DenseMap<Operation *, uint64_t> runs;
+  llvm::DenseMap<Value, std::string> names;
+  llvm::StringMap<unsigned> nameUses, feedCounts;
 };
 
 /// A record of kind NODE for each operation of `module`, which does not run.

@@ -20,10 +20,14 @@ static Expected<std::vector<Record>> recordsOf(StringRef path, const DiffOptions
   if (!program)
     return program.takeError();
   ValueRecorder recorder((*text)->getBuffer());
+  for (auto [spec, argument] : llvm::zip((*program)->getSignature().arguments, (*program)->getArguments()))
+    recorder.addArgument(spec.name, argument.view());
   Expected<RunValues> values = (*program)->run(&recorder);
   if (!values)
     return values.takeError();
-  return recorder.takeRecords((*program)->getSignature(), (*program)->getArguments(), *values);
+  for (const NamedTensor &result : values->results)
+    recorder.addResult(result.name, result.value.view());
+  return recorder.takeRecords();
 }
 
 Expected<DiffReport> mlir::ad::diff::runAlignPrograms(const DiffOptions &options) {

@@ -1,0 +1,43 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What --trace sees of a compilation and of a run. The runner depends on no implementation: a tool gives one.
+#ifndef ADJOINT_RUNNER_SESSION_TRACER_H
+#define ADJOINT_RUNNER_SESSION_TRACER_H
+
+#include "adjoint/Runner/Executable/Executable.h"
+#include "adjoint/Runner/IO/Bindings.h"
+#include "adjoint/Runner/IO/Report.h"
+
+namespace mlir {
+class ModuleOp;
+class PassInstrumentation;
+} // namespace mlir
+
+namespace mlir::ad::runner {
+
+class Tracer {
+public:
+  virtual ~Tracer() = default;
+
+  /// An error if the trace cannot be written. Comes before everything else.
+  virtual llvm::Error open() = 0;
+  /// The program as it was parsed.
+  virtual void parsed(mlir::ModuleOp module) = 0;
+  /// Sees the program after each pass.
+  virtual std::unique_ptr<PassInstrumentation> observePasses() = 0;
+  /// Keeps a compiled program with its context, which the tracer may refer to.
+  virtual void keep(std::shared_ptr<void> program) = 0;
+  /// The program is about to run with these inputs.
+  virtual llvm::Error start(const Signature &signature, Bindings &bindings, Executable &executable) = 0;
+  /// The program has got a value of a feed. Returns a status of adrt.h.
+  virtual int32_t fed(const char *name, const adrt_tensor &value, std::string &error) = 0;
+  /// The program has sent values. Returns a status of adrt.h.
+  virtual int32_t received(const char *name, llvm::ArrayRef<adrt_tensor> values, std::string &error) = 0;
+  /// The run has ended with that status and that error. The trace is complete after this call.
+  virtual llvm::Error finish(int32_t status, const adrt::ErrorRecord &error,
+                             llvm::ArrayRef<adrt_tensor> results, const Report &report) = 0;
+};
+
+} // namespace mlir::ad::runner
+
+#endif // ADJOINT_RUNNER_SESSION_TRACER_H

@@ -1,0 +1,172 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Reads run.json of a trace, and compares results with recorded ones. The file is untrusted: it names files
+// of its folder alone.
+#include "Replay.h"
+#include "adjoint/Diff/Record.h"
+#include "adjoint/Support/Error.h"
+#include "adjoint/Support/Npy.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir::ad::runner;
+using llvm::Error;
+using llvm::Expected;
+using llvm::StringRef;
+
+namespace {
+
+/// A value of the trace: its name and its file.
+struct RecordedValue {
+  std::string name, file, source;
+};
+
+bool fromJSON(const llvm::json::Value &value, RecordedValue &recorded, llvm::json::Path path) {
+  llvm::json::ObjectMapper map(value, path);
+  return map && map.map("name", recorded.name) && map.map("file", recorded.file) &&
+         map.mapOptional("source", recorded.source);
+}
+
+struct RecordedOptions {
+  std::string entry, target, numerics, precision, fuse, tiles, tile, cpu, chip, schedule, kernels,
+      missingKernels;
+  bool optimize = true, replay = true;
+  unsigned threads = 0, smCount = 0;
+  uint64_t seed = 0;
+};
+
+bool fromJSON(const llvm::json::Value &value, RecordedOptions &options, llvm::json::Path path) {
+  llvm::json::ObjectMapper map(value, path);
+  return map && map.map("entry", options.entry) && map.map("target", options.target) &&
+         map.map("numerics", options.numerics) && map.map("precision", options.precision) &&
+         map.map("kernels", options.kernels) && map.map("missing_kernels", options.missingKernels) &&
+         map.map("optimize", options.optimize) && map.map("fuse", options.fuse) &&
+         map.map("tiles", options.tiles) && map.map("tile", options.tile) && map.map("cpu", options.cpu) &&
+         map.map("chip", options.chip) && map.map("threads", options.threads) &&
+         map.map("schedule", options.schedule) && map.map("seed", options.seed) &&
+         map.map("sm_count", options.smCount) && map.map("replay", options.replay);
+}
+
+struct RecordedRun {
+  std::string program;
+  RecordedOptions options;
+  std::vector<RecordedValue> inputs, feeds, outputs;
+};
+
+bool fromJSON(const llvm::json::Value &value, RecordedRun &run, llvm::json::Path path) {
+  llvm::json::ObjectMapper map(value, path);
+  return map && map.map("program", run.program) && map.map("options", run.options) &&
+         map.map("inputs", run.inputs) && map.map("feeds", run.feeds) && map.map("outputs", run.outputs);
+}
+
+/// The path of a file of the folder; empty if the name leaves the folder.
+std::string pathIn(StringRef folder, StringRef file) {
+  if (llvm::sys::path::is_absolute(file) || file.contains(".."))
+    return "";
+  llvm::SmallString<128> path(folder);
+  llvm::sys::path::append(path, file);
+  return path.str().str();
+}
+
+Expected<RecordedRun> readRun(StringRef folder) {
+  std::string path = pathIn(folder, "run.json");
+  auto text = llvm::MemoryBuffer::getFile(path);
+  if (!text)
+    return usageError("cannot read '" + llvm::Twine(path) + "': " + text.getError().message() +
+                      "; --replay needs a folder that --trace has written");
+  auto about = [&](Error error) {
+    return usageError("'" + llvm::Twine(path) + "' is not of a trace: " + llvm::toString(std::move(error)));
+  };
+  Expected<llvm::json::Value> value = llvm::json::parse((*text)->getBuffer());
+  if (!value)
+    return about(value.takeError());
+  RecordedRun run;
+  llvm::json::Path::Root root("run");
+  if (!fromJSON(*value, run, root))
+    return about(root.getError());
+  return run;
+}
+
+/// A feed that was read has its values in a file; one that was not needs none.
+std::string feedSource(StringRef folder, const RecordedValue &feed) {
+  std::string path = pathIn(folder, feed.file);
+  if (llvm::sys::fs::exists(path))
+    return path;
+  return feed.source.empty() || StringRef(feed.source).contains(".npy") ? "zeros" : feed.source;
+}
+
+Error applyOptions(const RecordedOptions &recorded, Options &options) {
+  static constexpr StringRef schedules[] = {"eager", "lazy", "shuffled"};
+  const StringRef *schedule = llvm::find(schedules, recorded.schedule);
+  if (schedule == std::end(schedules))
+    return usageError("unknown schedule '" + recorded.schedule + "' in the trace");
+  Expected<Target> target = parseTarget(recorded.target);
+  if (!target)
+    return target.takeError();
+  if (!options.targetGiven)
+    options.target = *target;
+  if (!recorded.numerics.empty())
+    if (Error error = parseNumerics(recorded.numerics, options))
+      return error;
+  options.entry = recorded.entry;
+  options.kernels = recorded.kernels;
+  options.missingKernels = recorded.missingKernels;
+  options.optimize = recorded.optimize;
+  options.fuse = recorded.fuse;
+  options.tiles = recorded.tiles;
+  options.tile = recorded.tile;
+  options.cpu = recorded.cpu;
+  options.chip = recorded.chip;
+  options.replay = recorded.replay;
+  options.emulation.schedule = static_cast<adsim::Schedule>(schedule - schedules);
+  options.emulation.seed = recorded.seed;
+  options.emulation.smCount = recorded.smCount;
+  options.precision = StringRef(recorded.precision).ends_with(".yaml")
+                          ? pathIn(options.replayFolder, recorded.precision)
+                          : recorded.precision;
+  return Error::success();
+}
+
+} // namespace
+
+Error mlir::ad::runner::readReplay(Options &options) {
+  Expected<RecordedRun> run = readRun(options.replayFolder);
+  if (!run)
+    return run.takeError();
+  if (Error error = applyOptions(run->options, options))
+    return error;
+  options.input = pathIn(options.replayFolder, run->program);
+  for (const RecordedValue &input : run->inputs)
+    options.arguments.push_back({input.name, pathIn(options.replayFolder, input.file)});
+  for (const RecordedValue &feed : run->feeds)
+    options.feeds.push_back({feed.name, feedSource(options.replayFolder, feed)});
+  return Error::success();
+}
+
+Error mlir::ad::runner::checkReplay(const Options &options, const Signature &signature,
+                                    llvm::ArrayRef<adrt_tensor> results) {
+  Expected<RecordedRun> run = readRun(options.replayFolder);
+  if (!run)
+    return run.takeError();
+  std::string different;
+  for (auto [spec, result] : llvm::zip(signature.results, results)) {
+    StringRef name = spec.name;
+    auto recorded = llvm::find_if(run->outputs, [=](const RecordedValue &v) { return v.name == name; });
+    if (recorded == run->outputs.end())
+      return usageError("the trace has no output '" + spec.name + "'");
+    Expected<NpyFile> file = NpyFile::open(pathIn(options.replayFolder, recorded->file));
+    if (!file)
+      return file.takeError();
+    Expected<Tensor> value = file->load(spec.type);
+    if (!value)
+      return value.takeError();
+    if (diff::contentHash(value->view()) != diff::contentHash(result))
+      different += (different.empty() ? "'" : ", '") + spec.name + "'";
+  }
+  if (different.empty())
+    return Error::success();
+  return exitError(ExitCheckFailed, "results with other bits than in the trace: " + different +
+                                        "; `ad-diff runs` compares two traces");
+}

@@ -1,0 +1,286 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Writes the folder of a trace. It has another name until it is complete.
+#include "adjoint/Runner/Trace/Trace.h"
+#include "FusionResults.h"
+#include "RunFile.h"
+#include "StageFiles.h"
+#include "adjoint/Reference/Reference.h"
+#include "adjoint/Runner/IO/Outputs.h"
+#include "adjoint/Runner/Trace/ValueRecorder.h"
+#include "adjoint/Support/Error.h"
+#include "adjoint/Support/OutputFile.h"
+#include "adjoint/Support/TraceName.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+
+#include <cstdlib>
+
+using namespace mlir;
+using namespace mlir::ad::runner;
+using llvm::Error;
+using llvm::Expected;
+
+namespace {
+
+class TraceFolder final : public Tracer {
+public:
+  TraceFolder(const Options &options, StringRef program)
+      : options(options), program(program.str()),
+        recorder(this->program, [this](const ad::diff::Record &record, const adrt_tensor &value) {
+          return keepTensor(record, value);
+        }) {}
+  ~TraceFolder() override;
+
+  Error open() override;
+  void parsed(ModuleOp module) override { stages->write(module, "parse"); }
+  std::unique_ptr<PassInstrumentation> observePasses() override { return stages->observePasses(); }
+  void keep(std::shared_ptr<void> program) override { kept = std::move(program); }
+  Error start(const Signature &signature, Bindings &bindings, Executable &executable) override;
+  int32_t fed(const char *name, const adrt_tensor &value, std::string &error) override;
+  int32_t received(const char *name, llvm::ArrayRef<adrt_tensor> values, std::string &error) override;
+  Error finish(int32_t status, const adrt::ErrorRecord &error, llvm::ArrayRef<adrt_tensor> results,
+               const Report &report) override;
+
+private:
+  bool isReference() const { return options.target == Target::Reference; }
+  std::string pathOf(StringRef file) const;
+  /// The file of a value, such as feeds/images.npy: the same for the same name, and no other name's.
+  std::string fileOf(StringRef folder, StringRef name);
+  Error saveArguments(const Bindings &bindings);
+  Error append(StringRef folder, StringRef name, const adrt_tensor &value);
+  Expected<std::string> keepTensor(const ad::diff::Record &record, const adrt_tensor &value);
+  bool isWanted(const ad::diff::Record &record) const;
+  Error recompute(int32_t status);
+  Error writeRun(int32_t status, const adrt::ErrorRecord &error, const Report &report);
+  Error publish();
+
+  const Options &options;
+  std::string program, folder; // `folder` is the one with another name
+  std::shared_ptr<void> kept;  // the context of the program, declared before its clone
+  std::unique_ptr<StageFiles> stages;
+  ValueRecorder recorder;
+  TensorQueue queue;
+  Signature signature;
+  Bindings *bindings = nullptr;
+  std::vector<Tensor> arguments; // as they were before the run
+  llvm::StringMap<std::string> files;
+  llvm::StringSet<> usedFiles;
+  llvm::StringMap<std::unique_ptr<NpyAppender>> appenders;
+  uint64_t keptTensors = 0, different = 0;
+};
+
+TraceFolder::~TraceFolder() {
+  if (!folder.empty())
+    llvm::sys::fs::remove_directories(folder);
+}
+
+std::string TraceFolder::pathOf(StringRef file) const {
+  llvm::SmallString<128> path(folder);
+  llvm::sys::path::append(path, file);
+  return path.str().str();
+}
+
+std::string TraceFolder::fileOf(StringRef directory, StringRef name) {
+  std::string &file = files[(directory + "/" + name).str()];
+  for (unsigned attempt = 1; file.empty(); ++attempt) {
+    std::string unique = attempt == 1 ? name.str() : (name + "_" + Twine(attempt)).str();
+    std::string candidate = (directory + "/" + npyFileName(unique)).str();
+    if (usedFiles.insert(candidate).second)
+      file = candidate;
+  }
+  return file;
+}
+
+Error TraceFolder::open() {
+  if (llvm::sys::fs::exists(options.trace))
+    return usageError("--trace makes a new folder, and '" + options.trace +
+                      "' exists; remove it or name another");
+  std::string path = StringRef(options.trace).rtrim('/').str() + ".partial-XXXXXX";
+  if (!mkdtemp(path.data()))
+    return systemError("cannot make folder", options.trace);
+  folder = path;
+  for (StringRef name : {"inputs", "feeds", "outputs", "received"})
+    if (std::error_code code = llvm::sys::fs::create_directory(pathOf(name)))
+      return usageError("cannot make folder '" + pathOf(name) + "': " + code.message());
+  stages =
+      std::make_unique<StageFiles>(folder, llvm::sys::path::stem(programFileName(options)).str(), program);
+  if (Error error = copyPolicy(options, folder))
+    return error;
+  return writeFile(pathOf(programFileName(options)), {program});
+}
+
+Error TraceFolder::saveArguments(const Bindings &given) {
+  for (auto [spec, argument] : llvm::zip(signature.arguments, given.arguments)) {
+    recorder.addArgument(spec.name, argument.view());
+    if (Error error = writeNpy(pathOf(fileOf("inputs", spec.name)), argument.view()))
+      return error;
+    Expected<Tensor> copy = argument.clone();
+    if (!copy)
+      return copy.takeError();
+    arguments.push_back(std::move(*copy));
+  }
+  return recorder.takeError();
+}
+
+Error TraceFolder::start(const Signature &newSignature, Bindings &newBindings, Executable &executable) {
+  signature = newSignature;
+  bindings = &newBindings;
+  if (Error error = stages->takeError())
+    return error;
+  if (isReference()) {
+    executable.setObserver(&recorder);
+    return saveArguments(newBindings);
+  }
+  if (!stages->getFused())
+    return exitError(ExitProgramError, "--trace needs a program in the ad dialect, and this one has been "
+                                       "lowered already");
+  recorder.setRecomputed(true);
+  if (Error error = queue.open(folder))
+    return error;
+  return saveArguments(newBindings);
+}
+
+Error TraceFolder::append(StringRef directory, StringRef name, const adrt_tensor &value) {
+  std::string file = fileOf(directory, name);
+  std::unique_ptr<NpyAppender> &appender = appenders[file];
+  if (!appender) {
+    Expected<std::unique_ptr<NpyAppender>> created = NpyAppender::create(
+        pathOf(file), static_cast<adrt_type>(value.type), {value.shape, size_t(value.rank)});
+    if (!created)
+      return created.takeError();
+    appender = std::move(*created);
+  }
+  return appender->append(value);
+}
+
+int32_t TraceFolder::fed(const char *name, const adrt_tensor &value, std::string &error) {
+  error = consumeExitError(append("feeds", name, value)).second;
+  return error.empty() ? ADRT_OK : ADRT_HOST_ERROR;
+}
+
+int32_t TraceFolder::received(const char *name, llvm::ArrayRef<adrt_tensor> values, std::string &error) {
+  for (auto [index, value] : llvm::enumerate(values)) {
+    std::string full = values.size() == 1 ? name : name + ("." + std::to_string(index));
+    Error failure = name == ad::kTraceName ? queue.push(value) : append("received", full, value);
+    error = consumeExitError(std::move(failure)).second;
+    if (!error.empty())
+      return ADRT_HOST_ERROR;
+  }
+  return ADRT_OK;
+}
+
+bool TraceFolder::isWanted(const ad::diff::Record &record) const {
+  if (options.traceTensors.empty())
+    return false;
+  StringRef name = record.name, plain = name.split('(').first;
+  for (StringRef wanted : llvm::split(options.traceTensors, ','))
+    if (wanted == "all" || wanted == name || wanted == plain || wanted == record.op ||
+        ("%" + wanted).str() == plain)
+      return true;
+  return false;
+}
+
+Expected<std::string> TraceFolder::keepTensor(const ad::diff::Record &record, const adrt_tensor &value) {
+  if (!isWanted(record))
+    return std::string();
+  if (keptTensors == 0)
+    if (std::error_code code = llvm::sys::fs::create_directory(pathOf("values")))
+      return usageError("cannot make folder '" + pathOf("values") + "': " + code.message());
+  std::string file = "values/" + std::to_string(keptTensors++) + ".npy";
+  if (Error error = writeNpy(pathOf(file), value))
+    return std::move(error);
+  return file;
+}
+
+// Interprets the program with the results of kernels that the run had.
+Error TraceFolder::recompute(int32_t status) {
+  if (Error error = queue.rewind())
+    return error;
+  bindings->rewindFeeds();
+  FusionResults observer(queue, recorder);
+  adrt_context context;
+  context.feed = [this](const char *name, const adrt_tensor &destination, std::string &error) {
+    return bindings->feed(name, destination, error);
+  };
+  context.receive = [](const char *, const adrt_tensor *, int32_t, std::string &) { return ADRT_OK; };
+  std::vector<adrt_tensor> views, results(signature.results.size());
+  for (const Tensor &argument : arguments)
+    views.push_back(argument.view());
+  int32_t end = context.run([&] {
+    return ad::runReference(stages->getFused(), signature.entry, &context, views, results, &observer);
+  });
+  different = observer.countDifferent();
+  if (Error error = recorder.takeError())
+    return error;
+  if (end == ADRT_OK || status != ADRT_OK)
+    return Error::success();
+  std::string reason = observer.hasMismatch() ? "a kernel wrote a tensor of another size than expected"
+                       : observer.hasEnded()  ? "the program sent too few results"
+                                              : context.getError().message;
+  return exitError(ExitProgramError, "the values inside of kernels cannot be computed: " + reason);
+}
+
+Error TraceFolder::writeRun(int32_t status, const adrt::ErrorRecord &error, const Report &report) {
+  std::vector<ad::diff::Record> records = recorder.takeRecords();
+  auto named = [&](StringRef directory, llvm::ArrayRef<TensorSpec> specs,
+                   llvm::ArrayRef<Assignment> sources) {
+    return valuesToJSON(specs, sources, [&](StringRef name) { return fileOf(directory, name); });
+  };
+  llvm::json::Object object = runToJSON(options, report);
+  object["status"] = status == ADRT_OK ? "done" : "failed";
+  if (status != ADRT_OK)
+    object["error"] = error.location + (error.location.empty() ? "" : ": ") + error.message;
+  object["stages"] = stages->toJSON();
+  object["inputs"] = named("inputs", signature.arguments, options.arguments);
+  object["feeds"] = named("feeds", signature.feeds, options.feeds);
+  object["outputs"] = named("outputs", signature.results, {});
+  object["records"] = static_cast<int64_t>(records.size());
+  object["kept_tensors"] = static_cast<int64_t>(keptTensors);
+  object["kernel_results_unlike_reference"] = static_cast<int64_t>(different);
+  std::string text = llvm::formatv("{0:2}\n", llvm::json::Value(std::move(object))).str();
+  if (Error failure = writeFile(pathOf("records.tsv"), {ad::diff::formatRecords(records)}))
+    return failure;
+  return writeFile(pathOf(kRunFile), {text});
+}
+
+Error TraceFolder::publish() {
+  if (std::error_code code = llvm::sys::fs::rename(folder, options.trace))
+    return usageError("cannot make folder '" + options.trace + "': " + code.message());
+  folder.clear();
+  return Error::success();
+}
+
+// A trace of a program that failed has the values until then; one of an interrupted program is dropped.
+Error TraceFolder::finish(int32_t status, const adrt::ErrorRecord &error, llvm::ArrayRef<adrt_tensor> results,
+                          const Report &report) {
+  if (status == ADRT_INTERRUPTED)
+    return Error::success();
+  if (!isReference())
+    if (Error failure = recompute(status))
+      return failure;
+  for (auto [spec, result] : llvm::zip(signature.results, results)) {
+    recorder.addResult(spec.name, result);
+    if (Error failure = writeNpy(pathOf(fileOf("outputs", spec.name)), result))
+      return failure;
+  }
+  for (auto &appender : appenders)
+    if (Error failure = appender.second->flush())
+      return failure;
+  if (Error failure = recorder.takeError())
+    return failure;
+  if (Error failure = stages->takeError())
+    return failure;
+  if (Error failure = writeRun(status, error, report))
+    return failure;
+  return publish();
+}
+
+} // namespace
+
+std::unique_ptr<Tracer> mlir::ad::runner::makeTracer(const Options &options, StringRef program) {
+  return std::make_unique<TraceFolder>(options, program);
+}
