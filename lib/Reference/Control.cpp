@@ -46,6 +46,29 @@ static int32_t checkCarries(Operation *op, Frame &frame, ArrayRef<Tensor> before
   return ADRT_OK;
 }
 
+namespace {
+
+/// Tells the observer where a loop is.
+class LoopNotes {
+public:
+  LoopNotes(Operation *loop, Frame &frame) : loop(loop), observer(frame.run.observer) {}
+  ~LoopNotes() {
+    if (observer && next > 0)
+      observer->loopEnded(loop);
+  }
+  void startIteration() {
+    if (observer)
+      observer->iterationStarts(loop, next++);
+  }
+
+private:
+  Operation *loop;
+  Observer *observer;
+  int64_t next = 0;
+};
+
+} // namespace
+
 /// An integer scalar of any width as a number.
 static int64_t integerOf(const Tensor &tensor) {
   return tensor.getType() == ElementType::I32 ? *tensor.data<int32_t>() : tensor.asIndex();
@@ -63,9 +86,11 @@ static int32_t runFor(scf::ForOp op, Frame &frame) {
     return frame.refuse(op, "requires a positive step, but got " + Twine(step));
   SmallVector<Tensor> carried = frame.all(op.getInitArgs());
   int64_t i = integerOf(lower);
+  LoopNotes notes(op, frame);
   while (i < end) {
     if (int32_t status = adrt_poll(frame.run.context))
       return status;
+    notes.startIteration();
     SmallVector<Tensor> arguments{integerLike(lower, i)}, next;
     arguments.append(carried);
     if (int32_t status = frame.runBlock(*op.getBody(), arguments, next))
@@ -81,9 +106,11 @@ static int32_t runFor(scf::ForOp op, Frame &frame) {
 
 static int32_t runWhile(scf::WhileOp op, Frame &frame) {
   SmallVector<Tensor> carried = frame.all(op.getInits());
+  LoopNotes notes(op, frame);
   while (true) {
     if (int32_t status = adrt_poll(frame.run.context))
       return status;
+    notes.startIteration();
     SmallVector<Tensor> condition, next;
     if (int32_t status = frame.runBlock(*op.getBeforeBody(), carried, condition))
       return status;

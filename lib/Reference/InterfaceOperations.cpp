@@ -9,6 +9,7 @@
 #include "Movement.h"
 #include "adjoint/Interfaces/ElementwiseOpInterface.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -51,6 +52,8 @@ static int32_t executeCode(Operation *op, EmitCode emit, Frame &frame, ArrayRef<
     return frame.refuse(op, "has scalar code without a value that the reference interpreter knows");
   func::ReturnOp::create(builder, op->getLoc(), value);
   result = Tensor(*type, operands.front().getShape());
+  // The operations of the code exist only here, so the observer must not see them.
+  llvm::SaveAndRestore<Observer *> hidden(frame.run.observer, nullptr);
   Frame scalars(frame.run);
   for (int64_t element = 0, count = result.getNumElements(); element < count; ++element) {
     SmallVector<Tensor> arguments, yielded;

@@ -22,6 +22,11 @@ public:
   /// time that they ran; terminators do not come. The tensors are those of `op`'s operands and results, in
   /// order; whoever keeps one shares its elements. A status other than ADRT_OK ends the run with it.
   virtual int32_t ran(Operation *op, ArrayRef<Tensor> operands, ArrayRef<Tensor> results) = 0;
+
+  /// An iteration of `loop` starts, which counts from 0. Until the next one, what runs belongs to it.
+  virtual void iterationStarts(Operation *loop, int64_t iteration) {}
+  /// The last iteration of the innermost loop has ended.
+  virtual void loopEnded(Operation *loop) {}
 };
 
 } // namespace mlir::ad::reference

@@ -63,6 +63,8 @@ public:
     return reinterpret_cast<T *>(storage->data());
   }
   template <class T> const T *data() const { return const_cast<Tensor *>(this)->data<T>(); }
+  /// The memory of the elements. Copies of a tensor, and its reshapes, have the same.
+  std::shared_ptr<const void> getStorage() const { return storage; }
   /// The one element of an i64 scalar.
   int64_t asIndex() const { return *data<int64_t>(); }
 

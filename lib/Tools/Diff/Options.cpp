@@ -78,6 +78,14 @@ constexpr CommandInfo commands[] = {
      maxTensors, matrixBounds, Runs::Never},
     {"align", "A.tsv B.tsv | A/ B/ | A.mlir B.mlir", "Aligns the records of two runs side by side",
      OutputVis | BoundVis | ProgramVis | AlignVis, 2, 2, alignBounds, Runs::IfGivenPrograms},
+    {"nan",
+     "FILE.mlir",
+     "Finds the operations that make NaNs and infinities",
+     OutputVis | ProgramVis,
+     1,
+     1,
+     {},
+     Runs::Always},
 };
 
 const CommandInfo &infoOf(Command command) { return commands[static_cast<size_t>(command)]; }
@@ -324,6 +332,7 @@ void mlir::ad::diff::printDiffHelp(raw_ostream &os, std::optional<Command> comma
       os << "  " << left_justify(info.name, 9) << info.title << ": " << info.operands << "\n";
     os << "\nad-diff SUBCOMMAND --help lists the options of a subcommand.\n";
   }
-  os << "\nExit codes: 0 done, 1 a difference is larger than its bound, 2 wrong usage, a file that cannot be "
-        "read,\ncompared or written, or a program that fails\n";
+  os << "\nExit codes: 0 done, 1 a difference is larger than its bound or something was found, 2 wrong "
+        "usage, a "
+        "file\nthat cannot be read, compared or written, or a program that fails\n";
 }

@@ -16,7 +16,7 @@
 
 namespace mlir::ad::diff {
 
-enum class Command { Tensors, Matrix, Align };
+enum class Command { Tensors, Matrix, Align, Nan };
 
 /// The largest difference that is allowed.
 struct Bound {

@@ -11,6 +11,9 @@ namespace mlir::ad::diff {
 /// Aligns the records of two programs, or of a program and a file of records.
 llvm::Expected<DiffReport> runAlignPrograms(const DiffOptions &options);
 
+/// Finds the operations that make NaNs and infinities.
+llvm::Expected<DiffReport> runNan(const DiffOptions &options);
+
 } // namespace mlir::ad::diff
 
 #endif // ADJOINT_LIB_TOOLS_DIFF_PROGRAMS_PROGRAMCOMMANDS_H
