@@ -56,10 +56,10 @@ FileLineColLoc findPosition(Location location) {
 
 bool isConstant(Operation *op) { return op->hasTrait<OpTrait::ConstantLike>(); }
 
-/// Sizes, and constants that compute them, are no values of the program.
+/// Sizes, constants that compute them and conditions about them are no values of the program.
 bool isRecorded(Operation *op, unsigned result) {
   Type type = op->getResult(result).getType();
-  return isa<RankedTensorType>(type) || (!type.isIndex() && !isConstant(op));
+  return isa<RankedTensorType>(type) || (!type.isIndex() && !type.isInteger(1) && !isConstant(op));
 }
 
 /// Whether the results are those of operations inside.

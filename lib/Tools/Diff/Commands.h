@@ -26,6 +26,7 @@ struct DiffReport {
 llvm::Expected<DiffReport> runTensors(const DiffOptions &options);
 llvm::Expected<DiffReport> runMatrix(const DiffOptions &options);
 llvm::Expected<DiffReport> runAlign(const DiffOptions &options);
+llvm::Expected<DiffReport> runRuns(const DiffOptions &options);
 /// Aligns records that need not be in files.
 llvm::Expected<DiffReport> alignRecords(llvm::ArrayRef<Record> left, llvm::ArrayRef<Record> right,
                                         const DiffOptions &options);
@@ -35,6 +36,11 @@ using RunProgramCommand = llvm::Expected<DiffReport> (*)(const DiffOptions &opti
 /// Parses the command line, runs the subcommand, prints the report and writes files. Without `runProgram`,
 /// the subcommands that run programs replace this process.
 int runDiffTool(int argc, char **argv, RunProgramCommand runProgram);
+
+/// The largest distance in ULPs; empty if the element types differ.
+std::string ulpText(const MaxDiff &diff);
+/// Whether a difference is within the bound. It never is if an element is NaN in one tensor alone.
+bool isWithin(const MaxDiff &diff, const Bound &bound);
 
 /// A number in JSON, which has no infinities and no NaN: these are texts, as Python prints them.
 llvm::json::Value jsonNumber(double value);

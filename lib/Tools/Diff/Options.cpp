@@ -25,7 +25,8 @@ enum : unsigned {
   TargetVis = 1 << 4,
   TensorsVis = 1 << 5,
   MatrixVis = 1 << 6,
-  AlignVis = 1 << 7
+  AlignVis = 1 << 7,
+  RunsVis = 1 << 8
 };
 
 enum OptionId {
@@ -69,6 +70,7 @@ struct CommandInfo {
 constexpr StringRef tensorBounds[] = {"abs", "rel", "ulp"};
 constexpr StringRef matrixBounds[] = {"abs"};
 constexpr StringRef alignBounds[] = {"distance"};
+constexpr StringRef runsBounds[] = {"abs", "rel", "ulp", "different"};
 constexpr size_t maxTensors = 256;
 constexpr CommandInfo commands[] = {
     {"tensors", "EXPECTED.npy GOT.npy | EXPECTED/ GOT/",
@@ -78,6 +80,8 @@ constexpr CommandInfo commands[] = {
      maxTensors, matrixBounds, Runs::Never},
     {"align", "A.tsv B.tsv | A/ B/ | A.mlir B.mlir", "Aligns the records of two runs side by side",
      OutputVis | BoundVis | ProgramVis | AlignVis, 2, 2, alignBounds, Runs::IfGivenPrograms},
+    {"runs", "A/ B/", "Compares two traces of ad-runner value by value", OutputVis | BoundVis | RunsVis, 2, 2,
+     runsBounds, Runs::Never},
     {"nan",
      "FILE.mlir",
      "Finds the operations that make NaNs and infinities",
@@ -181,10 +185,11 @@ Error DiffOptionsReader::readBound(DiffOptions &options) const {
     if (!is_contained(names, name))
       return usageError("expected --bound with " + join(names, ", ") + ", found '" + name + "'" +
                         suggestValue(name, names));
-    std::optional<double> &limit = name == "abs"   ? bound.abs
-                                   : name == "rel" ? bound.rel
-                                   : name == "ulp" ? bound.ulp
-                                                   : bound.distance;
+    std::optional<double> &limit = name == "abs"        ? bound.abs
+                                   : name == "rel"      ? bound.rel
+                                   : name == "ulp"      ? bound.ulp
+                                   : name == "distance" ? bound.distance
+                                                        : bound.different;
     if (limit)
       return usageError("--bound has '" + name + "' twice");
     double value;

@@ -16,12 +16,12 @@
 
 namespace mlir::ad::diff {
 
-enum class Command { Tensors, Matrix, Align, Nan };
+enum class Command { Tensors, Matrix, Align, Runs, Nan };
 
 /// The largest difference that is allowed.
 struct Bound {
   std::string text; ///< as it was given
-  std::optional<double> abs, rel, ulp, distance;
+  std::optional<double> abs, rel, ulp, distance, different;
 };
 
 struct DiffOptions {

@@ -21,7 +21,7 @@ def TargetVis : OptionVisibility;  // of those that compile them
 
 let Visibility = [BoundVis] in
 defm bound : Value<"bound", "NAME=NUMBER[,…]", "Exit with 1 if a difference is larger: "
-    "abs, rel and ulp of tensors, abs of a matrix, distance of an alignment">;
+    "abs, rel and ulp of tensors, abs of a matrix, distance of an alignment, different of traces: how many values may differ">;
 
 let Visibility = [OutputVis] in {
 defm json : Value<"json", "FILE.json", "Write the result as JSON; - is standard output, for every file">;

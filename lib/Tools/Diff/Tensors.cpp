@@ -42,19 +42,6 @@ std::string indexText(const MaxDiff &diff) {
              : "";
 }
 
-std::string ulpText(const MaxDiff &diff) {
-  if (!diff.ulp)
-    return "";
-  return *diff.ulp == UINT64_MAX ? "inf" : std::to_string(*diff.ulp);
-}
-
-/// Whether a difference is within the bound. It never is if an element is NaN in one tensor alone.
-bool holds(const MaxDiff &diff, const Bound &bound) {
-  double ulp = diff.ulp ? static_cast<double>(*diff.ulp) : 0;
-  return diff.dnan == 0 && diff.abs <= bound.abs.value_or(diff.abs) &&
-         diff.rel <= bound.rel.value_or(diff.rel) && ulp <= bound.ulp.value_or(ulp);
-}
-
 class TensorsReport {
 public:
   explicit TensorsReport(const DiffOptions &options) : options(options) {}
@@ -133,7 +120,7 @@ llvm::Error TensorsReport::compare(const FilePair &pair) {
     return error;
   if (llvm::Error error = describe(comparison, *expected, *got))
     return error;
-  comparison.holds = !options.bound || holds(comparison.diff, *options.bound);
+  comparison.holds = !options.bound || isWithin(comparison.diff, *options.bound);
   report.boundHolds &= comparison.holds;
   warnOf(comparison);
   comparisons.push_back(std::move(comparison));
@@ -300,4 +287,16 @@ Expected<DiffReport> TensorsReport::run() {
 
 Expected<DiffReport> mlir::ad::diff::runTensors(const DiffOptions &options) {
   return TensorsReport(options).run();
+}
+
+std::string mlir::ad::diff::ulpText(const MaxDiff &diff) {
+  if (!diff.ulp)
+    return "";
+  return *diff.ulp == UINT64_MAX ? "inf" : std::to_string(*diff.ulp);
+}
+
+bool mlir::ad::diff::isWithin(const MaxDiff &diff, const Bound &bound) {
+  double ulp = diff.ulp ? static_cast<double>(*diff.ulp) : 0;
+  return diff.dnan == 0 && diff.abs <= bound.abs.value_or(diff.abs) &&
+         diff.rel <= bound.rel.value_or(diff.rel) && ulp <= bound.ulp.value_or(ulp);
 }

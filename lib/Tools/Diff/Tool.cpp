@@ -41,6 +41,8 @@ Expected<DiffReport> runCommand(const DiffOptions &options) {
     return runMatrix(options);
   case Command::Align:
     return runAlign(options);
+  case Command::Runs:
+    return runRuns(options);
   default: // needs the compiler
     return DiffReport();
   }

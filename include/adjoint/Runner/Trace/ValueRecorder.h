@@ -20,7 +20,7 @@ std::string valueName(Operation *op, unsigned result, llvm::StringRef source);
 
 /// Makes a record for each result of each operation that runs, in each iteration of loops. Constants count
 /// once. The values of a feed after the first one are NAME[1], NAME[2], …. Operations of one kind with one
-/// name get the names NAME, NAME(2), NAME(3), …. Sizes, which have type index, and results of loops, branches
+/// name get the names NAME, NAME(2), NAME(3), …. Scalars of type index and i1, and results of loops, branches
 /// and calls, which are those of operations in them, have no records.
 class ValueRecorder : public reference::Observer {
 public:

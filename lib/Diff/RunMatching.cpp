@@ -1,0 +1,108 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Matches the values of two traced runs.
+#include "adjoint/Diff/RunMatching.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <functional>
+
+using namespace mlir::ad::diff;
+
+namespace {
+
+using Key = std::function<std::string(const Record &)>;
+using Numbers = std::vector<size_t>;
+
+std::string shapeKey(const Record &record) {
+  std::string text = record.dtype;
+  if (!record.shape)
+    return text + " ?";
+  for (const Dim &dim : *record.shape)
+    text += "x" + (dim.symbol.empty() ? std::to_string(dim.size) : dim.symbol);
+  return text;
+}
+
+/// The name without the number of a further operation of that name, as in `%z(2)`.
+llvm::StringRef plainName(const Record &record) { return llvm::StringRef(record.name).split('(').first; }
+
+/// Kind, name and run.
+std::string nameKey(const Record &record) {
+  return record.kind + "\t" + plainName(record).str() + "\t" + std::to_string(record.run);
+}
+
+std::string typedKey(const Record &record) { return nameKey(record) + "\t" + shapeKey(record); }
+std::string operationKey(const Record &record) { return typedKey(record) + "\t" + record.op; }
+
+std::string valueKey(const Record &record) {
+  return record.kind + "\t" + shapeKey(record) + "\t" + (record.hash.empty() ? record.summary : record.hash);
+}
+
+class RunMatcher {
+public:
+  RunMatcher(llvm::ArrayRef<Record> left, llvm::ArrayRef<Record> right) : left(left), right(right) {
+    for (size_t i = 0; i < left.size(); ++i)
+      openLeft.push_back(i);
+    for (size_t i = 0; i < right.size(); ++i)
+      openRight.push_back(i);
+  }
+  RunMatching run();
+
+private:
+  /// Pairs open records of one key: each with each if there are as many in both runs. Otherwise one operation
+  /// has become several of its kind, and the last with the last alone.
+  void match(const Key &key, ValueMatch by);
+
+  llvm::ArrayRef<Record> left, right;
+  Numbers openLeft, openRight;
+  RunMatching result;
+};
+
+void RunMatcher::match(const Key &key, ValueMatch by) {
+  bool onlyLast = by == ValueMatch::LastNamed;
+  llvm::StringMap<std::pair<Numbers, Numbers>> groups;
+  for (size_t number : openLeft)
+    groups[key(left[number])].first.push_back(number);
+  for (size_t number : openRight)
+    groups[key(right[number])].second.push_back(number);
+  std::vector<bool> leftUsed(left.size()), rightUsed(right.size());
+  for (auto &group : groups) {
+    auto &[l, r] = group.second;
+    if (l.empty() || r.empty())
+      continue;
+    if (onlyLast || (by == ValueMatch::Name && l.size() != r.size())) {
+      l = {l.back()};
+      r = {r.back()};
+    }
+    for (auto [leftNumber, rightNumber] : llvm::zip_first(llvm::ArrayRef(l).take_front(r.size()), r)) {
+      result.pairs.push_back({leftNumber, rightNumber, by});
+      leftUsed[leftNumber] = rightUsed[rightNumber] = true;
+    }
+  }
+  llvm::erase_if(openLeft, [&](size_t number) { return leftUsed[number]; });
+  llvm::erase_if(openRight, [&](size_t number) { return rightUsed[number]; });
+}
+
+RunMatching RunMatcher::run() {
+  match(operationKey, ValueMatch::Name);
+  match(typedKey, ValueMatch::LastNamed);
+  match(nameKey, ValueMatch::LastNamed); // of other types or sizes
+  match(valueKey, ValueMatch::Value);
+  llvm::sort(result.pairs, [](const MatchedValues &a, const MatchedValues &b) { return a.left < b.left; });
+  result.onlyLeft = std::move(openLeft);
+  result.onlyRight = std::move(openRight);
+  return std::move(result);
+}
+
+} // namespace
+
+RunMatching mlir::ad::diff::matchRuns(llvm::ArrayRef<Record> left, llvm::ArrayRef<Record> right) {
+  return RunMatcher(left, right).run();
+}
+
+bool mlir::ad::diff::haveSameBits(const Record &left, const Record &right) {
+  if (shapeKey(left) != shapeKey(right))
+    return false;
+  return left.hash.empty() || right.hash.empty() ? left.summary == right.summary : left.hash == right.hash;
+}

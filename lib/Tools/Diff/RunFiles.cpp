@@ -1,0 +1,108 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Compares run.json of two traces, and their programs.
+#include "RunFiles.h"
+#include "adjoint/Support/Error.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir::ad::runner;
+using llvm::Expected;
+using llvm::StringRef;
+
+namespace {
+
+std::string pathIn(StringRef folder, StringRef file) {
+  llvm::SmallString<128> path(folder);
+  llvm::sys::path::append(path, file);
+  return path.str().str();
+}
+
+/// What run.json holds; an empty object if the run is a table alone.
+Expected<llvm::json::Object> readRunFile(StringRef folder) {
+  std::string path = pathIn(folder, "run.json");
+  if (!llvm::sys::fs::exists(path))
+    return llvm::json::Object();
+  auto text = llvm::MemoryBuffer::getFile(path);
+  if (!text)
+    return usageError("cannot read '" + llvm::Twine(path) + "': " + text.getError().message());
+  Expected<llvm::json::Value> value = llvm::json::parse((*text)->getBuffer());
+  if (value && value->getAsObject())
+    return std::move(*value->getAsObject());
+  return usageError("'" + llvm::Twine(path) + "' is not of a trace: " +
+                    (value ? "expected an object" : llvm::toString(value.takeError())));
+}
+
+std::string valueText(const llvm::json::Value *value) {
+  if (!value)
+    return "none";
+  if (std::optional<StringRef> text = value->getAsString())
+    return text->empty() ? "default" : text->str();
+  return llvm::formatv("{0}", *value).str();
+}
+
+void compareFields(const llvm::json::Object &left, const llvm::json::Object &right, const std::string &prefix,
+                   std::vector<std::string> &lines) {
+  std::vector<StringRef> keys;
+  for (const llvm::json::Object *object : {&left, &right})
+    for (const auto &entry : *object)
+      if (!llvm::is_contained(keys, StringRef(entry.first)))
+        keys.push_back(entry.first);
+  llvm::sort(keys);
+  for (StringRef key : keys) {
+    const llvm::json::Value *l = left.get(key), *r = right.get(key);
+    if (l && r && *l == *r)
+      continue;
+    if (std::string texts[] = {valueText(l), valueText(r)}; texts[0] != texts[1])
+      lines.push_back(prefix + key.str() + ": " + texts[0] + " and " + texts[1]);
+  }
+}
+
+llvm::json::Object sourcesOf(const llvm::json::Object &run, StringRef key) {
+  llvm::json::Object sources;
+  const llvm::json::Array *values = run.getArray(key);
+  if (!values)
+    return sources;
+  for (const llvm::json::Value &value : *values)
+    if (const llvm::json::Object *object = value.getAsObject())
+      if (std::optional<StringRef> name = object->getString("name"), source = object->getString("source");
+          name && source)
+        sources[name->str()] = source->str();
+  return sources;
+}
+
+std::optional<std::string> programText(StringRef folder, const llvm::json::Object &run) {
+  auto text = llvm::MemoryBuffer::getFile(pathIn(folder, run.getString("program").value_or("")));
+  return text ? std::optional((*text)->getBuffer().str()) : std::nullopt;
+}
+
+} // namespace
+
+Expected<std::vector<std::string>> mlir::ad::diff::compareRunFiles(StringRef left, StringRef right) {
+  Expected<llvm::json::Object> l = readRunFile(left);
+  if (!l)
+    return l.takeError();
+  Expected<llvm::json::Object> r = readRunFile(right);
+  if (!r)
+    return r.takeError();
+  std::vector<std::string> lines;
+  if (l->empty() || r->empty())
+    return lines;
+  if (programText(left, *l) != programText(right, *r))
+    lines.push_back("program: " + valueText(l->get("program")) + " and " + valueText(r->get("program")) +
+                    " have other texts");
+  for (StringRef key : {"status", "cpu", "numerics"})
+    if (std::string a = valueText(l->get(key)), b = valueText(r->get(key)); a != b)
+      lines.push_back(key.str() + ": " + a + " and " + b);
+  static const llvm::json::Object none;
+  for (auto [key, prefix] : {std::pair("options", "option "), {"versions", "version of "}}) {
+    const llvm::json::Object *a = l->getObject(key), *b = r->getObject(key);
+    compareFields(a ? *a : none, b ? *b : none, prefix, lines);
+  }
+  for (auto [key, prefix] : {std::pair("inputs", "source of argument "), {"feeds", "source of feed "}})
+    compareFields(sourcesOf(*l, key), sourcesOf(*r, key), prefix, lines);
+  return lines;
+}

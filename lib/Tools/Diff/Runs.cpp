@@ -1,0 +1,266 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// ad-diff runs: two traces value by value, and what else differs between them.
+#include "Commands.h"
+#include "RunFiles.h"
+#include "adjoint/Diff/NumberText.h"
+#include "adjoint/Diff/RunMatching.h"
+#include "adjoint/Diff/StringForms.h"
+#include "adjoint/Diff/TensorFile.h"
+#include "adjoint/Support/Error.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir::ad::diff;
+using namespace mlir::ad::runner;
+using llvm::Expected;
+using llvm::StringRef;
+
+namespace {
+
+using Records = std::vector<Record>;
+
+/// A pair of values whose bits differ.
+struct Difference {
+  const Record *left, *right;
+  ValueMatch by;
+  std::optional<MaxDiff> diff; ///< of kept tensors of one shape
+};
+
+std::string typeText(const Record &record) {
+  std::string sizes;
+  if (record.shape)
+    for (const Dim &dim : *record.shape)
+      sizes += (sizes.empty() ? "" : "x") + (dim.symbol.empty() ? std::to_string(dim.size) : dim.symbol);
+  return record.dtype + (sizes.empty() ? "" : " " + sizes);
+}
+
+std::string valueText(const Record &record) {
+  std::string text = record.kind + " " + record.name;
+  if (!record.op.empty())
+    text += " of " + record.op;
+  if (record.run > 0)
+    text += ", run " + std::to_string(record.run);
+  return record.location.empty() ? text : text + ", " + record.location;
+}
+
+std::optional<adrt_type> typeOf(const Record &record) {
+  for (int type = ADRT_F64; type <= ADRT_I64; ++type)
+    if (record.dtype == dtypeName(static_cast<adrt_type>(type)))
+      return static_cast<adrt_type>(type);
+  return std::nullopt;
+}
+
+class RunsReport {
+public:
+  explicit RunsReport(const DiffOptions &options) : options(options) {}
+  Expected<DiffReport> run();
+
+private:
+  llvm::Error compare();
+  Expected<std::optional<MaxDiff>> compareTensors(const Record &left, const Record &right) const;
+  void addText();
+  void addCounts();
+  void addFirst();
+  void addMissingTensors();
+  void checkBound();
+  Table makeTable(size_t limit) const;
+  llvm::json::Object toJSON() const;
+
+  const DiffOptions &options;
+  Records left, right;
+  RunMatching matching;
+  std::vector<Difference> differences;
+  std::vector<std::string> about; ///< how the runs differ apart from values
+  DiffReport report;
+};
+
+Expected<std::optional<MaxDiff>> RunsReport::compareTensors(const Record &l, const Record &r) const {
+  if (l.value.empty() || r.value.empty() || l.shape != r.shape)
+    return std::nullopt;
+  Expected<TensorFile> expected = TensorFile::open(l.value, typeOf(l));
+  if (!expected)
+    return expected.takeError();
+  Expected<TensorFile> got = TensorFile::open(r.value, typeOf(r));
+  if (!got)
+    return got.takeError();
+  Expected<MaxDiff> diff = compareFiles(*expected, *got, options.thresholds);
+  if (!diff)
+    return diff.takeError();
+  return std::optional<MaxDiff>(std::move(*diff));
+}
+
+llvm::Error RunsReport::compare() {
+  for (const MatchedValues &pair : matching.pairs) {
+    const Record &l = left[pair.left], &r = right[pair.right];
+    if (haveSameBits(l, r))
+      continue;
+    Expected<std::optional<MaxDiff>> diff = compareTensors(l, r);
+    if (!diff)
+      return diff.takeError();
+    differences.push_back({&l, &r, pair.by, std::move(*diff)});
+  }
+  return llvm::Error::success();
+}
+
+Table RunsReport::makeTable(size_t limit) const {
+  Table table;
+  table.header = {"kind", "name", "op", "run", "left", "right", "abs", "rel", "ulp", "origin"};
+  for (const Difference &difference : llvm::ArrayRef(differences).take_front(limit)) {
+    const Record &l = *difference.left, &r = *difference.right;
+    bool sameType = typeText(l) == typeText(r);
+    auto side = [&](const Record &record) {
+      return (sameType ? "" : typeText(record) + " ") + record.summary +
+             (record.hash.empty() ? "" : " " + record.hash.substr(0, 8));
+    };
+    const std::optional<MaxDiff> &diff = difference.diff;
+    table.rows.push_back({l.kind, l.name, l.op == r.op ? l.op : l.op + ", " + r.op, std::to_string(l.run),
+                          side(l), side(r), diff ? pythonNumber(diff->abs) : "",
+                          diff ? pythonNumber(diff->rel) : "", diff ? ulpText(*diff) : "",
+                          l.origin.empty() ? r.origin : l.origin});
+    table.rowClasses.push_back(options.bound && diff && !isWithin(*diff, *options.bound) ? "fail" : "");
+  }
+  return table;
+}
+
+void RunsReport::addCounts() {
+  size_t count[3] = {};
+  for (const MatchedValues &pair : matching.pairs)
+    ++count[static_cast<size_t>(pair.by)];
+  report.text +=
+      std::to_string(left.size()) + " and " + std::to_string(right.size()) + " values, " +
+      std::to_string(matching.pairs.size()) + " pairs: " + std::to_string(count[0]) + " by name, " +
+      std::to_string(count[1]) + " as the last of a name, " + std::to_string(count[2]) + " by value; " +
+      std::to_string(matching.pairs.size() - differences.size()) + " equal, " +
+      std::to_string(differences.size()) + " different, " + std::to_string(matching.onlyLeft.size()) +
+      " only left, " + std::to_string(matching.onlyRight.size()) + " only right\n";
+}
+
+// An input that differs explains all others.
+void RunsReport::addFirst() {
+  auto find = [&](bool isInput) {
+    return llvm::find_if(differences, [&](const Difference &difference) {
+      return (difference.left->kind == "INPUT" || difference.left->kind == "INITIA") == isInput;
+    });
+  };
+  if (auto input = find(true); input != differences.end())
+    report.warnings.push_back("the runs have other inputs or constants, which explains other results: " +
+                              valueText(*input->left));
+  auto first = find(false);
+  if (first == differences.end())
+    return;
+  report.text += "first difference: " + valueText(*first->left) + ", " + typeText(*first->left) +
+                 ": fingerprints " + first->left->summary + " and " + first->right->summary;
+  if (first->left->hash != first->right->hash)
+    report.text += ", hashes " + first->left->hash + " and " + first->right->hash;
+  if (first->diff)
+    report.text +=
+        "; " + stringDiff(*first->diff) + (first->diff->ulp ? ", ulp=" + ulpText(*first->diff) : "");
+  report.text += "\n";
+}
+
+void RunsReport::addMissingTensors() {
+  constexpr size_t named = 3;
+  std::vector<std::string> names;
+  size_t count = 0;
+  for (const Difference &difference : differences)
+    if (!difference.diff && difference.left->shape == difference.right->shape) {
+      ++count;
+      std::string name = StringRef(difference.left->name).split('(').first.str();
+      if (names.size() < named && !llvm::is_contained(names, name))
+        names.push_back(name);
+    }
+  if (count > 0)
+    report.text += std::to_string(count) +
+                   " of the different values have no tensors; to see how far apart they are, " +
+                   "trace both runs again with --trace-tensors " + llvm::join(names, ",") + ", or all\n";
+}
+
+void RunsReport::checkBound() {
+  if (!options.bound)
+    return;
+  const Bound &bound = *options.bound;
+  if (bound.different)
+    report.boundHolds &= static_cast<double>(differences.size()) <= *bound.different;
+  bool needsTensors = bound.abs || bound.rel || bound.ulp;
+  for (const Difference &difference : differences) {
+    if (!needsTensors)
+      break;
+    if (!difference.diff) {
+      report.errors.push_back("the bound " + bound.text + " needs tensors of '" + difference.left->name +
+                              "' in both traces");
+      break;
+    }
+    report.boundHolds &= isWithin(*difference.diff, bound);
+  }
+  report.text += "bound " + bound.text + (report.boundHolds ? " holds\n" : " does not hold\n");
+}
+
+void RunsReport::addText() {
+  constexpr size_t shownRows = 20;
+  for (const std::string &line : about)
+    report.tableText += line + "\n";
+  if (!differences.empty())
+    report.tableText += makeTable(shownRows).toText();
+  if (differences.size() > shownRows)
+    report.tableText += "… " + std::to_string(differences.size() - shownRows) + " more; --csv has all\n";
+  addCounts();
+  addFirst();
+  addMissingTensors();
+}
+
+llvm::json::Object RunsReport::toJSON() const {
+  static constexpr StringRef ways[] = {"name", "last of a name", "value"};
+  llvm::json::Array values, onlyLeft, onlyRight;
+  for (const Difference &difference : differences) {
+    llvm::json::Object value{
+        {"name", difference.left->name},
+        {"kind", difference.left->kind},
+        {"op", difference.left->op},
+        {"run", static_cast<int64_t>(difference.left->run)},
+        {"location", difference.left->location},
+        {"by", ways[static_cast<size_t>(difference.by)]},
+        {"hashes", llvm::json::Array{difference.left->hash, difference.right->hash}},
+        {"fingerprints", llvm::json::Array{difference.left->summary, difference.right->summary}}};
+    if (difference.diff) {
+      value["abs"] = jsonNumber(difference.diff->abs);
+      value["rel"] = jsonNumber(difference.diff->rel);
+      if (difference.diff->ulp)
+        value["ulp"] = ulpText(*difference.diff);
+    }
+    values.push_back(std::move(value));
+  }
+  for (size_t number : matching.onlyLeft)
+    onlyLeft.push_back(valueText(left[number]));
+  for (size_t number : matching.onlyRight)
+    onlyRight.push_back(valueText(right[number]));
+  llvm::json::Object object{{"pairs", static_cast<int64_t>(matching.pairs.size())},
+                            {"different", std::move(values)},
+                            {"only_left", std::move(onlyLeft)},
+                            {"only_right", std::move(onlyRight)},
+                            {"runs", llvm::json::Array(about)}};
+  if (options.bound)
+    object["bound"] = options.bound->text;
+  return object;
+}
+
+Expected<DiffReport> RunsReport::run() {
+  for (auto [records, path] : {std::pair(&left, &options.inputs[0]), {&right, &options.inputs[1]}})
+    if (llvm::Error error = readRecords(*path).moveInto(*records))
+      return std::move(error);
+  if (llvm::Error error = compareRunFiles(options.inputs[0], options.inputs[1]).moveInto(about))
+    return std::move(error);
+  matching = matchRuns(left, right);
+  if (llvm::Error error = compare())
+    return std::move(error);
+  report.title = options.inputs[0] + " and " + options.inputs[1];
+  addText();
+  checkBound();
+  report.json = toJSON();
+  report.table = makeTable(differences.size());
+  return std::move(report);
+}
+
+} // namespace
+
+Expected<DiffReport> mlir::ad::diff::runRuns(const DiffOptions &options) { return RunsReport(options).run(); }
