@@ -4,6 +4,7 @@
 #include "adjoint/Runner/StandardHooks.h"
 #include "adjoint/Dialect/AD/Derivatives/Derivatives.h"
 #include "adjoint/Dialect/AD/IR/ADDialect.h"
+#include "adjoint/Dialect/AD/IR/RewriteControl.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "adjoint/Dialect/Check/IR/CheckOps.h"
@@ -12,6 +13,7 @@
 #include "adjoint/Runner/Executable/ReferenceExecutable.h"
 #include "adjoint/Runner/Runner.h"
 #include "adjoint/Runner/Trace/Trace.h"
+#include "adjoint/Support/Error.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
@@ -119,6 +121,23 @@ static void buildCudaPipeline(OpPassManager &pm, const runner::PipelineOptions &
   buildGpuBinaryPipeline(pm, options);
 }
 
+static llvm::Error controlRewrites(MLIRContext *context, StringRef list, bool only) {
+  std::string error;
+  FailureOr<std::set<Rewrite>> rewrites = parseRewrites(list, error);
+  if (failed(rewrites))
+    return runner::usageError(error);
+  RewriteControl &control = RewriteControl::attach(context);
+  if (only)
+    control.allowOnly(std::move(*rewrites));
+  else
+    control.allowAllExcept(std::move(*rewrites));
+  return llvm::Error::success();
+}
+
+static std::string listRewrites(MLIRContext *context) {
+  return formatRewrites(RewriteControl::attach(context).getApplied());
+}
+
 static llvm::json::Value numericsReport(MLIRContext *context) {
   std::string text = "[]";
   if (NumericsLog *log = NumericsLog::get(context)) {
@@ -139,6 +158,8 @@ static runner::Hooks makeHooks() {
   hooks.buildCudaPipeline = buildCudaPipeline;
   hooks.makeReference = runner::makeReference;
   hooks.makeTracer = runner::makeTracer;
+  hooks.controlRewrites = controlRewrites;
+  hooks.listRewrites = listRewrites;
   hooks.numericsReport = numericsReport;
   return hooks;
 }

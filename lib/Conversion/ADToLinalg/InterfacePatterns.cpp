@@ -4,6 +4,7 @@
 // of their own.
 
 #include "ADToLinalg.h"
+#include "adjoint/Dialect/AD/IR/RewriteControl.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "mlir/IR/Matchers.h"
 
@@ -39,6 +40,8 @@ struct LowerElementwise : OpInterfaceRewritePattern<ElementwiseOpInterface> {
       return;
     lowered->walk([&](ElementaryOp function) {
       if (!function.getType().isF32() || !numerics::hasApproximation(function.getFunction()))
+        return;
+      if (!allowsRewrite("approximate-function", "approx", op))
         return;
       function.setApproximate(true);
       recordNumericsUse(op->getLoc(), "approximate-function", Permissions::approx);

@@ -131,6 +131,8 @@ Error OptionsReader::readCompilation(Options &options) const {
   options.precision = text(OPT_precision);
   options.kernels = llvm::join(list.getAllArgValues(OPT_kernel), ",");
   options.missingKernels = text(OPT_missing_kernels);
+  options.rewritesOnly = text(OPT_rewrites_only);
+  options.rewritesExcept = text(OPT_rewrites_except);
   if (list.hasArg(OPT_print_precision))
     if (Error error = readName(OPT_print_precision, "policy", builtinPolicies(), options.printPrecision))
       return error;
@@ -219,6 +221,7 @@ Error OptionsReader::readOutputs(Options &options) const {
   options.report = text(OPT_report);
   options.numericsReport = text(OPT_numerics_report);
   options.dumpOptimized = text(OPT_dump_optimized);
+  options.listRewrites = text(OPT_list_rewrites);
   options.emit = text(OPT_emit);
   options.trace = text(OPT_trace);
   options.traceTensors = text(OPT_trace_tensors);

@@ -52,6 +52,9 @@ defm print_precision : Value<"print-precision", "NAME", "Print the built-in poli
 def traffic : Switch<"traffic", "Count the memory requests of kernels of the emulated GPU; printed, and in the report">;
 def check_gradients : Switch<"check-gradients", "Compare the gradients of the entry with differences in f64">;
 defm numerics_report : Value<"numerics-report", "FILE.json", "Write every use of a numerics permission">;
+defm list_rewrites : Value<"list-rewrites", "FILE.tsv", "Write every rewrite that the compiler applied, with its permission, operation and location">;
+defm rewrites_only : Value<"rewrites-only", "FILE.tsv", "Apply no rewrites but those that the file lists">;
+defm rewrites_except : Value<"rewrites-except", "FILE.tsv", "Do not apply the rewrites that the file lists">;
 defm dump_optimized : Value<"dump-optimized", "FILE.mlir", "Write the optimised program, which runs again to the same bits">;
 defm trace : Value<"trace", "DIR", "Write a record of every value of the run into a new folder, with the program, its stages, inputs and outputs; results have the same bits as without it">;
 defm trace_tensors : Value<"trace-tensors", "all|NAME[,…]", "The values whose tensors the trace keeps, by name or operation">;

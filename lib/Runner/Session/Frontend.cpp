@@ -2,6 +2,7 @@
 //
 // Parses, lowers and compiles programs.
 #include "Frontend.h"
+#include "../IO/InputFile.h"
 #include "ProgramText.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/Transforms/NamedKernels.h"
@@ -214,6 +215,24 @@ static Error checkKernels(MLIRContext *context, StringRef kernels) {
   return choices ? Error::success() : usageError("--kernel: " + llvm::toString(choices.takeError()));
 }
 
+Error Frontend::controlRewrites(MLIRContext *context) const {
+  if (!controlsRewrites(options) || !hooks.controlRewrites)
+    return Error::success();
+  bool only = !options.rewritesOnly.empty();
+  const std::string &file = only ? options.rewritesOnly : options.rewritesExcept;
+  if (file.empty())
+    return hooks.controlRewrites(context, "", false);
+  auto text = readInput(file, [](StringRef) -> Expected<uint64_t> { return 0; });
+  if (!text)
+    return text.takeError();
+  Error error = hooks.controlRewrites(context, (*text)->getBuffer(), only);
+  return error ? usageError("'" + file + "': " + consumeExitError(std::move(error)).second) : Error::success();
+}
+
+std::string Frontend::listRewrites(MLIRContext *context) const {
+  return controlsRewrites(options) && hooks.listRewrites ? hooks.listRewrites(context) : "";
+}
+
 Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
   if (Error error = checkPolicy(options.precision))
     return std::move(error);
@@ -227,6 +246,8 @@ Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
   if (hooks.registerDialects)
     hooks.registerDialects(registry);
   program.context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  if (Error error = controlRewrites(program.context.get()))
+    return std::move(error);
   program.renewThreads();
   if (Error error = checkKernels(program.context.get(), options.kernels))
     return std::move(error);
@@ -345,6 +366,7 @@ Expected<CompiledProgram> Frontend::compile(const llvm::MemoryBuffer &input, con
   compiled->hasCast = report.hasCast;
   if (hooks.numericsReport)
     compiled->numericsReport = hooks.numericsReport(program->context.get());
+  compiled->rewrites = listRewrites(program->context.get());
   compiled->signature = std::move(program->signature);
   return compiled;
 }

@@ -28,6 +28,7 @@ struct LoadedProgram {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   Signature signature;
   llvm::json::Value numericsReport = nullptr;
+  std::string rewrites; ///< of the compilation, if they are listed
   std::unique_ptr<Executable> executable;
 
   /// Gives the context a new thread pool with a thread per CPU that this process may use. Its threads start
@@ -71,6 +72,8 @@ private:
   /// The signature of the entry; errors say how to choose one.
   llvm::Expected<Signature> findEntry(mlir::ModuleOp module, const llvm::MemoryBuffer &input) const;
   llvm::Error checkTarget() const;
+  llvm::Error controlRewrites(mlir::MLIRContext *context) const;
+  std::string listRewrites(mlir::MLIRContext *context) const;
   llvm::Error prepareReference(mlir::ModuleOp module);
   llvm::Error lower(LoadedProgram &program, const PipelineOptions &pipeline);
   llvm::Error runPipeline(mlir::ModuleOp module, PipelineBuilder build, const PipelineOptions &pipeline,

@@ -14,8 +14,9 @@ using llvm::Error;
 using llvm::Expected;
 
 std::unique_ptr<ObjectCache> Frontend::openCache() {
-  // A dump and a trace need the passes to run.
-  if (options.cache == "off" || !options.dumpOptimized.empty() || !options.trace.empty())
+  // A dump, a trace and a list of rewrites need the passes to run.
+  if (options.cache == "off" || !options.dumpOptimized.empty() || !options.trace.empty() ||
+      controlsRewrites(options))
     return nullptr;
   std::string directory = options.cache.empty() ? ObjectCache::defaultDirectory() : options.cache, warning;
   if (directory.empty())
@@ -95,6 +96,7 @@ Expected<LoadedProgram> Frontend::loadCompiled(const llvm::MemoryBuffer &input) 
   LoadedProgram program;
   program.signature = std::move(compiled->signature);
   program.numericsReport = std::move(compiled->numericsReport);
+  program.rewrites = std::move(compiled->rewrites);
   program.executable = std::move(*executable);
   return std::move(program);
 }
@@ -116,6 +118,7 @@ Expected<LoadedProgram> Frontend::loadReference(const llvm::MemoryBuffer &input)
     return std::move(error);
   if (hooks.numericsReport)
     program->numericsReport = hooks.numericsReport(program->context.get());
+  program->rewrites = listRewrites(program->context.get());
   program->executable = hooks.makeReference(*program->module, options.entry);
   return program;
 }

@@ -23,6 +23,10 @@ Error writeJSON(llvm::StringRef path, const llvm::json::Value &value) {
   return writeFile(path, {text});
 }
 
+Error writeRewrites(const std::string &path, const std::string &text) {
+  return path.empty() ? Error::success() : writeFile(path, {llvm::StringRef(text)});
+}
+
 } // namespace
 
 int Session::run() {
@@ -44,6 +48,8 @@ int Session::run() {
     return console.fail(program.takeError());
   console.clearProgress();
   if (Error error = writeJSON(options.numericsReport, program->numericsReport))
+    return console.fail(std::move(error));
+  if (Error error = writeRewrites(options.listRewrites, program->rewrites))
     return console.fail(std::move(error));
   return Execution(options, report, console, interrupted, start)
       .run(*program->executable, program->signature, {}, **input, tracer.get());
@@ -67,6 +73,8 @@ int Session::emit(const llvm::MemoryBuffer &input, Frontend &frontend) {
     return console.fail(program.takeError());
   console.clearProgress();
   if (Error error = writeJSON(options.numericsReport, program->numericsReport))
+    return console.fail(std::move(error));
+  if (Error error = writeRewrites(options.listRewrites, program->rewrites))
     return console.fail(std::move(error));
   Expected<std::vector<Weight>> weights = bindWeights(program->signature, options);
   if (!weights)

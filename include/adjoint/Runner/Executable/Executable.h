@@ -49,6 +49,7 @@ struct CompiledProgram {
   std::string image;                ///< the code of the kernels, for `cuda`
   std::string chip;                 ///< of the image, e.g. sm_80
   llvm::json::Value numericsReport = nullptr;
+  std::string rewrites;             ///< of this compilation, if they are listed; no file has them
   std::vector<std::string> objects; ///< relocatable files that link with each other
 };
 

@@ -59,7 +59,9 @@ struct Options {
   std::string trace;        ///< the folder of the trace; empty: none
   std::string traceTensors; ///< names and operations whose tensors the trace keeps, or `all`
   std::string replayFolder; ///< the trace whose run is repeated; empty: none
-  bool traffic = false;     ///< counted and printed
+  std::string listRewrites;                 ///< the file that the applied rewrites are written to; empty: none
+  std::string rewritesOnly, rewritesExcept; ///< files of rewrites, of which one is empty
+  bool traffic = false;                     ///< counted and printed
   adrt::Emulation emulation;
   bool checkGradients = false;
   bool optimize = true;
@@ -75,6 +77,11 @@ struct Options {
 
 /// Whether the program is a file that was compiled ahead of time.
 inline bool isCompiled(const Options &options) { return llvm::StringRef(options.input).ends_with(".adx"); }
+
+/// Whether rewrites are listed or switched off.
+inline bool controlsRewrites(const Options &options) {
+  return !options.listRewrites.empty() || !options.rewritesOnly.empty() || !options.rewritesExcept.empty();
+}
 
 /// Whether the tool prints something about itself and runs no program.
 inline bool isAboutTool(const Options &options) {

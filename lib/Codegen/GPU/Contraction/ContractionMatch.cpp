@@ -3,6 +3,7 @@
 #include "ContractionMatch.h"
 #include "adjoint/Codegen/Kernel/Contractions.h"
 #include "adjoint/Codegen/Target/Chips.h"
+#include "adjoint/Dialect/AD/IR/RewriteControl.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -81,7 +82,7 @@ static bool mayUseTensorCores(KernelOp kernel, linalg::GenericOp op) {
   Permissions allow = attribute ? attribute.getValue() : Permissions::none;
   if (!bitEnumContainsAll(allow, Permissions::contract))
     return false;
-  return multipliesFloats(op) ? bitEnumContainsAll(allow, Permissions::narrow)
+  return multipliesFloats(op) ? bitEnumContainsAll(allow, Permissions::narrow) && allowsRewrite("tf32", "narrow", op)
                               : op->hasAttr(kMmaAttr) && multipliesShort(op);
 }
 

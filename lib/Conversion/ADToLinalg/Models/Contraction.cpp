@@ -5,6 +5,7 @@
 
 #include "../ADToLinalg.h"
 #include "adjoint/Codegen/Kernel/Contractions.h"
+#include "adjoint/Dialect/AD/IR/RewriteControl.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -16,6 +17,11 @@ static Value accumulate(OpBuilder &builder, Location loc, Value a, Value b, Valu
   if (isa<FloatType>(acc.getType()))
     return math::FmaOp::create(builder, loc, a, b, acc);
   return arith::AddIOp::create(builder, loc, acc, arith::MulIOp::create(builder, loc, a, b));
+}
+
+static bool multipliesShortFloats(Operation *op) {
+  Type element = getElementTypeOrSelf(op->getOperand(0));
+  return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
 }
 
 // The sum of products in the accumulator's type, over the loops and accesses of the operation.
@@ -36,7 +42,8 @@ static Value contract(OpBuilder &builder, Operation *op, Type accumulator) {
         linalg::YieldOp::create(nested, nestedLoc,
                                 accumulate(nested, nestedLoc, scalars[0], scalars[1], from));
       });
-  if (bitEnumContainsAll(cast<NumericsOpInterface>(op).getPermissions(), Permissions::mma))
+  if (bitEnumContainsAll(cast<NumericsOpInterface>(op).getPermissions(), Permissions::mma) &&
+      (!multipliesShortFloats(op) || allowsRewrite("dot-product-instruction", "mma", op)))
     generic->setAttr(kMmaAttr, builder.getUnitAttr());
   return generic.getResult(0);
 }

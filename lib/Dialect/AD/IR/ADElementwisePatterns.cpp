@@ -4,6 +4,7 @@
 // permissions.
 
 #include "Elementwise.h"
+#include "adjoint/Dialect/AD/IR/RewriteControl.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -29,6 +30,8 @@ struct ComposeCasts : OpRewritePattern<CastOp> {
       return rewriter.notifyMatchFailure(op, "expected integers to stay integers");
     if (from == to && !keepsEveryValue(to))
       return rewriter.notifyMatchFailure(op, "expected a type that keeps infinities");
+    if (!allowsRewrite("compose-casts", "none", op))
+      return rewriter.notifyMatchFailure(op, "expected a rewrite that is allowed");
     rewriter.replaceOpWithNewOp<CastOp>(op, op.getType(), inner.getInput(), op.getAllowAttr());
     return success();
   }
@@ -48,6 +51,8 @@ template <class From, class To> struct AbsorbNegation : OpRewritePattern<From> {
     auto negation = rhs.getDefiningOp<NegOp>();
     if (!negation)
       return rewriter.notifyMatchFailure(op, "expected a negated operand");
+    if (!allowsRewrite("absorb-negation", "none", op))
+      return rewriter.notifyMatchFailure(op, "expected a rewrite that is allowed");
     rewriter.replaceOpWithNewOp<To>(op, lhs, negation.getInput(), op.getAllowAttr());
     return success();
   }
@@ -65,6 +70,8 @@ template <class OpT> struct CancelNegations : OpRewritePattern<OpT> {
     // Wrapping quotients differ: -MIN is MIN, and so is MIN / -1.
     if (!keepsEveryValue(elementOf(op)) || (isa<DivOp>(op.getOperation()) && isa<IntegerType>(elementOf(op))))
       return rewriter.notifyMatchFailure(op, "expected floats that keep infinities, or a product");
+    if (!allowsRewrite("cancel-negations", "none", op))
+      return rewriter.notifyMatchFailure(op, "expected a rewrite that is allowed");
     rewriter.replaceOpWithNewOp<OpT>(op, lhs.getInput(), rhs.getInput(), op.getAllowAttr());
     return success();
   }
@@ -81,6 +88,8 @@ template <class OpT> struct UseNegation : OpRewritePattern<OpT> {
     if (!keepsEveryValue(elementOf(op)) || op.getLhs().getType() != op.getType())
       return rewriter.notifyMatchFailure(
           op, "expected a left operand of the result's type that keeps infinities");
+    if (!allowsRewrite("use-negation", "none", op))
+      return rewriter.notifyMatchFailure(op, "expected a rewrite that is allowed");
     rewriter.replaceOpWithNewOp<NegOp>(op, op.getLhs(), op.getAllowAttr());
     return success();
   }
@@ -105,6 +114,8 @@ struct MultiplyByExactInverse : OpRewritePattern<DivOp> {
     APFloat value = divisor.getSplatValue<APFloat>(), inverse = value;
     if (!value.getExactInverse(&inverse) || inverse.isDenormal())
       return rewriter.notifyMatchFailure(op, "expected a divisor whose inverse is exact");
+    if (!allowsRewrite("multiply-by-exact-inverse", "none", op))
+      return rewriter.notifyMatchFailure(op, "expected a rewrite that is allowed");
     Value factor = ConstantOp::create(rewriter, op.getRhs().getLoc(),
                                       DenseElementsAttr::get(divisor.getType(), inverse));
     rewriter.replaceOpWithNewOp<MulOp>(op, op.getLhs(), factor, op.getAllowAttr());

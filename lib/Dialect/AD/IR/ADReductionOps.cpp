@@ -6,6 +6,7 @@
 #include "Elementwise.h"
 #include "Reduction.h"
 #include "ShapeUtils.h"
+#include "adjoint/Dialect/AD/IR/RewriteControl.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
@@ -95,6 +96,8 @@ template <typename Op> struct ReplaceEmptyReductionByCast : OpRewritePattern<Op>
       return rewriter.notifyMatchFailure(op, "expected no axes");
     if (op.getInput().getType() == op.getType())
       return rewriter.notifyMatchFailure(op, "expected another element type");
+    if (!allowsRewrite("replace-empty-reduction", "none", op))
+      return rewriter.notifyMatchFailure(op, "expected a rewrite that is allowed");
     rewriter.replaceOpWithNewOp<CastOp>(op, op.getType(), op.getInput(), op.getAllowAttr());
     return success();
   }

@@ -4,6 +4,7 @@
 
 #include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/IR/RewriteControl.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -44,6 +45,8 @@ LogicalResult ad::detail::rewriteWithPermissions(PatternRewriter &rewriter, Arra
   }
   if (needed != Permissions::none && !common)
     return rewriter.notifyMatchFailure(touched.front(), "expected an operation that carries permissions");
+  if (!allowsRewrite(pattern, stringifyPermissions(needed), touched.front()))
+    return rewriter.notifyMatchFailure(touched.front(), "expected a rewrite that is allowed");
   Location loc = touched.front()->getLoc();
   rewriter.setInsertionPoint(touched.front());
   if (common && explicitlySet) {

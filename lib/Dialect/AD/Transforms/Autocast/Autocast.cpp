@@ -4,6 +4,7 @@
 
 #include "Policies.h"
 #include "ValueCasts.h"
+#include "adjoint/Dialect/AD/IR/RewriteControl.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "adjoint/Interfaces/FusableOpInterface.h"
@@ -73,6 +74,9 @@ private:
     if (!widest)
       return;
     AppliedRule applied = policy.ruleOf(op);
+    // What follows its operands or computes in f32 where the program has f32 casts nothing by itself.
+    if (applied.rule == PrecisionRule::always && !allowsRewrite("ad-autocast", applied.source, op))
+      return;
     if (applied.source == "default")
       remarkDefault(op, applied.rule);
     Type element = applied.rule == PrecisionRule::always  ? policy.narrow

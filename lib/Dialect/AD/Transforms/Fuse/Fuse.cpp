@@ -8,6 +8,7 @@
 #include "Layers.h"
 #include "Rules.h"
 #include "Siblings.h"
+#include "adjoint/Dialect/AD/IR/RewriteControl.h"
 #include "adjoint/Dialect/AD/Transforms/FusePolicies.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "mlir/IR/Remarks.h"
@@ -97,6 +98,8 @@ private:
         continue;
       }
       if (!home) {
+        if (!allowsRewrite("fuse", "none", op))
+          return nullptr;
         home = candidate;
         chosen = fit;
       } else if (fit.at == chosen.at && !fit.opensRows && !chosen.opensRows &&

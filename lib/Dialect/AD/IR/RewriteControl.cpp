@@ -1,0 +1,90 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The list of applied rewrites, its text, and the decision about each.
+
+#include "adjoint/Dialect/AD/IR/RewriteControl.h"
+#include "mlir/IR/Location.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+static constexpr StringLiteral kHeader = "rewrite\tpermission\toperation\tlocation";
+
+std::string ad::formatRewrites(const std::set<Rewrite> &rewrites) {
+  std::string text = kHeader.str() + "\n";
+  for (const Rewrite &rewrite : rewrites)
+    text += rewrite.name + "\t" + rewrite.permission + "\t" + rewrite.operation + "\t" + rewrite.location + "\n";
+  return text;
+}
+
+FailureOr<std::set<Rewrite>> ad::parseRewrites(StringRef text, std::string &error) {
+  std::set<Rewrite> rewrites;
+  SmallVector<StringRef> lines;
+  text.split(lines, '\n');
+  for (auto [number, line] : llvm::enumerate(lines)) {
+    StringRef row = line.trim("\r ");
+    if (row.empty() || row.starts_with("#") || row == kHeader)
+      continue;
+    SmallVector<StringRef> cells;
+    row.split(cells, '\t');
+    if (cells.size() != 4) {
+      error = ("line " + Twine(number + 1) + ": expected rewrite, permission, operation and location, " +
+               "separated by tabs, but got '" + row + "'")
+                  .str();
+      return failure();
+    }
+    rewrites.insert({cells[0].str(), cells[1].str(), cells[2].str(), cells[3].str()});
+  }
+  return rewrites;
+}
+
+RewriteControl &RewriteControl::attach(MLIRContext *context) {
+  auto *dialect = context->getOrLoadDialect<ADDialect>();
+  if (!get(context))
+    dialect->addInterfaces<RewriteControl>();
+  return *get(context);
+}
+
+RewriteControl *RewriteControl::get(MLIRContext *context) {
+  auto *dialect = context->getLoadedDialect<ADDialect>();
+  return dialect ? dialect->getRegisteredInterface<RewriteControl>() : nullptr;
+}
+
+void RewriteControl::allowOnly(std::set<Rewrite> rewrites) {
+  std::lock_guard<std::mutex> lock(mutex);
+  listed = std::move(rewrites);
+  listedOnly = true;
+}
+
+void RewriteControl::allowAllExcept(std::set<Rewrite> rewrites) {
+  std::lock_guard<std::mutex> lock(mutex);
+  listed = std::move(rewrites);
+  listedOnly = false;
+}
+
+bool RewriteControl::allows(Rewrite rewrite) {
+  std::lock_guard<std::mutex> lock(mutex);
+  bool allowed = (listed.count(rewrite) != 0) == listedOnly;
+  if (allowed)
+    applied.insert(std::move(rewrite));
+  return allowed;
+}
+
+std::set<Rewrite> RewriteControl::getApplied() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return applied;
+}
+
+// Where the operation was written: of inlined and fused locations, the innermost.
+static std::string whereWritten(Operation *op) {
+  auto file = op->getLoc()->findInstanceOf<FileLineColLoc>();
+  if (!file)
+    return "unknown";
+  return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" + Twine(file.getColumn())).str();
+}
+
+bool ad::allowsRewrite(StringRef name, StringRef permission, Operation *op) {
+  RewriteControl *control = RewriteControl::get(op->getContext());
+  return !control || control->allows({name.str(), permission.str(), op->getName().getStringRef().str(),
+                                      whereWritten(op)});
+}

@@ -1,0 +1,81 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Runs of ad-runner as processes of their own: with other options, environments and builds, without effect on each
+// other, and without harm if one crashes. Internal to the tool.
+#ifndef ADJOINT_LIB_TOOLS_DIFF_PROGRAMS_RUNNERPROCESS_H
+#define ADJOINT_LIB_TOOLS_DIFF_PROGRAMS_RUNNERPROCESS_H
+
+#include "../Options.h"
+#include "adjoint/Diff/MaxDiff.h"
+#include "adjoint/Dialect/AD/IR/RewriteControl.h"
+
+#include <set>
+
+namespace mlir::ad::diff {
+
+/// A folder that is removed with its content.
+class TemporaryFolder {
+public:
+  static llvm::Expected<TemporaryFolder> create();
+  TemporaryFolder(TemporaryFolder &&other) noexcept : path(std::exchange(other.path, {})) {}
+  ~TemporaryFolder();
+
+  std::string file(llvm::StringRef name) const;
+
+private:
+  explicit TemporaryFolder(std::string path) : path(std::move(path)) {}
+  std::string path;
+};
+
+/// One of the two configurations that are compared.
+struct Side {
+  std::string name;                     ///< A or B, for messages
+  std::string text;                     ///< as it was given
+  std::string runner;                   ///< the program ad-runner
+  std::vector<std::string> environment; ///< NAME=VALUE, before the options
+  std::vector<std::string> options;
+};
+
+/// Reads `text`, words as in a shell: assignments of the environment, then options of ad-runner. Options that the
+/// search needs itself are refused. `runner` is another build of ad-runner; if empty, the one beside this tool.
+llvm::Expected<Side> parseSide(llvm::StringRef name, llvm::StringRef text, llvm::StringRef runner);
+
+/// A result of a program under two configurations.
+struct ResultDiff {
+  std::string name;
+  MaxDiff diff;
+};
+
+class RunnerProcess {
+public:
+  /// `program` is a file; `inputs` are the options that both sides share.
+  RunnerProcess(const TemporaryFolder &folder, std::string program, std::vector<std::string> inputs)
+      : folder(folder), program(std::move(program)), inputs(std::move(inputs)) {}
+
+  struct Run {
+    std::string results;          ///< a folder with a .npy file for each result
+    std::set<Rewrite> rewrites; ///< that were applied
+  };
+
+  /// Runs the program. With `only`, no other rewrites are applied. A run that fails is an error with the side and
+  /// the messages of ad-runner.
+  llvm::Expected<Run> run(const Side &side, const std::set<Rewrite> *only = nullptr);
+  unsigned getCount() const { return count; }
+
+private:
+  const TemporaryFolder &folder;
+  std::string program;
+  std::vector<std::string> inputs;
+  unsigned count = 0;
+};
+
+/// The results that differ by more than the bound, or, without one, in a bit.
+llvm::Expected<std::vector<ResultDiff>> compareRuns(llvm::StringRef expected, llvm::StringRef got,
+                                                    const std::optional<Bound> &bound);
+
+/// The value of the environment.
+std::vector<std::string> environmentWith(llvm::ArrayRef<std::string> assignments);
+
+} // namespace mlir::ad::diff
+
+#endif // ADJOINT_LIB_TOOLS_DIFF_PROGRAMS_RUNNERPROCESS_H
