@@ -5,6 +5,7 @@
 
 #include "Implementations.h"
 #include "adjoint/Dialect/AD/IR/NamedKernelAttribute.h"
+#include "adjoint/Dialect/AD/IR/RewriteControl.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -47,7 +48,8 @@ void exchange(Operation *op, const Implementation &implementation) {
   LDBG() << op->getName() << " becomes " << implementation.kernel.name;
   op->removeAttr(kNamedKernelAttr);
   // The written implementation keeps the permissions of the operation, too.
-  if (!implementation.order && !implementation.build)
+  if ((!implementation.order && !implementation.build) ||
+      !allowsRewrite("exchange-kernel", implementation.kernel.name, op))
     return;
   report(op, implementation);
   if (implementation.order) {
