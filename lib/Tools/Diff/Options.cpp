@@ -27,6 +27,7 @@ enum : unsigned {
   MatrixVis = 1 << 6,
   AlignVis = 1 << 7,
   RunsVis = 1 << 8
+  BisectVis = 1 << 8
 };
 
 enum OptionId {
@@ -90,6 +91,9 @@ constexpr CommandInfo commands[] = {
      1,
      {},
      Runs::Always},
+    {"bisect", "FILE.mlir --a OPTIONS --b OPTIONS",
+     "Finds the rewrite behind the difference of two configurations", OutputVis | BoundVis | ProgramVis | BisectVis,
+     1, 1, tensorBounds, Runs::Always},
 };
 
 const CommandInfo &infoOf(Command command) { return commands[static_cast<size_t>(command)]; }
@@ -114,6 +118,7 @@ private:
   Error readLabels(DiffOptions &options) const;
   Error readProgramOptions(DiffOptions &options) const;
   Error readOutputs(DiffOptions &options) const;
+  Error readSides(DiffOptions &options) const;
 
   Command command;
 };
@@ -228,6 +233,18 @@ Error DiffOptionsReader::readProgramOptions(DiffOptions &options) const {
                     "' is about programs, and '" + options.inputs.front() + "' is none");
 }
 
+Error DiffOptionsReader::readSides(DiffOptions &options) const {
+  if (command != Command::Bisect)
+    return Error::success();
+  if (!has(OPT_a) && !has(OPT_b) && !has(OPT_runner_a) && !has(OPT_runner_b))
+    return usageError("expected --a or --b with options of ad-runner; both runs are alike without them");
+  options.sideA = text(OPT_a);
+  options.sideB = text(OPT_b);
+  options.runnerA = text(OPT_runner_a);
+  options.runnerB = text(OPT_runner_b);
+  return Error::success();
+}
+
 // What is written must not replace an input, nor another output.
 Error DiffOptionsReader::readOutputs(DiffOptions &options) const {
   std::vector<std::pair<StringRef, std::string *>> outputs = {
@@ -268,7 +285,7 @@ Expected<DiffOptions> DiffOptionsReader::read() {
   for (Read read :
        {&DiffOptionsReader::readInputs, &DiffOptionsReader::readType, &DiffOptionsReader::readThresholds,
         &DiffOptionsReader::readBound, &DiffOptionsReader::readLabels, &DiffOptionsReader::readProgramOptions,
-        &DiffOptionsReader::readOutputs})
+        &DiffOptionsReader::readSides, &DiffOptionsReader::readOutputs})
     if (Error error = (this->*read)(options))
       return std::move(error);
   return options;

@@ -16,7 +16,7 @@
 
 namespace mlir::ad::diff {
 
-enum class Command { Tensors, Matrix, Align, Runs, Nan };
+enum class Command { Tensors, Matrix, Align, Runs, Nan, Bisect };
 
 /// The largest difference that is allowed.
 struct Bound {
@@ -35,6 +35,8 @@ struct DiffOptions {
   std::string title;
   unsigned column = kUsualColumn;
   std::vector<std::string> program; ///< options about programs, as ad-runner reads them
+  std::string sideA, sideB;         ///< the configurations of a bisection
+  std::string runnerA, runnerB;     ///< their builds of ad-runner; empty: the one beside this tool
   std::string json, csv, svg, html;
   bool showHelp = false;
 };

@@ -14,6 +14,7 @@ multiclass Value<string name, string meta, string help> {
 def TensorsVis : OptionVisibility;
 def MatrixVis : OptionVisibility;
 def AlignVis : OptionVisibility;
+def BisectVis : OptionVisibility;
 def OutputVis : OptionVisibility;  // of every subcommand
 def BoundVis : OptionVisibility;
 def ProgramVis : OptionVisibility; // of subcommands that run programs
@@ -48,6 +49,13 @@ defm title : Value<"title", "TEXT", "A line before the table and in the picture"
 
 let Visibility = [AlignVis] in {
 defm column : Value<"column", "N", "The width of a record in the text (default: 60)">;
+}
+
+let Visibility = [BisectVis] in {
+defm a : Value<"a", "OPTIONS", "The options of ad-runner for the first run, after assignments of the environment as NAME=VALUE (default: none)">;
+defm b : Value<"b", "OPTIONS", "The same for the second run">;
+defm runner_a : Value<"runner-a", "FILE", "Another build of ad-runner, for A (default: the one beside this tool)">;
+defm runner_b : Value<"runner-b", "FILE", "Another build of ad-runner, for B">;
 }
 
 // As in lib/Runner/Options/Options.td, which reads their values.

@@ -14,6 +14,8 @@ static llvm::Expected<DiffReport> runProgramCommand(const DiffOptions &options) 
     return runAlignPrograms(options);
   case Command::Nan:
     return runNan(options);
+  case Command::Bisect:
+    return runBisect(options);
   default:
     return exitError(ExitProgramError, "internal error: the subcommand runs no programs");
   }

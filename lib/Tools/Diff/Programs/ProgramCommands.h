@@ -13,6 +13,8 @@ llvm::Expected<DiffReport> runAlignPrograms(const DiffOptions &options);
 
 /// Finds the operations that make NaNs and infinities.
 llvm::Expected<DiffReport> runNan(const DiffOptions &options);
+/// Finds the rewrites behind the difference of two configurations of a program.
+llvm::Expected<DiffReport> runBisect(const DiffOptions &options);
 
 } // namespace mlir::ad::diff
 

@@ -1,0 +1,173 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+#include "RunnerProcess.h"
+#include "../Commands.h"
+#include "adjoint/Diff/TensorFile.h"
+#include "adjoint/Diff/TensorFolder.h"
+#include "adjoint/Support/Error.h"
+#include "adjoint/Support/OutputFile.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Allocator.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/StringSaver.h"
+
+#include <unistd.h>
+
+using namespace mlir::ad::diff;
+using namespace mlir::ad::runner;
+using llvm::Error;
+using llvm::Expected;
+using llvm::StringRef;
+
+//===- Temporary folders ----------------------------------------------------===//
+
+Expected<TemporaryFolder> TemporaryFolder::create() {
+  llvm::SmallString<128> path;
+  if (std::error_code error = llvm::sys::fs::createUniqueDirectory("ad-diff", path))
+    return usageError("cannot create a temporary folder: " + error.message());
+  return TemporaryFolder(path.str().str());
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  if (!path.empty())
+    llvm::sys::fs::remove_directories(path);
+}
+
+std::string TemporaryFolder::file(StringRef name) const {
+  llvm::SmallString<128> file(path);
+  llvm::sys::path::append(file, name);
+  return file.str().str();
+}
+
+//===- Sides ----------------------------------------------------------------===//
+
+static bool isAssignment(StringRef word) {
+  size_t end = word.find('=');
+  return end != StringRef::npos && end > 0 && !word.starts_with("-") && !llvm::isDigit(word.front()) &&
+         llvm::all_of(word.take_front(end), [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
+static std::string runnerBeside() {
+  static int anchor;
+  llvm::SmallString<128> path(
+      llvm::sys::path::parent_path(llvm::sys::fs::getMainExecutable(nullptr, &anchor)));
+  llvm::sys::path::append(path, "ad-runner");
+  return path.str().str();
+}
+
+Expected<Side> mlir::ad::diff::parseSide(StringRef name, StringRef text, StringRef runner) {
+  static constexpr StringRef ours[] = {"--out-dir",       "--list-rewrites", "--rewrites-only",
+                                       "--rewrites-except", "--emit",          "--check-gradients",
+                                       "--bench",         "--replay",        "--help"};
+  Side side{name.str(), text.str(), runner.empty() ? runnerBeside() : runner.str(), {}, {}};
+  llvm::BumpPtrAllocator allocator;
+  llvm::StringSaver saver(allocator);
+  llvm::SmallVector<const char *> words;
+  llvm::cl::TokenizeGNUCommandLine(text, saver, words);
+  for (StringRef word : words) {
+    if (llvm::is_contained(ours, word.split('=').first))
+      return usageError("--" + name.lower() + " has '" + word.split('=').first +
+                        "', which the search needs itself; leave it out");
+    if (side.options.empty() && isAssignment(word))
+      side.environment.push_back(word.str());
+    else
+      side.options.push_back(word.str());
+  }
+  if (!llvm::sys::fs::can_execute(side.runner))
+    return usageError("'" + side.runner + "' is no program that can be executed");
+  return side;
+}
+
+std::vector<std::string> mlir::ad::diff::environmentWith(llvm::ArrayRef<std::string> assignments) {
+  std::vector<std::string> all;
+  for (char **entry = environ; *entry; ++entry) {
+    StringRef name = StringRef(*entry).split('=').first;
+    if (llvm::none_of(assignments, [&](StringRef given) { return given.split('=').first == name; }))
+      all.push_back(*entry);
+  }
+  all.insert(all.end(), assignments.begin(), assignments.end());
+  return all;
+}
+
+//===- Runs -----------------------------------------------------------------===//
+
+static std::string contentOf(StringRef path) {
+  auto text = llvm::MemoryBuffer::getFile(path);
+  return text ? (*text)->getBuffer().trim().str() : "";
+}
+
+static Expected<std::set<mlir::ad::Rewrite>> readRewrites(StringRef path) {
+  std::string error;
+  mlir::FailureOr<std::set<mlir::ad::Rewrite>> rewrites = mlir::ad::parseRewrites(contentOf(path), error);
+  if (failed(rewrites))
+    return exitError(ExitProgramError, "internal error: '" + path + "': " + error);
+  return std::move(*rewrites);
+}
+
+static Error runFailed(const Side &side, int code, StringRef messages) {
+  std::string how = code < 0 ? "ended by a signal" : "ended with exit code " + std::to_string(code);
+  return usageError("the run of " + side.name + (side.text.empty() ? "" : " (" + side.text + ")") + " " + how + ":\n" + messages);
+}
+
+Expected<RunnerProcess::Run> RunnerProcess::run(const Side &side, const std::set<Rewrite> *only) {
+  std::string number = std::to_string(count++), messages = folder.file("messages" + number);
+  Run result;
+  result.results = folder.file("results" + number);
+  std::string list = folder.file("rewrites" + number);
+  std::vector<std::string> words = {side.runner, program};
+  words.insert(words.end(), inputs.begin(), inputs.end());
+  words.insert(words.end(), side.options.begin(), side.options.end());
+  words.insert(words.end(), {"--out-dir", result.results, "--list-rewrites", list});
+  if (only) {
+    std::string allowed = folder.file("allowed" + number);
+    if (Error error = writeFile(allowed, {StringRef(formatRewrites(*only))}))
+      return std::move(error);
+    words.insert(words.end(), {"--rewrites-only", allowed});
+  }
+  std::vector<std::string> environment = environmentWith(side.environment);
+  std::vector<StringRef> arguments(words.begin(), words.end()), variables(environment.begin(), environment.end());
+  std::optional<StringRef> redirects[] = {StringRef("/dev/null"), StringRef("/dev/null"), StringRef(messages)};
+  std::string failure;
+  int code = llvm::sys::ExecuteAndWait(side.runner, arguments, llvm::ArrayRef<StringRef>(variables), redirects,
+                                       /*SecondsToWait=*/0, /*MemoryLimit=*/0, &failure);
+  if (code != ExitDone && code != ExitCheckFailed)
+    return runFailed(side, code, failure.empty() ? contentOf(messages) : failure);
+  Expected<std::set<Rewrite>> rewrites = readRewrites(list);
+  if (!rewrites)
+    return rewrites.takeError();
+  result.rewrites = std::move(*rewrites);
+  return std::move(result);
+}
+
+static Expected<MaxDiff> compareFilePair(const FilePair &pair) {
+  if (pair.expected.empty() || pair.got.empty())
+    return makeIncomparable();
+  Expected<TensorFile> expected = TensorFile::open(pair.expected);
+  if (!expected)
+    return expected.takeError();
+  Expected<TensorFile> got = TensorFile::open(pair.got);
+  if (!got)
+    return got.takeError();
+  if (expected->getType() != got->getType() || expected->getShape() != got->getShape())
+    return makeIncomparable();
+  return compareFiles(*expected, *got, {});
+}
+
+Expected<std::vector<ResultDiff>> mlir::ad::diff::compareRuns(StringRef expected, StringRef got,
+                                                              const std::optional<Bound> &bound) {
+  Expected<std::vector<FilePair>> pairs = pairFolders(expected, got);
+  if (!pairs)
+    return pairs.takeError();
+  std::vector<ResultDiff> different;
+  for (const FilePair &pair : *pairs) {
+    Expected<MaxDiff> diff = compareFilePair(pair);
+    if (!diff)
+      return diff.takeError();
+    if (bound ? !holdsBound(*diff, *bound) : !diff->isZero())
+      different.push_back({pair.name, std::move(*diff)});
+  }
+  return different;
+}
