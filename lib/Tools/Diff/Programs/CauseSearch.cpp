@@ -31,9 +31,8 @@ Expected<bool> CauseSearch::explain(const RunnerProcess::Run &base, const Side &
   std::vector<Rewrite> candidates = candidatesOf(variedRun.rewrites, base.rewrites);
   if (candidates.empty())
     return false;
-  std::set<Rewrite> common;
-  std::set_intersection(variedRun.rewrites.begin(), variedRun.rewrites.end(), base.rewrites.begin(),
-                        base.rewrites.end(), std::inserter(common, common.end()));
+  // Rewrites of the base stay allowed: a candidate that is left out may make one of them necessary.
+  const std::set<Rewrite> &common = base.rewrites;
   MinimalSetSearch search([&](const ChangeSet &changes) -> Expected<bool> {
     std::set<Rewrite> only = common;
     for (size_t change : changes)
@@ -52,6 +51,7 @@ Expected<bool> CauseSearch::explain(const RunnerProcess::Run &base, const Side &
 
   // The proof: the found ones alone, and all others without them.
   std::set<Rewrite> alone = common, others = variedRun.rewrites;
+  others.insert(common.begin(), common.end());
   for (size_t change : *found) {
     cause.rewrites.push_back(candidates[change]);
     alone.insert(candidates[change]);
