@@ -25,8 +25,8 @@ Expected<bool> MinimalSetSearch::has(ChangeSet changes) {
   return result;
 }
 
-// The candidates that the effect needs beside the background. If the background `grew` since the last test, it
-// may have the effect by itself.
+// The candidates that the effect needs beside the background. If the background `grew` since the last test,
+// it may have the effect by itself.
 Expected<ChangeSet> MinimalSetSearch::explain(const ChangeSet &background, bool grew,
                                               ArrayRef<size_t> candidates) {
   if (grew) {

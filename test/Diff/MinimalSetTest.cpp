@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The set that is found is one that was planted, whatever its size and place, and single changes need few tests.
+// The set that is found is one that was planted, whatever its size and place, and single changes need few
+// tests.
 #include "adjoint/Diff/MinimalSet.h"
 #include "adjoint/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which of many changes are behind an effect: the algorithm QuickXplain (U. Junker, AAAI 2004). It finds one set
-// of changes that has the effect and of which no change can be left out, changes that only act together too.
-// A single change among n needs at most 2 log2(n) + 2 tests, and log2(n) if it comes early.
+// Which of many changes are behind an effect: the algorithm QuickXplain (U. Junker, AAAI 2004). It finds one
+// set of changes that has the effect and of which no change can be left out, changes that only act together
+// too. A single change among n needs at most 2 log2(n) + 2 tests, and log2(n) if it comes early.
 #ifndef ADJOINT_DIFF_MINIMALSET_H
 #define ADJOINT_DIFF_MINIMALSET_H
 
@@ -25,8 +25,8 @@ public:
 
   explicit MinimalSetSearch(Test test) : test(std::move(test)) {}
 
-  /// The minimal set among `count` changes, in ascending order. All changes together must have the effect, and
-  /// none at all must not have it. If one change hides the effect of another, the set may not be minimal.
+  /// The minimal set among `count` changes, in ascending order. All changes together must have the effect,
+  /// and none at all must not have it. If one change hides the effect of another, the set may not be minimal.
   llvm::Expected<ChangeSet> find(size_t count);
 
   /// The result of the test; each set is tested once.
@@ -35,7 +35,8 @@ public:
   size_t getTestCount() const { return known.size(); }
 
 private:
-  llvm::Expected<ChangeSet> explain(const ChangeSet &background, bool grew, llvm::ArrayRef<size_t> candidates);
+  llvm::Expected<ChangeSet> explain(const ChangeSet &background, bool grew,
+                                    llvm::ArrayRef<size_t> candidates);
 
   Test test;
   std::map<ChangeSet, bool> known;

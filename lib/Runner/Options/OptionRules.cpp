@@ -43,9 +43,9 @@ struct Conflict {
   StringRef reason;
 };
 
-constexpr StringRef aboutRuns[] = {"--print", "--out-dir", "--repeat",          "--warmup", "--threads",
-                                   "--bench", "--trace",   "--numerics-report", "--replay",
-                                   "--list-rewrites"};
+constexpr StringRef aboutRuns[] = {"--print",   "--out-dir",      "--repeat", "--warmup",
+                                   "--threads", "--bench",        "--trace",  "--numerics-report",
+                                   "--replay",  "--list-rewrites"};
 constexpr StringRef aboutChecks[] = {"--traffic", "--check-gradients", "--trace", "--replay"};
 /// A trace is of one run, and a run that is repeated has the options of that trace.
 constexpr StringRef aboutSeveralRuns[] = {"--repeat", "--warmup", "--bench"};

@@ -226,7 +226,8 @@ Error Frontend::controlRewrites(MLIRContext *context) const {
   if (!text)
     return text.takeError();
   Error error = hooks.controlRewrites(context, (*text)->getBuffer(), only);
-  return error ? usageError("'" + file + "': " + consumeExitError(std::move(error)).second) : Error::success();
+  return error ? usageError("'" + file + "': " + consumeExitError(std::move(error)).second)
+               : Error::success();
 }
 
 std::string Frontend::listRewrites(MLIRContext *context) const {

@@ -41,8 +41,6 @@ int runDiffTool(int argc, char **argv, RunProgramCommand runProgram);
 std::string ulpText(const MaxDiff &diff);
 /// Whether a difference is within the bound. It never is if an element is NaN in one tensor alone.
 bool isWithin(const MaxDiff &diff, const Bound &bound);
-/// Whether a difference is within the bound. It never is if an element is NaN in one tensor alone.
-bool holdsBound(const MaxDiff &diff, const Bound &bound);
 
 /// A number in JSON, which has no infinities and no NaN: these are texts, as Python prints them.
 llvm::json::Value jsonNumber(double value);

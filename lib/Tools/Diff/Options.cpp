@@ -26,8 +26,8 @@ enum : unsigned {
   TensorsVis = 1 << 5,
   MatrixVis = 1 << 6,
   AlignVis = 1 << 7,
-  RunsVis = 1 << 8
-  BisectVis = 1 << 8
+  RunsVis = 1 << 8,
+  BisectVis = 1 << 9
 };
 
 enum OptionId {
@@ -92,8 +92,8 @@ constexpr CommandInfo commands[] = {
      {},
      Runs::Always},
     {"bisect", "FILE.mlir --a OPTIONS --b OPTIONS",
-     "Finds the rewrite behind the difference of two configurations", OutputVis | BoundVis | ProgramVis | BisectVis,
-     1, 1, tensorBounds, Runs::Always},
+     "Finds the rewrite behind the difference of two configurations",
+     OutputVis | BoundVis | ProgramVis | BisectVis, 1, 1, tensorBounds, Runs::Always},
 };
 
 const CommandInfo &infoOf(Command command) { return commands[static_cast<size_t>(command)]; }

@@ -59,7 +59,7 @@ struct Options {
   std::string trace;        ///< the folder of the trace; empty: none
   std::string traceTensors; ///< names and operations whose tensors the trace keeps, or `all`
   std::string replayFolder; ///< the trace whose run is repeated; empty: none
-  std::string listRewrites;                 ///< the file that the applied rewrites are written to; empty: none
+  std::string listRewrites; ///< the file that the applied rewrites are written to; empty: none
   std::string rewritesOnly, rewritesExcept; ///< files of rewrites, of which one is empty
   bool traffic = false;                     ///< counted and printed
   adrt::Emulation emulation;

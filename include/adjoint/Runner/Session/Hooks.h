@@ -54,8 +54,8 @@ struct Hooks {
   std::unique_ptr<Executable> (*makeReference)(mlir::ModuleOp, llvm::StringRef entry) = nullptr;
   /// Records the values of a run for --trace; gets the text of the program.
   std::unique_ptr<Tracer> (*makeTracer)(const Options &, llvm::StringRef program) = nullptr;
-  /// Lists the rewrites of passes that run in the context from now on. `list` has rewrites, one per line: the only
-  /// ones that are applied, or, without `only`, those that are not.
+  /// Lists the rewrites of passes that run in the context from now on. `list` has rewrites, one per line: the
+  /// only ones that are applied, or, without `only`, those that are not.
   llvm::Error (*controlRewrites)(mlir::MLIRContext *, llvm::StringRef list, bool only) = nullptr;
   /// The rewrites that were applied since then, one per line.
   std::string (*listRewrites)(mlir::MLIRContext *) = nullptr;

@@ -82,8 +82,9 @@ static bool mayUseTensorCores(KernelOp kernel, linalg::GenericOp op) {
   Permissions allow = attribute ? attribute.getValue() : Permissions::none;
   if (!bitEnumContainsAll(allow, Permissions::contract))
     return false;
-  return multipliesFloats(op) ? bitEnumContainsAll(allow, Permissions::narrow) && allowsRewrite("tf32", "narrow", op)
-                              : op->hasAttr(kMmaAttr) && multipliesShort(op);
+  return multipliesFloats(op)
+             ? bitEnumContainsAll(allow, Permissions::narrow) && allowsRewrite("tf32", "narrow", op)
+             : op->hasAttr(kMmaAttr) && multipliesShort(op);
 }
 
 // Whether the value has the contraction's result in it only at its own position.

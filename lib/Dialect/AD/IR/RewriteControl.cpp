@@ -13,7 +13,8 @@ static constexpr StringLiteral kHeader = "rewrite\tpermission\toperation\tlocati
 std::string ad::formatRewrites(const std::set<Rewrite> &rewrites) {
   std::string text = kHeader.str() + "\n";
   for (const Rewrite &rewrite : rewrites)
-    text += rewrite.name + "\t" + rewrite.permission + "\t" + rewrite.operation + "\t" + rewrite.location + "\n";
+    text +=
+        rewrite.name + "\t" + rewrite.permission + "\t" + rewrite.operation + "\t" + rewrite.location + "\n";
   return text;
 }
 

@@ -21,7 +21,7 @@ namespace {
 std::string describe(const ResultDiff &result) {
   std::string text = "  " + result.name + ": " + stringDiff(result.diff);
   if (result.diff.ulp)
-    text += ", ulp=" + (*result.diff.ulp == UINT64_MAX ? "inf" : std::to_string(*result.diff.ulp));
+    text += ", ulp=" + ulpText(result.diff);
   return text + "\n";
 }
 
@@ -39,7 +39,9 @@ std::string describe(const Rewrite &rewrite) {
 
 std::string textOf(const Side &side) { return side.text.empty() ? "the default options" : side.text; }
 
-std::string rewriteCount(size_t count) { return std::to_string(count) + (count == 1 ? " rewrite" : " rewrites"); }
+std::string rewriteCount(size_t count) {
+  return std::to_string(count) + (count == 1 ? " rewrite" : " rewrites");
+}
 
 /// Shows on a terminal that the search goes on.
 class ProgressLine {
@@ -83,7 +85,8 @@ std::string BisectReport::causeText() const {
   case CauseKind::None:
     return "no cause: A and B give the same results\n";
   case CauseKind::Elsewhere:
-    return "no rewrite that only one side applies explains the difference: it is in what A and B do alike, in the "
+    return "no rewrite that only one side applies explains the difference: it is in what A and B do alike, "
+           "in the "
            "generated code, or in the options themselves\n";
   case CauseKind::Rewrites:
     break;
@@ -169,8 +172,8 @@ Expected<DiffReport> BisectReport::run() {
   report.text = "A: " + textOf(*a) + "\nB: " + textOf(*b) + "\n";
   if (!cause.differences.empty())
     report.text += "results that differ:\n" + describe(cause.differences);
-  report.text += causeText() + std::to_string(executions) + " executions, " +
-                 llvm::formatv("{0:f1} s\n", seconds).str();
+  report.text +=
+      causeText() + std::to_string(executions) + " executions, " + llvm::formatv("{0:f1} s\n", seconds).str();
   report.json = toJSON();
   report.table = makeTable();
   report.boundHolds = !options.bound || cause.differences.empty();
@@ -179,4 +182,6 @@ Expected<DiffReport> BisectReport::run() {
 
 } // namespace
 
-Expected<DiffReport> mlir::ad::diff::runBisect(const DiffOptions &options) { return BisectReport(options).run(); }
+Expected<DiffReport> mlir::ad::diff::runBisect(const DiffOptions &options) {
+  return BisectReport(options).run();
+}

@@ -6,8 +6,8 @@ using namespace mlir::ad;
 using namespace mlir::ad::diff;
 using llvm::Expected;
 
-// Rewrites that need a permission, and casts and kernels that were asked for, change bits more often than those
-// that keep all bits unless the compiler is wrong. The search is shorter if the cause comes early.
+// Rewrites that need a permission, and casts and kernels that were asked for, change bits more often than
+// those that keep all bits unless the compiler is wrong. The search is shorter if the cause comes early.
 static std::vector<Rewrite> candidatesOf(const std::set<Rewrite> &varied, const std::set<Rewrite> &base) {
   std::vector<Rewrite> candidates;
   std::set_difference(varied.begin(), varied.end(), base.begin(), base.end(), std::back_inserter(candidates));

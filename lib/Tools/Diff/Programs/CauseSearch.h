@@ -22,7 +22,8 @@ struct Cause {
   std::string side;
   size_t candidates = 0;
   std::vector<Rewrite> rewrites;
-  std::vector<ResultDiff> alone; ///< the results differ so if the side applies no other rewrites of these candidates
+  std::vector<ResultDiff>
+      alone; ///< the results differ so if the side applies no other rewrites of these candidates
   /// Whether the results still differ if only the found ones are left out.
   bool othersRemain = false;
 };

@@ -59,9 +59,9 @@ static std::string runnerBeside() {
 }
 
 Expected<Side> mlir::ad::diff::parseSide(StringRef name, StringRef text, StringRef runner) {
-  static constexpr StringRef ours[] = {"--out-dir",       "--list-rewrites", "--rewrites-only",
+  static constexpr StringRef ours[] = {"--out-dir",         "--list-rewrites", "--rewrites-only",
                                        "--rewrites-except", "--emit",          "--check-gradients",
-                                       "--bench",         "--replay",        "--help"};
+                                       "--bench",           "--replay",        "--help"};
   Side side{name.str(), text.str(), runner.empty() ? runnerBeside() : runner.str(), {}, {}};
   llvm::BumpPtrAllocator allocator;
   llvm::StringSaver saver(allocator);
@@ -109,7 +109,8 @@ static Expected<std::set<mlir::ad::Rewrite>> readRewrites(StringRef path) {
 
 static Error runFailed(const Side &side, int code, StringRef messages) {
   std::string how = code < 0 ? "ended by a signal" : "ended with exit code " + std::to_string(code);
-  return usageError("the run of " + side.name + (side.text.empty() ? "" : " (" + side.text + ")") + " " + how + ":\n" + messages);
+  return usageError("the run of " + side.name + (side.text.empty() ? "" : " (" + side.text + ")") + " " +
+                    how + ":\n" + messages);
 }
 
 Expected<RunnerProcess::Run> RunnerProcess::run(const Side &side, const std::set<Rewrite> *only) {
@@ -128,11 +129,14 @@ Expected<RunnerProcess::Run> RunnerProcess::run(const Side &side, const std::set
     words.insert(words.end(), {"--rewrites-only", allowed});
   }
   std::vector<std::string> environment = environmentWith(side.environment);
-  std::vector<StringRef> arguments(words.begin(), words.end()), variables(environment.begin(), environment.end());
-  std::optional<StringRef> redirects[] = {StringRef("/dev/null"), StringRef("/dev/null"), StringRef(messages)};
+  std::vector<StringRef> arguments(words.begin(), words.end()),
+      variables(environment.begin(), environment.end());
+  std::optional<StringRef> redirects[] = {StringRef("/dev/null"), StringRef("/dev/null"),
+                                          StringRef(messages)};
   std::string failure;
-  int code = llvm::sys::ExecuteAndWait(side.runner, arguments, llvm::ArrayRef<StringRef>(variables), redirects,
-                                       /*SecondsToWait=*/0, /*MemoryLimit=*/0, &failure);
+  int code =
+      llvm::sys::ExecuteAndWait(side.runner, arguments, llvm::ArrayRef<StringRef>(variables), redirects,
+                                /*SecondsToWait=*/0, /*MemoryLimit=*/0, &failure);
   if (code != ExitDone && code != ExitCheckFailed)
     return runFailed(side, code, failure.empty() ? contentOf(messages) : failure);
   Expected<std::set<Rewrite>> rewrites = readRewrites(list);
@@ -166,7 +170,7 @@ Expected<std::vector<ResultDiff>> mlir::ad::diff::compareRuns(StringRef expected
     Expected<MaxDiff> diff = compareFilePair(pair);
     if (!diff)
       return diff.takeError();
-    if (bound ? !holdsBound(*diff, *bound) : !diff->isZero())
+    if (bound ? !isWithin(*diff, *bound) : !diff->isZero())
       different.push_back({pair.name, std::move(*diff)});
   }
   return different;

@@ -1,13 +1,13 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Runs of ad-runner as processes of their own: with other options, environments and builds, without effect on each
-// other, and without harm if one crashes. Internal to the tool.
+// Runs of ad-runner as processes of their own: with other options, environments and builds, without effect on
+// each other, and without harm if one crashes. Internal to the tool.
 #ifndef ADJOINT_LIB_TOOLS_DIFF_PROGRAMS_RUNNERPROCESS_H
 #define ADJOINT_LIB_TOOLS_DIFF_PROGRAMS_RUNNERPROCESS_H
 
 #include "../Options.h"
-#include "adjoint/Diff/MaxDiff.h"
 #include "adjoint/Dialect/AD/IR/RewriteControl.h"
+#include "adjoint/Diff/MaxDiff.h"
 
 #include <set>
 
@@ -36,8 +36,9 @@ struct Side {
   std::vector<std::string> options;
 };
 
-/// Reads `text`, words as in a shell: assignments of the environment, then options of ad-runner. Options that the
-/// search needs itself are refused. `runner` is another build of ad-runner; if empty, the one beside this tool.
+/// Reads `text`, words as in a shell: assignments of the environment, then options of ad-runner. Options that
+/// the search needs itself are refused. `runner` is another build of ad-runner; if empty, the one beside this
+/// tool.
 llvm::Expected<Side> parseSide(llvm::StringRef name, llvm::StringRef text, llvm::StringRef runner);
 
 /// A result of a program under two configurations.
@@ -53,12 +54,12 @@ public:
       : folder(folder), program(std::move(program)), inputs(std::move(inputs)) {}
 
   struct Run {
-    std::string results;          ///< a folder with a .npy file for each result
+    std::string results;        ///< a folder with a .npy file for each result
     std::set<Rewrite> rewrites; ///< that were applied
   };
 
-  /// Runs the program. With `only`, no other rewrites are applied. A run that fails is an error with the side and
-  /// the messages of ad-runner.
+  /// Runs the program. With `only`, no other rewrites are applied. A run that fails is an error with the side
+  /// and the messages of ad-runner.
   llvm::Expected<Run> run(const Side &side, const std::set<Rewrite> *only = nullptr);
   unsigned getCount() const { return count; }
 

@@ -17,8 +17,8 @@
 
 namespace mlir::ad {
 
-/// What identifies a rewrite. Two applications of one pattern to operations of one name that were written at one
-/// location are one rewrite: both are on or off. So the identity does not depend on other rewrites.
+/// What identifies a rewrite. Two applications of one pattern to operations of one name that were written at
+/// one location are one rewrite: both are on or off. So the identity does not depend on other rewrites.
 struct Rewrite {
   std::string name;       ///< the pattern or lowering, in kebab case
   std::string permission; ///< that it uses; "none" if it keeps all bits, or a word for what else allows it
