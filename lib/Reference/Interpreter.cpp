@@ -243,5 +243,7 @@ int32_t mlir::ad::runReference(ModuleOp module, StringRef name, adrt_context *co
   Interpreter interpreter(module, context, observer);
   if (int32_t status = interpreter.call(entry, name, inputs, outputs))
     return status;
+  if (observer)
+    observer->returned(outputs);
   return handOver(context, outputs, results);
 }

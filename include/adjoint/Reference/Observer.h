@@ -27,6 +27,9 @@ public:
   virtual void iterationStarts(Operation *loop, int64_t iteration) {}
   /// The last iteration of the innermost loop has ended.
   virtual void loopEnded(Operation *loop) {}
+
+  /// The entry returns these results. Comes last.
+  virtual void returned(ArrayRef<Tensor> results) {}
 };
 
 } // namespace mlir::ad::reference

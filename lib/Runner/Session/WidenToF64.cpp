@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Replaces every float type of a program by f64. Casts between floats become casts from f64 to f64.
+// Replaces every float type of operations by f64. Casts between floats become casts from f64 to f64.
 #include "adjoint/Runner/Session/CheckGradients.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -33,12 +33,12 @@ std::optional<std::pair<Attribute, WalkResult>> widenConstant(Attribute attribut
 
 } // namespace
 
-void mlir::ad::runner::widenToF64(ModuleOp module) {
+void mlir::ad::runner::widenToF64(Operation *op) {
   AttrTypeReplacer replacer;
   replacer.addReplacement(
       [](FloatType type) -> std::optional<Type> { return Float64Type::get(type.getContext()); });
   // Added last, since the replacer tries the last function first.
   replacer.addReplacement(widenConstant);
-  replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true, /*replaceLocs=*/false,
+  replacer.recursivelyReplaceElementsIn(op, /*replaceAttrs=*/true, /*replaceLocs=*/false,
                                         /*replaceTypes=*/true);
 }

@@ -6,7 +6,7 @@
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Diff/NumberText.h"
 #include "adjoint/Interfaces/ElementwiseOpInterface.h"
-#include "adjoint/Numerics/Casts.h"
+#include "adjoint/Runner/Trace/WideEvaluator.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -21,13 +21,6 @@ using mlir::ad::reference::Tensor;
 /// How many executions keep their sources, so that long loops do not keep all that ran.
 static constexpr size_t maxRecent = 1 << 16;
 static constexpr size_t maxChain = 5;
-
-static double elementAt(const Tensor &tensor, int64_t element) {
-  int64_t size = ad::numerics::sizeInBytes(tensor.getType());
-  uint64_t bits = 0;
-  std::memcpy(&bits, tensor.bytes() + element * size, static_cast<size_t>(size));
-  return ad::numerics::toDouble(tensor.getType(), bits);
-}
 
 ElementRange mlir::ad::runner::rangeOf(const Tensor &tensor) {
   ElementRange range;
@@ -61,8 +54,6 @@ std::string ElementRange::toText() const {
     text += ", " + std::to_string(infinities) + " of " + std::to_string(count) + " infinite";
   return text;
 }
-
-static bool isFloat(const Tensor &tensor) { return ad::numerics::isFloat(tensor.getType()); }
 
 /// The element of an operand of an elementwise operation that belongs to an element of the result.
 static std::optional<int64_t> operandElement(const Tensor &operand, ArrayRef<int64_t> shape,

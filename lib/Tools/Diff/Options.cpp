@@ -27,7 +27,8 @@ enum : unsigned {
   MatrixVis = 1 << 6,
   AlignVis = 1 << 7,
   RunsVis = 1 << 8,
-  BisectVis = 1 << 9
+  BisectVis = 1 << 9,
+  ShadowVis = 1 << 10
 };
 
 enum OptionId {
@@ -94,6 +95,14 @@ constexpr CommandInfo commands[] = {
     {"bisect", "FILE.mlir --a OPTIONS --b OPTIONS",
      "Finds the rewrite behind the difference of two configurations",
      OutputVis | BoundVis | ProgramVis | BisectVis, 1, 1, tensorBounds, Runs::Always},
+    {"shadow",
+     "FILE.mlir",
+     "Measures the rounding errors of each operation",
+     OutputVis | ProgramVis | ShadowVis,
+     1,
+     1,
+     {},
+     Runs::Always},
 };
 
 const CommandInfo &infoOf(Command command) { return commands[static_cast<size_t>(command)]; }
@@ -117,6 +126,7 @@ private:
   Error readBound(DiffOptions &options) const;
   Error readLabels(DiffOptions &options) const;
   Error readProgramOptions(DiffOptions &options) const;
+  Error readShadow(DiffOptions &options) const;
   Error readOutputs(DiffOptions &options) const;
   Error readSides(DiffOptions &options) const;
 
@@ -245,6 +255,29 @@ Error DiffOptionsReader::readSides(DiffOptions &options) const {
   return Error::success();
 }
 
+Error DiffOptionsReader::readShadow(DiffOptions &options) const {
+  constexpr unsigned minSamples = 2, maxSamples = 1000;
+  if (Error error = readCount(OPT_stochastic, minSamples, maxSamples, options.samples))
+    return error;
+  if (Error error = readCount(OPT_seed, 0, UINT32_MAX, options.seed))
+    return error;
+  if (has(OPT_seed) && options.samples == 0)
+    return usageError("--seed is about --stochastic, which is not given");
+  options.order = options.samples == 0 ? ShadowOrder::Local : ShadowOrder::Digits;
+  if (!has(OPT_sort))
+    return Error::success();
+  std::string name;
+  if (Error error = readName(OPT_sort, "order", {"local", "total", "amplification", "digits"}, name))
+    return error;
+  if (options.samples > 0 && (name == "local" || name == "amplification"))
+    return usageError("--sort " + name + " is about a run in f64; --stochastic measures total and digits");
+  options.order = name == "local"    ? ShadowOrder::Local
+                  : name == "total"  ? ShadowOrder::Total
+                  : name == "digits" ? ShadowOrder::Digits
+                                     : ShadowOrder::Amplification;
+  return Error::success();
+}
+
 // What is written must not replace an input, nor another output.
 Error DiffOptionsReader::readOutputs(DiffOptions &options) const {
   std::vector<std::pair<StringRef, std::string *>> outputs = {
@@ -285,7 +318,7 @@ Expected<DiffOptions> DiffOptionsReader::read() {
   for (Read read :
        {&DiffOptionsReader::readInputs, &DiffOptionsReader::readType, &DiffOptionsReader::readThresholds,
         &DiffOptionsReader::readBound, &DiffOptionsReader::readLabels, &DiffOptionsReader::readProgramOptions,
-        &DiffOptionsReader::readSides, &DiffOptionsReader::readOutputs})
+        &DiffOptionsReader::readSides, &DiffOptionsReader::readShadow, &DiffOptionsReader::readOutputs})
     if (Error error = (this->*read)(options))
       return std::move(error);
   return options;

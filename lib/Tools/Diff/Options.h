@@ -16,13 +16,16 @@
 
 namespace mlir::ad::diff {
 
-enum class Command { Tensors, Matrix, Align, Runs, Nan, Bisect };
+enum class Command { Tensors, Matrix, Align, Runs, Nan, Bisect, Shadow };
 
 /// The largest difference that is allowed.
 struct Bound {
   std::string text; ///< as it was given
   std::optional<double> abs, rel, ulp, distance, different;
 };
+
+/// By what `ad-diff shadow` sorts operations, the largest first.
+enum class ShadowOrder { Local, Total, Amplification, Digits };
 
 struct DiffOptions {
   Command command = Command::Tensors;
@@ -34,6 +37,9 @@ struct DiffOptions {
   std::vector<std::string> labels;
   std::string title;
   unsigned column = kUsualColumn;
+  unsigned samples = 0; ///< of stochastic rounding; 0: a run in f64
+  unsigned seed = 0;
+  ShadowOrder order = ShadowOrder::Local;
   std::vector<std::string> program; ///< options about programs, as ad-runner reads them
   std::string sideA, sideB;         ///< the configurations of a bisection
   std::string runnerA, runnerB;     ///< their builds of ad-runner; empty: the one beside this tool

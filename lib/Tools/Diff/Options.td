@@ -15,6 +15,7 @@ def TensorsVis : OptionVisibility;
 def MatrixVis : OptionVisibility;
 def AlignVis : OptionVisibility;
 def BisectVis : OptionVisibility;
+def ShadowVis : OptionVisibility;
 def OutputVis : OptionVisibility;  // of every subcommand
 def BoundVis : OptionVisibility;
 def ProgramVis : OptionVisibility; // of subcommands that run programs
@@ -56,6 +57,12 @@ defm a : Value<"a", "OPTIONS", "The options of ad-runner for the first run, afte
 defm b : Value<"b", "OPTIONS", "The same for the second run">;
 defm runner_a : Value<"runner-a", "FILE", "Another build of ad-runner, for A (default: the one beside this tool)">;
 defm runner_b : Value<"runner-b", "FILE", "Another build of ad-runner, for B">;
+}
+
+let Visibility = [ShadowVis] in {
+defm stochastic : Value<"stochastic", "N", "Compare N runs with stochastic rounding, at least 2, instead of a run in f64">;
+defm seed : Value<"seed", "S", "The seed of stochastic rounding (default: 0)">;
+defm sort : Value<"sort", "KEY", "The operations with the largest local error first (default), or by total, amplification or digits">;
 }
 
 // As in lib/Runner/Options/Options.td, which reads their values.

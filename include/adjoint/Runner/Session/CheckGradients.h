@@ -46,8 +46,9 @@ llvm::Expected<std::vector<GradientFinding>> checkGradients(const GradientProble
 /// Prints one line per argument; false if any gradient is wrong.
 bool reportGradients(llvm::raw_ostream &os, llvm::ArrayRef<GradientFinding> findings);
 
-/// Replaces every float type of `module` by f64, also in constants: differences need the precision.
-void widenToF64(mlir::ModuleOp module);
+/// Replaces every float type of `op` and of operations in it by f64, also in constants: differences need the
+/// precision.
+void widenToF64(mlir::Operation *op);
 /// The same for a value; integers are unchanged.
 llvm::Expected<Tensor> widenToF64(const Tensor &tensor);
 

@@ -58,7 +58,7 @@ llvm::json::Object originJSON(const NonFiniteOrigin &origin) {
   for (const ChainStep &step : origin.chain)
     chain.push_back(llvm::json::Object{{"from", step.text}, {"range", rangeJSON(step.range)}});
   return llvm::json::Object{{"kind", kindText(origin.kind)},
-                            {"operation", origin.op->getName().getStringRef()},
+                            {"operation", origin.op->getName().getStringRef().str()},
                             {"location", mlir::ad::locationText(origin.op->getLoc())},
                             {"iterations", llvm::json::Array(llvm::ArrayRef<int64_t>(origin.iterations))},
                             {"element", origin.element},

@@ -16,6 +16,8 @@ static llvm::Expected<DiffReport> runProgramCommand(const DiffOptions &options) 
     return runNan(options);
   case Command::Bisect:
     return runBisect(options);
+  case Command::Shadow:
+    return runShadow(options);
   default:
     return exitError(ExitProgramError, "internal error: the subcommand runs no programs");
   }

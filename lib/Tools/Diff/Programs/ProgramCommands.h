@@ -15,6 +15,8 @@ llvm::Expected<DiffReport> runAlignPrograms(const DiffOptions &options);
 llvm::Expected<DiffReport> runNan(const DiffOptions &options);
 /// Finds the rewrites behind the difference of two configurations of a program.
 llvm::Expected<DiffReport> runBisect(const DiffOptions &options);
+/// Measures the rounding errors of each operation.
+llvm::Expected<DiffReport> runShadow(const DiffOptions &options);
 
 } // namespace mlir::ad::diff
 

@@ -1,0 +1,82 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// An operation is copied into a block of its own, and its types are widened.
+#include "adjoint/Runner/Trace/WideEvaluator.h"
+#include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/IR/ADRandomOps.h"
+#include "adjoint/Numerics/Casts.h"
+#include "adjoint/Runner/Session/CheckGradients.h"
+#include "adjoint/Runner/Trace/LoopPosition.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+using namespace mlir::ad::runner;
+using mlir::ad::numerics::ElementType;
+namespace reference = mlir::ad::reference;
+
+double mlir::ad::runner::elementAt(const reference::Tensor &tensor, int64_t element) {
+  int64_t size = ad::numerics::sizeInBytes(tensor.getType());
+  uint64_t bits = 0;
+  std::memcpy(&bits, tensor.bytes() + element * size, static_cast<size_t>(size));
+  return ad::numerics::toDouble(tensor.getType(), bits);
+}
+
+bool mlir::ad::runner::isFloat(const reference::Tensor &tensor) {
+  return ad::numerics::isFloat(tensor.getType());
+}
+
+reference::Tensor mlir::ad::runner::widen(const reference::Tensor &tensor) {
+  if (!isFloat(tensor) || tensor.getType() == ElementType::F64)
+    return tensor;
+  reference::Tensor wide(ElementType::F64, tensor.getShape());
+  for (int64_t i = 0, count = tensor.getNumElements(); i < count; ++i)
+    wide.data<double>()[i] = elementAt(tensor, i);
+  return wide;
+}
+
+static bool isFloatType(Type type) { return isa<FloatType>(getElementTypeOrSelf(type)); }
+
+bool WideEvaluator::computes(Operation *op) {
+  if (isa<ad::CastOp, ad::ConvertOp, arith::SIToFPOp, arith::UIToFPOp>(op))
+    return true;
+  // Integers may come from comparisons of floats.
+  return op->getNumOperands() > 0 && !isa<ad::FeedOp, ad::RngBitsOp, ad::RngUniformOp, ad::RngNormalOp>(op);
+}
+
+Block &WideEvaluator::wideForm(Operation *op) {
+  std::unique_ptr<Block> &form = forms[op];
+  if (form)
+    return *form;
+  form = std::make_unique<Block>();
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointToEnd(form.get());
+  Operation *copy = builder.clone(*op);
+  widenToF64(copy);
+  for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
+    Type type = operand.getType();
+    Type wide = builder.getF64Type();
+    if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && isFloatType(type))
+      wide = tensor.clone(wide);
+    Value argument = form->addArgument(isFloatType(type) ? wide : type, op->getLoc());
+    copy->setOperand(static_cast<unsigned>(index), argument);
+  }
+  func::ReturnOp::create(builder, op->getLoc(), copy->getResults());
+  return *form;
+}
+
+FailureOr<SmallVector<reference::Tensor>> WideEvaluator::evaluate(Operation *op,
+                                                                  ArrayRef<reference::Tensor> operands) {
+  if (refused.contains(op))
+    return failure();
+  // In real numbers a random rounding changes nothing.
+  if (isa<ad::CastStochasticOp>(op))
+    return SmallVector<reference::Tensor>{operands[0]};
+  std::string reason;
+  FailureOr<SmallVector<reference::Tensor>> results = runner.run(wideForm(op), operands, reason);
+  if (mlir::failed(results)) {
+    refused.insert(op);
+    failures.push_back(executionText(op, {}) + ": " + reason);
+  }
+  return results;
+}
