@@ -28,7 +28,8 @@ enum : unsigned {
   AlignVis = 1 << 7,
   RunsVis = 1 << 8,
   BisectVis = 1 << 9,
-  ShadowVis = 1 << 10
+  ShadowVis = 1 << 10,
+  PrecisionVis = 1 << 11
 };
 
 enum OptionId {
@@ -103,6 +104,9 @@ constexpr CommandInfo commands[] = {
      1,
      {},
      Runs::Always},
+    {"precision", "FILE.mlir --policy POLICY --bound NAME=NUMBER",
+     "Finds the operations that must compute in f32 for a bound",
+     OutputVis | BoundVis | ProgramVis | PrecisionVis, 1, 1, tensorBounds, Runs::Always},
 };
 
 const CommandInfo &infoOf(Command command) { return commands[static_cast<size_t>(command)]; }
@@ -127,6 +131,7 @@ private:
   Error readLabels(DiffOptions &options) const;
   Error readProgramOptions(DiffOptions &options) const;
   Error readShadow(DiffOptions &options) const;
+  Error readPrecision(DiffOptions &options) const;
   Error readOutputs(DiffOptions &options) const;
   Error readSides(DiffOptions &options) const;
 
@@ -255,6 +260,19 @@ Error DiffOptionsReader::readSides(DiffOptions &options) const {
   return Error::success();
 }
 
+Error DiffOptionsReader::readPrecision(DiffOptions &options) const {
+  if (command != Command::Precision)
+    return Error::success();
+  options.policy = text(OPT_policy);
+  if (options.policy.empty() || options.policy == "none")
+    return usageError("expected --policy with bf16, f16 or FILE.yaml");
+  if (!options.bound)
+    return usageError("expected --bound with the differences from f32 that are allowed");
+  if (has(OPT_precision))
+    return usageError("--precision is given by --policy; leave it out");
+  return Error::success();
+}
+
 Error DiffOptionsReader::readShadow(DiffOptions &options) const {
   constexpr unsigned minSamples = 2, maxSamples = 1000;
   if (Error error = readCount(OPT_stochastic, minSamples, maxSamples, options.samples))
@@ -280,8 +298,12 @@ Error DiffOptionsReader::readShadow(DiffOptions &options) const {
 
 // What is written must not replace an input, nor another output.
 Error DiffOptionsReader::readOutputs(DiffOptions &options) const {
-  std::vector<std::pair<StringRef, std::string *>> outputs = {
-      {"--json", &options.json}, {"--csv", &options.csv}, {"--svg", &options.svg}, {"--html", &options.html}};
+  std::vector<std::pair<StringRef, std::string *>> outputs = {{"--json", &options.json},
+                                                              {"--csv", &options.csv},
+                                                              {"--svg", &options.svg},
+                                                              {"--html", &options.html},
+                                                              {"--output", &options.output}};
+  options.output = text(OPT_output);
   options.json = text(OPT_json);
   options.csv = text(OPT_csv);
   options.svg = text(OPT_svg);
@@ -318,7 +340,8 @@ Expected<DiffOptions> DiffOptionsReader::read() {
   for (Read read :
        {&DiffOptionsReader::readInputs, &DiffOptionsReader::readType, &DiffOptionsReader::readThresholds,
         &DiffOptionsReader::readBound, &DiffOptionsReader::readLabels, &DiffOptionsReader::readProgramOptions,
-        &DiffOptionsReader::readSides, &DiffOptionsReader::readShadow, &DiffOptionsReader::readOutputs})
+        &DiffOptionsReader::readSides, &DiffOptionsReader::readShadow, &DiffOptionsReader::readPrecision,
+        &DiffOptionsReader::readOutputs})
     if (Error error = (this->*read)(options))
       return std::move(error);
   return options;

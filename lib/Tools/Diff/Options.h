@@ -16,7 +16,7 @@
 
 namespace mlir::ad::diff {
 
-enum class Command { Tensors, Matrix, Align, Runs, Nan, Bisect, Shadow };
+enum class Command { Tensors, Matrix, Align, Runs, Nan, Bisect, Shadow, Precision };
 
 /// The largest difference that is allowed.
 struct Bound {
@@ -39,6 +39,7 @@ struct DiffOptions {
   unsigned column = kUsualColumn;
   unsigned samples = 0; ///< of stochastic rounding; 0: a run in f64
   unsigned seed = 0;
+  std::string policy, output; ///< of a search for the operations that need f32
   ShadowOrder order = ShadowOrder::Local;
   std::vector<std::string> program; ///< options about programs, as ad-runner reads them
   std::string sideA, sideB;         ///< the configurations of a bisection

@@ -16,6 +16,7 @@ def MatrixVis : OptionVisibility;
 def AlignVis : OptionVisibility;
 def BisectVis : OptionVisibility;
 def ShadowVis : OptionVisibility;
+def PrecisionVis : OptionVisibility;
 def OutputVis : OptionVisibility;  // of every subcommand
 def BoundVis : OptionVisibility;
 def ProgramVis : OptionVisibility; // of subcommands that run programs
@@ -63,6 +64,11 @@ let Visibility = [ShadowVis] in {
 defm stochastic : Value<"stochastic", "N", "Compare N runs with stochastic rounding, at least 2, instead of a run in f64">;
 defm seed : Value<"seed", "S", "The seed of stochastic rounding (default: 0)">;
 defm sort : Value<"sort", "KEY", "The operations with the largest local error first (default), or by total, amplification or digits">;
+}
+
+let Visibility = [PrecisionVis] in {
+defm policy : Value<"policy", "POLICY", "Mixed precision to search in: bf16, f16, or FILE.yaml">;
+defm output : Value<"output", "FILE.mlir", "Write the program with the policy, and with the rule never on the operations that were found">;
 }
 
 // As in lib/Runner/Options/Options.td, which reads their values.

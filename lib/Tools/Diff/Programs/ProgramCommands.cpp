@@ -18,6 +18,8 @@ static llvm::Expected<DiffReport> runProgramCommand(const DiffOptions &options) 
     return runBisect(options);
   case Command::Shadow:
     return runShadow(options);
+  case Command::Precision:
+    return runPrecision(options);
   default:
     return exitError(ExitProgramError, "internal error: the subcommand runs no programs");
   }

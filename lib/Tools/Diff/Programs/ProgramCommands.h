@@ -17,6 +17,8 @@ llvm::Expected<DiffReport> runNan(const DiffOptions &options);
 llvm::Expected<DiffReport> runBisect(const DiffOptions &options);
 /// Measures the rounding errors of each operation.
 llvm::Expected<DiffReport> runShadow(const DiffOptions &options);
+/// Finds the operations that must compute in f32 for a bound.
+llvm::Expected<DiffReport> runPrecision(const DiffOptions &options);
 
 } // namespace mlir::ad::diff
 

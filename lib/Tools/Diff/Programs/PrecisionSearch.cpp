@@ -1,0 +1,222 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Each trial is a text of the program with `ad.precision = #ad.precision<never>` on some operations, which
+// the reference interpreter runs.
+#include "PrecisionSearch.h"
+#include "ProgramOptions.h"
+#include "adjoint/Dialect/AD/IR/ADPrecisionAttributes.h"
+#include "adjoint/Interfaces/ElementwiseOpInterface.h"
+#include "adjoint/Interfaces/FusableOpInterface.h"
+#include "adjoint/Runner/StandardHooks.h"
+#include "adjoint/Support/Error.h"
+#include "adjoint/Support/LocationText.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Parser/Parser.h"
+
+#include <numeric>
+
+using namespace mlir::ad::diff;
+using llvm::Error;
+using llvm::Expected;
+using llvm::StringRef;
+using mlir::ad::PrecisionAttr;
+using mlir::ad::numerics::PrecisionRule;
+using mlir::ad::runner::exitError;
+using mlir::ad::runner::ProgramRun;
+using mlir::ad::runner::RunValues;
+using mlir::ad::runner::usageError;
+
+PrecisionSearch::PrecisionSearch(const DiffOptions &options) : options(options) {}
+
+static PrecisionAttr makeNamed(mlir::MLIRContext *context, StringRef name) {
+  return PrecisionAttr::get(context, name, "", "", {}, {}, {}, "");
+}
+
+static PrecisionAttr makeAttribute(mlir::MLIRContext *context,
+                                   const mlir::ad::numerics::PrecisionPolicy &policy) {
+  auto names = [&](llvm::ArrayRef<std::string> list) {
+    return llvm::map_to_vector(list,
+                               [&](const std::string &name) { return mlir::StringAttr::get(context, name); });
+  };
+  return PrecisionAttr::get(context, "", policy.compute, policy.result, names(policy.always),
+                            names(policy.follow), names(policy.never),
+                            mlir::ad::numerics::ruleName(policy.defaultRule));
+}
+
+/// The functions that the entry reaches, itself included.
+static llvm::SmallVector<mlir::func::FuncOp> reachedFunctions(mlir::ModuleOp module, StringRef entry) {
+  llvm::SmallVector<mlir::func::FuncOp> reached;
+  if (auto function = module.lookupSymbol<mlir::func::FuncOp>(entry))
+    reached.push_back(function);
+  for (size_t next = 0; next < reached.size(); ++next)
+    reached[next]->walk([&](mlir::Operation *op) {
+      op->getAttrDictionary().walk([&](mlir::SymbolRefAttr symbol) {
+        auto function = module.lookupSymbol<mlir::func::FuncOp>(symbol.getRootReference());
+        if (function && !llvm::is_contained(reached, function))
+          reached.push_back(function);
+      });
+    });
+  return reached;
+}
+
+Error PrecisionSearch::parse() {
+  Expected<std::unique_ptr<llvm::MemoryBuffer>> text = runner::readProgram(options.inputs[0]);
+  if (!text)
+    return text.takeError();
+  mlir::DialectRegistry registry;
+  registry.insert<mlir::func::FuncDialect>();
+  runner::standardHooks().registerDialects(registry);
+  context = std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
+  module = mlir::parseSourceString<mlir::ModuleOp>((*text)->getBuffer(), context.get(), options.inputs[0]);
+  return module ? Error::success() : exitError(runner::ExitProgramError, "");
+}
+
+std::optional<PrecisionRule> PrecisionSearch::castingRule(mlir::Operation *op) const {
+  if (!isa<FusableOpInterface, ElementwiseOpInterface>(op) || op->hasAttr(kPrecisionAttr))
+    return std::nullopt;
+  auto isF32 = [](mlir::Value value) {
+    auto type = dyn_cast<mlir::RankedTensorType>(value.getType());
+    return type && type.getElementType().isF32();
+  };
+  if (llvm::none_of(op->getOperands(), isF32))
+    return std::nullopt;
+  StringRef name = op->getName().getDialectNamespace() == "ad" ? op->getName().stripDialect()
+                                                               : op->getName().getStringRef();
+  PrecisionRule rule = policy.find(name).value_or(policy.defaultRule);
+  return rule == PrecisionRule::never ? std::nullopt : std::optional<PrecisionRule>(rule);
+}
+
+// Operations that always compute in the narrow type come first.
+Error PrecisionSearch::findCandidates() {
+  std::string entry = "main";
+  if (Expected<runner::Options> parsed =
+          makeRunnerOptions(options, options.inputs[0], runner::Target::Reference))
+    entry = parsed->entry;
+  else
+    return parsed.takeError();
+  std::vector<mlir::Operation *> following;
+  for (mlir::func::FuncOp function : reachedFunctions(*module, entry)) {
+    if (function->hasAttr(kPrecisionAttr))
+      return usageError(locationText(function.getLoc()) + ": function @" + function.getSymName() +
+                        " has a policy of its own, in place of --policy; remove it");
+    function->walk([&](mlir::Operation *op) {
+      if (std::optional<PrecisionRule> rule = castingRule(op))
+        (*rule == PrecisionRule::follow ? following : candidates).push_back(op);
+    });
+  }
+  candidates.insert(candidates.end(), following.begin(), following.end());
+  return Error::success();
+}
+
+Expected<RunValues> PrecisionSearch::run(const std::string &text, StringRef policyName) {
+  Expected<runner::Options> parsed = makeRunnerOptions(options, options.inputs[0], runner::Target::Reference);
+  if (!parsed)
+    return parsed.takeError();
+  parsed->precision = policyName.str();
+  std::unique_ptr<llvm::MemoryBuffer> buffer = llvm::MemoryBuffer::getMemBuffer(text, options.inputs[0]);
+  Expected<std::unique_ptr<ProgramRun>> program =
+      ProgramRun::load(*buffer, *parsed, runner::standardHooks(), "ad-diff", runner::Messages::Collect);
+  if (!program)
+    return program.takeError();
+  if (Error error = (*program)->bind())
+    return std::move(error);
+  ++executions;
+  return (*program)->run();
+}
+
+static std::string printed(mlir::ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream);
+  stream << "\n";
+  return text;
+}
+
+Error PrecisionSearch::prepare() {
+  Expected<mlir::ad::numerics::PrecisionPolicy> loaded = numerics::loadPolicy(options.policy);
+  if (!loaded)
+    return usageError("--policy: " + llvm::toString(loaded.takeError()));
+  policy = std::move(*loaded);
+  // Explains errors of the program with its own text.
+  if (Expected<std::unique_ptr<ProgramRun>> program =
+          loadProgram(options, options.inputs[0], runner::Target::Reference);
+      !program)
+    return program.takeError();
+  if (Error error = parse())
+    return error;
+  if (Error error = findCandidates())
+    return error;
+  return run(printed(*module), kNoPrecision).moveInto(expected);
+}
+
+std::string PrecisionSearch::annotate(const ChangeSet &kept) {
+  bool isFile = StringRef(options.policy).ends_with(".yaml");
+  (*module)->setAttr(kPrecisionAttr, isFile ? makeAttribute(context.get(), policy)
+                                            : makeNamed(context.get(), options.policy));
+  for (mlir::Operation *op : candidates)
+    op->removeAttr(kPrecisionAttr);
+  for (size_t index : kept)
+    candidates[index]->setAttr(kPrecisionAttr, makeNamed(context.get(), "never"));
+  return printed(*module);
+}
+
+Expected<bool> PrecisionSearch::keepsBound(const std::string &text) {
+  Expected<RunValues> got = run(text, "");
+  if (!got)
+    return got.takeError();
+  diffs.clear();
+  bool holds =
+      got->results.size() == expected.results.size() && got->received.size() == expected.received.size();
+  if (!holds)
+    return false;
+  auto compare = [&](llvm::ArrayRef<runner::NamedTensor> left, llvm::ArrayRef<runner::NamedTensor> right) {
+    for (auto [want, value] : llvm::zip_equal(left, right)) {
+      diffs.push_back({want.name, compareTensors(want.value.view(), value.value.view())});
+      holds &= isWithin(diffs.back().diff, *options.bound);
+    }
+  };
+  compare(expected.results, got->results);
+  compare(expected.received, got->received);
+  return holds;
+}
+
+// Errors may cancel, so that an operation in f32 makes the result worse and the set is not minimal.
+static Error dropNeedless(MinimalSetSearch &search, ChangeSet &kept) {
+  for (size_t i = 0; i < kept.size();) {
+    ChangeSet without = kept;
+    without.erase(without.begin() + static_cast<ptrdiff_t>(i));
+    Expected<bool> holds = search.has(without);
+    if (!holds)
+      return holds.takeError();
+    if (*holds) {
+      kept = std::move(without);
+      i = 0;
+    } else {
+      ++i;
+    }
+  }
+  return Error::success();
+}
+
+Expected<std::optional<ChangeSet>> PrecisionSearch::find() {
+  MinimalSetSearch search([&](const ChangeSet &kept) { return keepsBound(annotate(kept)); });
+  Expected<bool> none = search.has({});
+  if (!none)
+    return none.takeError();
+  if (*none)
+    return ChangeSet();
+  ChangeSet all(candidates.size());
+  std::iota(all.begin(), all.end(), 0);
+  Expected<bool> every = search.has(all);
+  if (!every)
+    return every.takeError();
+  if (!*every)
+    return std::nullopt;
+  Expected<ChangeSet> found = search.find(candidates.size());
+  if (!found)
+    return found.takeError();
+  if (Error error = dropNeedless(search, *found))
+    return std::move(error);
+  return std::move(*found);
+}
