@@ -60,14 +60,16 @@ Expected<Tensor> copyOf(const adrt_tensor &view) {
 } // namespace
 
 struct ProgramRun::State {
-  State(const llvm::MemoryBuffer &text, Options options, StringRef tool, Messages messages)
-      : text(llvm::MemoryBuffer::getMemBufferCopy(text.getBuffer(), text.getBufferIdentifier())),
+  State(const llvm::MemoryBuffer &text, Options options, const Hooks &hooks, StringRef tool,
+        Messages messages)
+      : hooks(hooks),
+        text(llvm::MemoryBuffer::getMemBufferCopy(text.getBuffer(), text.getBufferIdentifier())),
         options(std::move(options)), messages(messages), console(tool), printing(console) {}
 
-  Error load(const Hooks &hooks);
+  Error load(CompilationObserver *observer);
   Expected<std::vector<Tensor>> copyDonated() const;
   Error receive(const char *name, llvm::ArrayRef<adrt_tensor> values);
-  Expected<RunValues> run();
+  Expected<RunValues> run(Executable &executable);
   /// The error with the diagnostics that were collected.
   Error explain(Error error);
   Error explain(int32_t status);
@@ -75,6 +77,7 @@ struct ProgramRun::State {
     return messages == Messages::Print ? static_cast<Listener &>(printing) : collecting;
   }
 
+  const Hooks &hooks;
   std::unique_ptr<llvm::MemoryBuffer> text;
   Options options;
   Messages messages;
@@ -105,9 +108,11 @@ Error ProgramRun::State::explain(int32_t status) {
   return explain(exitError(code, textOf(context.getError())));
 }
 
-Error ProgramRun::State::load(const Hooks &hooks) {
+Error ProgramRun::State::load(CompilationObserver *observer) {
   const std::function<bool()> never = [] { return false; };
-  Expected<LoadedProgram> loaded = Frontend(options, hooks, report, listener(), never).load(*text);
+  Frontend frontend(options, hooks, report, listener(), never);
+  frontend.setObserver(observer);
+  Expected<LoadedProgram> loaded = frontend.load(*text);
   console.clearProgress();
   if (!loaded)
     return explain(loaded.takeError());
@@ -150,7 +155,7 @@ Expected<std::vector<Tensor>> ProgramRun::State::copyDonated() const {
   return std::move(copies);
 }
 
-Expected<RunValues> ProgramRun::State::run() {
+Expected<RunValues> ProgramRun::State::run(Executable &executable) {
   Expected<std::vector<Tensor>> copies = copyDonated();
   if (!copies)
     return copies.takeError();
@@ -159,7 +164,7 @@ Expected<RunValues> ProgramRun::State::run() {
     arguments.push_back(spec.donated ? copy.view() : argument.view());
   bindings->rewindFeeds();
   values = {};
-  if (int32_t status = program.executable->run(context, arguments, results); status != ADRT_OK)
+  if (int32_t status = executable.run(context, arguments, results); status != ADRT_OK)
     return explain(status);
   for (auto [spec, view] : llvm::zip(program.signature.results, results)) {
     Expected<Tensor> copy = copyOf(view);
@@ -174,10 +179,10 @@ ProgramRun::ProgramRun(std::unique_ptr<State> state) : state(std::move(state)) {
 ProgramRun::~ProgramRun() = default;
 
 Expected<std::unique_ptr<ProgramRun>> ProgramRun::load(const llvm::MemoryBuffer &text, const Options &options,
-                                                       const Hooks &hooks, StringRef tool,
-                                                       Messages messages) {
-  auto state = std::make_unique<State>(text, options, tool, messages);
-  if (Error error = state->load(hooks))
+                                                       const Hooks &hooks, StringRef tool, Messages messages,
+                                                       CompilationObserver *observer) {
+  auto state = std::make_unique<State>(text, options, hooks, tool, messages);
+  if (Error error = state->load(observer))
     return std::move(error);
   return std::unique_ptr<ProgramRun>(new ProgramRun(std::move(state)));
 }
@@ -198,9 +203,13 @@ llvm::MutableArrayRef<Tensor> ProgramRun::getArguments() { return state->binding
 
 Expected<RunValues> ProgramRun::run(reference::Observer *observer) {
   state->program.executable->setObserver(observer);
-  Expected<RunValues> values = state->run();
+  Expected<RunValues> values = state->run(*state->program.executable);
   state->program.executable->setObserver(nullptr);
   return values;
+}
+
+Expected<RunValues> ProgramRun::interpret(ModuleOp module) {
+  return state->run(*state->hooks.makeReference(module, getSignature().entry));
 }
 
 Expected<std::unique_ptr<llvm::MemoryBuffer>> mlir::ad::runner::readProgram(StringRef path) {

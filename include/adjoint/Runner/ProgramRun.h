@@ -27,11 +27,11 @@ llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> readProgram(llvm::StringRef 
 
 class ProgramRun {
 public:
-  /// Compiles the text for `options.target`. Messages begin with the name of `tool`.
-  static llvm::Expected<std::unique_ptr<ProgramRun>> load(const llvm::MemoryBuffer &text,
-                                                          const Options &options, const Hooks &hooks,
-                                                          llvm::StringRef tool,
-                                                          Messages messages = Messages::Print);
+  /// Compiles the text for `options.target`. Messages begin with the name of `tool`. `observer`, if there is
+  /// one, sees all passes.
+  static llvm::Expected<std::unique_ptr<ProgramRun>>
+  load(const llvm::MemoryBuffer &text, const Options &options, const Hooks &hooks, llvm::StringRef tool,
+       Messages messages = Messages::Print, CompilationObserver *observer = nullptr);
   ~ProgramRun();
 
   const Signature &getSignature() const;
@@ -49,6 +49,9 @@ public:
   /// Runs the program once, with feeds from their begin. Arguments keep their values, donated ones too. Only
   /// the reference interpreter calls the observer.
   llvm::Expected<RunValues> run(reference::Observer *observer = nullptr);
+  /// The same on the reference interpreter with another program of this signature, such as this one after
+  /// some passes.
+  llvm::Expected<RunValues> interpret(mlir::ModuleOp module);
 
 private:
   struct State;

@@ -268,8 +268,8 @@ Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
     return signature.takeError();
   program.signature = std::move(*signature);
   hideOthers(*program.module, options.entry);
-  if (tracer)
-    tracer->parsed(*program.module);
+  if (observer)
+    observer->parsed(*program.module);
   report.numerics = numericsName(*program.module);
   return std::move(program);
 }
@@ -291,8 +291,8 @@ Error Frontend::runPipeline(ModuleOp module, PipelineBuilder build, const Pipeli
   passes.enableVerifier(false);
 #endif
   passes.addInstrumentation(createPassTimer(report.passes));
-  if (tracer)
-    passes.addInstrumentation(tracer->observePasses());
+  if (observer)
+    passes.addInstrumentation(observer->observePasses());
   ErrorCounter errors(module.getContext());
   PassSkipper skipper(module.getContext(), interruption);
   if (failed(passes.run(module)) || failed(verify(module)))
@@ -358,8 +358,8 @@ Expected<CompiledProgram> Frontend::compile(const llvm::MemoryBuffer &input, con
   if (!parsed)
     return parsed.takeError();
   auto program = std::make_shared<LoadedProgram>(std::move(*parsed));
-  if (tracer)
-    tracer->keep(program);
+  if (observer)
+    observer->keep(program);
   Expected<CompiledProgram> compiled = generate(*program, cpu);
   if (!compiled)
     return compiled.takeError();

@@ -43,8 +43,8 @@ public:
            const std::function<bool()> &interrupted)
       : options(options), hooks(hooks), report(report), listener(listener), interruption(interrupted) {}
 
-  /// Shows all stages to the tracer, which may be null.
-  void setTracer(Tracer *newTracer) { tracer = newTracer; }
+  /// Shows all stages to the observer, which may be null. With one, the program does not come from the cache.
+  void setObserver(CompilationObserver *newObserver) { observer = newObserver; }
 
   /// Loads a compiled program from the cache, or parses, lowers and compiles it.
   llvm::Expected<LoadedProgram> load(const llvm::MemoryBuffer &input);
@@ -95,7 +95,7 @@ private:
   Report &report;
   Listener &listener;
   Interruption interruption;
-  Tracer *tracer = nullptr;
+  CompilationObserver *observer = nullptr;
 };
 
 } // namespace mlir::ad::runner

@@ -14,9 +14,8 @@ using llvm::Error;
 using llvm::Expected;
 
 std::unique_ptr<ObjectCache> Frontend::openCache() {
-  // A dump, a trace and a list of rewrites need the passes to run.
-  if (options.cache == "off" || !options.dumpOptimized.empty() || !options.trace.empty() ||
-      controlsRewrites(options))
+  // A dump, an observer and a list of rewrites need the passes to run.
+  if (options.cache == "off" || !options.dumpOptimized.empty() || observer || controlsRewrites(options))
     return nullptr;
   std::string directory = options.cache.empty() ? ObjectCache::defaultDirectory() : options.cache, warning;
   if (directory.empty())

@@ -42,7 +42,7 @@ int Session::run() {
   std::unique_ptr<Tracer> tracer;
   if (Error error = openTrace(**input, tracer))
     return console.fail(std::move(error));
-  frontend.setTracer(tracer.get());
+  frontend.setObserver(tracer.get());
   Expected<LoadedProgram> program = frontend.load(**input);
   if (!program)
     return console.fail(program.takeError());

@@ -85,6 +85,8 @@ constexpr CommandInfo commands[] = {
      OutputVis | BoundVis | ProgramVis | AlignVis, 2, 2, alignBounds, Runs::IfGivenPrograms},
     {"runs", "A/ B/", "Compares two traces of ad-runner value by value", OutputVis | BoundVis | RunsVis, 2, 2,
      runsBounds, Runs::Never},
+    {"stages", "FILE.mlir", "Runs a program after each pass and on each target",
+     OutputVis | BoundVis | ProgramVis | TargetVis, 1, 1, runsBounds, Runs::Always},
     {"nan",
      "FILE.mlir",
      "Finds the operations that make NaNs and infinities",

@@ -16,7 +16,7 @@
 
 namespace mlir::ad::diff {
 
-enum class Command { Tensors, Matrix, Align, Runs, Nan, Bisect, Shadow, Precision };
+enum class Command { Tensors, Matrix, Align, Runs, Stages, Nan, Bisect, Shadow, Precision };
 
 /// The largest difference that is allowed.
 struct Bound {

@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What --trace sees of a compilation and of a run. The runner depends on no implementation: a tool gives one.
+// What --trace and tools see of a compilation and of a run. The runner depends on no implementation: a tool
+// gives one.
 #ifndef ADJOINT_RUNNER_SESSION_TRACER_H
 #define ADJOINT_RUNNER_SESSION_TRACER_H
 
@@ -15,18 +16,23 @@ class PassInstrumentation;
 
 namespace mlir::ad::runner {
 
-class Tracer {
+/// Sees a program while it is compiled.
+class CompilationObserver {
 public:
-  virtual ~Tracer() = default;
+  virtual ~CompilationObserver() = default;
 
-  /// An error if the trace cannot be written. Comes before everything else.
-  virtual llvm::Error open() = 0;
   /// The program as it was parsed.
   virtual void parsed(mlir::ModuleOp module) = 0;
   /// Sees the program after each pass.
   virtual std::unique_ptr<PassInstrumentation> observePasses() = 0;
-  /// Keeps a compiled program with its context, which the tracer may refer to.
+  /// Keeps a compiled program with its context, which the observer may refer to.
   virtual void keep(std::shared_ptr<void> program) = 0;
+};
+
+class Tracer : public CompilationObserver {
+public:
+  /// An error if the trace cannot be written. Comes before everything else.
+  virtual llvm::Error open() = 0;
   /// The program is about to run with these inputs.
   virtual llvm::Error start(const Signature &signature, Bindings &bindings, Executable &executable) = 0;
   /// The program has got a value of a feed. Returns a status of adrt.h.

@@ -12,6 +12,8 @@ static llvm::Expected<DiffReport> runProgramCommand(const DiffOptions &options) 
   switch (options.command) {
   case Command::Align:
     return runAlignPrograms(options);
+  case Command::Stages:
+    return runStages(options);
   case Command::Nan:
     return runNan(options);
   case Command::Bisect:

@@ -20,6 +20,9 @@ llvm::Expected<DiffReport> runShadow(const DiffOptions &options);
 /// Finds the operations that must compute in f32 for a bound.
 llvm::Expected<DiffReport> runPrecision(const DiffOptions &options);
 
+/// Runs a program after each pass and on each target.
+llvm::Expected<DiffReport> runStages(const DiffOptions &options);
+
 } // namespace mlir::ad::diff
 
 #endif // ADJOINT_LIB_TOOLS_DIFF_PROGRAMS_PROGRAMCOMMANDS_H

@@ -16,6 +16,8 @@ Expected<Options> mlir::ad::diff::makeRunnerOptions(const DiffOptions &options, 
   std::vector<const char *> arguments;
   for (const std::string &argument : options.program)
     arguments.push_back(argument.c_str());
+  // All options about compilation have a meaning for this target; the subcommand says where to run.
+  arguments.push_back("--target=gpu-sim");
   arguments.push_back(file.c_str());
   Expected<Options> parsed = parseOptions(arguments);
   if (parsed)
@@ -24,7 +26,8 @@ Expected<Options> mlir::ad::diff::makeRunnerOptions(const DiffOptions &options, 
 }
 
 Expected<std::unique_ptr<ProgramRun>> mlir::ad::diff::loadProgram(const DiffOptions &options, StringRef path,
-                                                                  Target target) {
+                                                                  Target target,
+                                                                  CompilationObserver *observer) {
   Expected<Options> parsed = makeRunnerOptions(options, path, target);
   if (!parsed)
     return parsed.takeError();
@@ -32,7 +35,7 @@ Expected<std::unique_ptr<ProgramRun>> mlir::ad::diff::loadProgram(const DiffOpti
   if (!text)
     return text.takeError();
   Expected<std::unique_ptr<ProgramRun>> program =
-      ProgramRun::load(**text, *parsed, standardHooks(), "ad-diff");
+      ProgramRun::load(**text, *parsed, standardHooks(), "ad-diff", Messages::Print, observer);
   if (!program)
     return program.takeError();
   if (Error error = (*program)->bind())

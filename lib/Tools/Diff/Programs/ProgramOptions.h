@@ -14,8 +14,10 @@ llvm::Expected<runner::Options> makeRunnerOptions(const DiffOptions &options, ll
                                                   runner::Target target);
 
 /// Reads, compiles and binds the program `path` for a target. Messages are printed as those of ad-diff.
-llvm::Expected<std::unique_ptr<runner::ProgramRun>> loadProgram(const DiffOptions &options,
-                                                                llvm::StringRef path, runner::Target target);
+/// `observer`, if there is one, sees all passes.
+llvm::Expected<std::unique_ptr<runner::ProgramRun>>
+loadProgram(const DiffOptions &options, llvm::StringRef path, runner::Target target,
+            runner::CompilationObserver *observer = nullptr);
 
 } // namespace mlir::ad::diff
 
