@@ -18,7 +18,9 @@ def examples(document):
 
 
 @pytest.mark.parametrize(
-    "document", [BINDINGS / "README.md", BINDINGS.parent / "README.md"], ids=["bindings", "project"]
+    "document",
+    [BINDINGS / "README.md", BINDINGS.parent / "README.md", BINDINGS.parent / "docs" / "mixed-precision.md"],
+    ids=["bindings", "project", "mixed-precision"],
 )
 def test_examples_run_and_print_what_they_say(document, capsys, monkeypatch):
     monkeypatch.chdir(BINDINGS.parent)

@@ -135,6 +135,39 @@ def precision_policy(w, x):
     return {"w": w - 0.01 * to_bf16(x16.T @ (2 * y)), "loss": to_bf16(y**2).sum()}
 
 
+def parameter_copy(w, x):
+    m = v = np.zeros_like(w)
+    x16, losses = to_bf16(x), []
+    for step in range(1, 11):
+        y = x16 @ to_bf16(w)
+        losses.append((y**2).mean())
+        g = to_bf16(x16.T @ (2 * y / y.size))
+        m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
+        w = w * (1 - 0.01 * 0.1) - 0.01 * (m / (1 - 0.9**step)) / (np.sqrt(v / (1 - 0.999**step)) + 1e-8)
+    return {"w": w, "loss": np.array(losses)}
+
+
+def to_f16(x):
+    with np.errstate(over="ignore"):
+        return x.astype(np.float32).astype(np.float16).astype(np.float64)
+
+
+def loss_scaling(w, x):
+    scale, good, x16 = 2.0**20, 0, to_f16(x)
+    received = {"loss": [], "scale": [], "finite": []}
+    for _ in range(20):
+        y = to_f16(x16 @ to_f16(w))
+        with np.errstate(invalid="ignore"):
+            g = to_f16(x16.T @ to_f16(scale * 2 * y / y.size))
+        finite = bool(np.isfinite(g).all())
+        for name, value in (("loss", (y**2).mean()), ("scale", scale), ("finite", finite)):
+            received[name].append(value)
+        good = good + 1 if finite else 0
+        w = w - 0.05 * g / scale if finite else w
+        scale, good = (scale * 2, 0) if good == 3 else (scale if finite else scale / 2, good)
+    return {"w": w, **{name: np.array(values) for name, values in received.items()}}
+
+
 def embedding(table, ids):
     return {"rows": table[ids]}
 
@@ -181,6 +214,8 @@ CASES = [
     ("dynamic-sizes", dynamic_sizes, {"x": normal(1, 3)}),
     ("mixed-precision", mixed_precision, {"w": normal(8, 3), "x": normal(4, 8)}),
     ("precision-policy", precision_policy, {"w": normal(8, 3), "x": normal(4, 8)}),
+    ("parameter-copy", parameter_copy, {"w": normal(8, 3), "x": normal(4, 8)}),
+    ("loss-scaling", loss_scaling, {"w": normal(8, 3), "x": normal(4, 8)}),
     ("embedding", embedding, {"table": normal(10, 4), "ids": below(10, 6)}),
     ("branch", branch, {"w": normal(3), "g": normal(3)}),
     ("branch", branch, {"w": normal(3), "g": not_finite}),
@@ -189,7 +224,7 @@ CASES = [
 
 
 # The page promises the same bits in this mode alone: in strict, CPUs with AVX512_BF16 use their dot products.
-REPRODUCIBLE = {"mixed-precision", "precision-policy"}
+REPRODUCIBLE = {"mixed-precision", "precision-policy", "parameter-copy"}
 
 
 def run(folder, name, target, inputs):
