@@ -30,7 +30,8 @@ def check_index(_folder):
 
 def check_links(_folder):
     for file in documents():
-        for link in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", file.read_text()):
+        prose = re.sub(r"^```.*?^```", "", file.read_text(), flags=re.MULTILINE | re.DOTALL)
+        for link in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", prose):
             if "://" not in link and not (file.parent / link).exists():
                 yield f"{file.relative_to(ROOT)}: a link to {link}, which does not exist"
 
