@@ -224,10 +224,57 @@ struct SkipRounding : AlgebraPattern<CastOp> {
     return castTo(rewriter, op.getLoc(), op.getInput().getDefiningOp<CastOp>().getInput(), elementOf(op));
   }
 };
+
+// The product, rounded to a narrower type than f32, that has no other use; seen through a broadcast.
+DotOp roundedProduct(Value value) {
+  if (auto broadcast = value.getDefiningOp<BroadcastOp>(); broadcast && broadcast->hasOneUse())
+    value = broadcast.getInput();
+  auto product = value.getDefiningOp<DotOp>();
+  bool narrow = isFloat(value) && elementOf(value).getIntOrFloatBitWidth() < 32;
+  return product && narrow && product->hasOneUse() ? product : DotOp();
+}
+
+// The operand of a sum in f32, without the rounding of a product.
+Value accumulated(PatternRewriter &rewriter, Value value) {
+  Location loc = value.getLoc();
+  auto wide = cast<RankedTensorType>(value.getType()).clone(rewriter.getF32Type());
+  DotOp product = roundedProduct(value);
+  if (!product)
+    return castTo(rewriter, loc, value, rewriter.getF32Type());
+  if (auto broadcast = value.getDefiningOp<BroadcastOp>())
+    return BroadcastOp::create(rewriter, loc, wide, accumulated(rewriter, broadcast.getInput()),
+                               broadcast.getSizes(), PermissionsAttr());
+  return DotOp::create(rewriter, loc, wide, product.getLhs(), product.getRhs(), product.getLhsBatch(),
+                       product.getRhsBatch(), product.getLhsContract(), product.getRhsContract(),
+                       product.getOrderAttr(), PermissionsAttr());
+}
+
+// x y + b where the product is rounded to a narrow type: b is added to the accumulator instead, as ad.gemm does.
+template <typename OpTy> struct AddBiasInAccumulator : AlgebraPattern<OpTy> {
+  explicit AddBiasInAccumulator(MLIRContext *context)
+      : AlgebraPattern<OpTy>(context, "add-bias-in-accumulator", Permissions::widen) {}
+
+  LogicalResult match(OpTy op, SmallVectorImpl<Operation *> &touched,
+                      PatternRewriter &rewriter) const override {
+    for (Value operand : {op.getLhs(), op.getRhs()})
+      if (DotOp product = roundedProduct(operand))
+        touched.push_back(product);
+    if (touched.size() == 1)
+      return rewriter.notifyMatchFailure(op, "expected a rounded product that has no other use");
+    return success();
+  }
+  Value build(OpTy op, PatternRewriter &rewriter) const override {
+    Value lhs = accumulated(rewriter, op.getLhs()), rhs = accumulated(rewriter, op.getRhs());
+    auto wide = cast<RankedTensorType>(op.getType()).clone(rewriter.getF32Type());
+    Value sum = OpTy::create(rewriter, op.getLoc(), wide, lhs, rhs, PermissionsAttr());
+    return castTo(rewriter, op.getLoc(), sum, elementOf(op));
+  }
+};
 } // namespace
 
 void ad::populateAlgebraPatterns(RewritePatternSet &patterns) {
   patterns.add<DropZero<AddOp>, DropZero<SubOp>, SubtractFromZero, MultiplyByZero, DivideZero,
                CancelOperands<SubOp>, CancelOperands<DivOp>, CombineConstants<MulOp>, CombineConstants<AddOp>,
-               MultiplyByInverse, ContractMultiplyAdd, SkipRounding>(patterns.getContext());
+               MultiplyByInverse, ContractMultiplyAdd, SkipRounding,
+               AddBiasInAccumulator<AddOp>, AddBiasInAccumulator<SubOp>>(patterns.getContext());
 }

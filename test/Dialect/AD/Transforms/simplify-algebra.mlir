@@ -107,3 +107,67 @@ func.func @widen(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %d = ad.cast %c {allow = #ad.allow<widen>} : tensor<4xbf16> -> tensor<4xf32>
   return %b, %d : tensor<4xf32>, tensor<4xf32>
 }
+
+// The product is rounded once, after the bias was added, as ad.gemm does.
+// CHECK-LABEL: @bias_in_accumulator
+func.func @bias_in_accumulator(%x: tensor<?x8xf16>, %w: tensor<8x4xf16>, %b: tensor<4xf16>) -> tensor<?x4xf16> {
+  // CHECK: %[[PRODUCT:.+]] = ad.dot {{.*}} -> tensor<?x4xf32>
+  // CHECK: %[[BIAS:.+]] = ad.cast %{{.+}} {{.*}} : tensor<4xf16> -> tensor<4xf32>
+  // CHECK: %[[SUM:.+]] = ad.add %[[PRODUCT]], %[[BIAS]]
+  // CHECK: ad.cast %[[SUM]] {{.*}} : tensor<?x4xf32> -> tensor<?x4xf16>
+  %y = ad.dot %x, %w {allow = #ad.allow<widen>} : (tensor<?x8xf16>, tensor<8x4xf16>) -> tensor<?x4xf16>
+  %z = ad.add %y, %b {allow = #ad.allow<widen>} : tensor<?x4xf16>, tensor<4xf16>
+  return %z : tensor<?x4xf16>
+}
+
+// CHECK-LABEL: @bias_after_a_broadcast
+func.func @bias_after_a_broadcast(%x: tensor<?x8xf16>, %w: tensor<8x?xf16>, %b: tensor<?x?xf16>, %m: index, %n: index)
+    -> tensor<?x?xf16> {
+  // CHECK: %[[PRODUCT:.+]] = ad.dot {{.*}} -> tensor<?x?xf32>
+  // CHECK: %[[WIDE:.+]] = ad.broadcast %[[PRODUCT]]
+  // CHECK: ad.add %[[WIDE]], %{{.+}} : tensor<?x?xf32>
+  %y = ad.dot %x, %w {allow = #ad.allow<widen>} : (tensor<?x8xf16>, tensor<8x?xf16>) -> tensor<?x?xf16>
+  %u = ad.broadcast %y(%m, %n) : tensor<?x?xf16> -> tensor<?x?xf16>
+  %z = ad.add %u, %b {allow = #ad.allow<widen>} : tensor<?x?xf16>
+  return %z : tensor<?x?xf16>
+}
+
+// CHECK-LABEL: @difference_of_products
+func.func @difference_of_products(%x: tensor<2x8xbf16>, %w: tensor<8x4xbf16>) -> tensor<2x4xbf16> {
+  // CHECK-COUNT-2: ad.dot {{.*}} -> tensor<2x4xf32>
+  // CHECK: ad.sub {{.*}} : tensor<2x4xf32>
+  %y = ad.dot %x, %w {allow = #ad.allow<widen>} : (tensor<2x8xbf16>, tensor<8x4xbf16>) -> tensor<2x4xbf16>
+  %n = ad.neg %x : tensor<2x8xbf16>
+  %v = ad.dot %n, %w {allow = #ad.allow<widen>} : (tensor<2x8xbf16>, tensor<8x4xbf16>) -> tensor<2x4xbf16>
+  %z = ad.sub %y, %v {allow = #ad.allow<widen>} : tensor<2x4xbf16>
+  return %z : tensor<2x4xbf16>
+}
+
+// All products have a say, the one on the right too.
+// CHECK-LABEL: @one_product_keeps_its_rounding
+func.func @one_product_keeps_its_rounding(%x: tensor<2x8xf16>, %w: tensor<8x4xf16>) -> tensor<2x4xf16> {
+  // CHECK-COUNT-2: ad.dot {{.*}} -> tensor<2x4xf16>
+  %y = ad.dot %x, %w {allow = #ad.allow<widen>} : (tensor<2x8xf16>, tensor<8x4xf16>) -> tensor<2x4xf16>
+  %n = ad.neg %x : tensor<2x8xf16>
+  %v = ad.dot %n, %w : (tensor<2x8xf16>, tensor<8x4xf16>) -> tensor<2x4xf16>
+  %z = ad.add %y, %v {allow = #ad.allow<widen>} : tensor<2x4xf16>
+  return %z : tensor<2x4xf16>
+}
+
+// CHECK-LABEL: @rounded_product_is_used
+func.func @rounded_product_is_used(%x: tensor<2x8xf16>, %w: tensor<8x4xf16>, %b: tensor<4xf16>)
+    -> (tensor<2x4xf16>, tensor<2x4xf16>) {
+  // CHECK: ad.dot {{.*}} -> tensor<2x4xf16>
+  %y = ad.dot %x, %w {allow = #ad.allow<widen>} : (tensor<2x8xf16>, tensor<8x4xf16>) -> tensor<2x4xf16>
+  %z = ad.add %y, %b {allow = #ad.allow<widen>} : tensor<2x4xf16>, tensor<4xf16>
+  return %y, %z : tensor<2x4xf16>, tensor<2x4xf16>
+}
+
+// CHECK-LABEL: @sum_of_f32_has_no_rounding_to_skip
+func.func @sum_of_f32_has_no_rounding_to_skip(%x: tensor<2x8xf32>, %w: tensor<8x4xf32>, %b: tensor<4xf32>)
+    -> tensor<2x4xf32> {
+  // CHECK-NOT: ad.cast
+  %y = ad.dot %x, %w {allow = #ad.allow<widen>} : (tensor<2x8xf32>, tensor<8x4xf32>) -> tensor<2x4xf32>
+  %z = ad.add %y, %b {allow = #ad.allow<widen>} : tensor<2x4xf32>, tensor<4xf32>
+  return %z : tensor<2x4xf32>
+}
