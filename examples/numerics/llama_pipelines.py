@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Llama in two pipelines, side by side: fused and optimised, and one operation after the other.
+
+Attention, a decoder layer and the model; forward and backward; in f32 and with mixed precision. Both pipelines get the
+same inputs, by name. The published example is "Compares LLAMA exporters for onnxrt backend" of experimental-experiment,
+whose tolerances are 1e-3 forward and 1e-4 backward in f32, 1 and 1e-2 with mixed precision.
+"""
+
+import json
+import sys
+
+import svg
+from experiment import ROOT, Experiment, difference, tool
+
+sys.path.append(str(ROOT / "examples/models"))
+import llama  # noqa: E402
+from llama_entries import program  # noqa: E402
+from llama_text import PARTS, Config  # noqa: E402
+
+OPERATIONS = ["-O0", "--fuse", "single"]
+PIPELINES = {  # each is compared with one operation after the other, in f32
+    "strict": ["--numerics", "strict"],
+    "fast": ["--numerics", "fast"],
+    "bf16": ["--numerics", "strict", "--precision", "bf16"],
+    "f16": ["--numerics", "strict", "--precision", "f16"],
+}
+TOLERANCES = {"forward": {"f32": 1e-3, "mixed": 1.0}, "gradient": {"f32": 1e-4, "mixed": 1e-2}}
+QUICK_PIPELINES = ["strict", "f16"]
+QUICK = {"batch": 2, "length": 16, "width": 64, "heads": 4, "inner": 96, "layers": 1, "vocabulary": 64, "positions": 64}
+TRACED = {"length": 64}  # records are made at this length: the reference interpreter recomputes what kernels keep inside
+TINY = {**QUICK, "length": 8, "width": 32, "heads": 2}
+
+
+def kind_of(pipeline):
+    return "mixed" if pipeline in ("bf16", "f16") else "f32"
+
+
+class Study:
+    def __init__(self):
+        self.e = Experiment("llama-pipelines", "Two pipelines of Llama, side by side",
+                            "Fused kernels of the strict mode give the bits of one operation after the other, forward and "
+                            "backward; fast mode and mixed precision stay within the published tolerances.")
+        self.sizes = TINY if self.e.target == "gpu-sim" else QUICK if self.e.quick else {"layers": 2}
+        self.pipelines = QUICK_PIPELINES if self.e.quick else list(PIPELINES)
+        self.found, self.rows, self.aligned = {}, [], []
+
+    def config(self, part, entry, **changes):
+        return Config(**{**self.sizes, "part": part, "entry": entry, **changes})
+
+    def compare(self, part, entry):
+        config = self.config(part, entry)
+        values, _ = llama.inputs(config, seed=0)
+        label = f"llama-{part}-{entry}"
+        base = self.e.run(label, program(config), values, OPERATIONS)
+        if entry == "gradient":
+            expected = len(config.parameters()) + (part != "model")
+            first = next(name for name in base if name.startswith("d_"))
+            self.e.say(f"-- {part}: {len(base) - 1} gradients of {expected} parameters and inputs, one of them is "
+                       f"{first} {base[first].shape}, {base[first].dtype}")
+        for pipeline in self.pipelines:
+            results = self.e.run(label, program(config), values, PIPELINES[pipeline])
+            errors = {name: difference(base[name], results[name]) for name in base}
+            worst, tolerance = max(errors, key=errors.get), TOLERANCES[entry][kind_of(pipeline)]
+            equal = all(base[name].tobytes() == results[name].tobytes() for name in base)
+            self.rows.append([part, entry, pipeline, len(base), errors[worst], worst, tolerance,
+                              "yes" if equal else "no", "ok" if errors[worst] <= tolerance else "TOO FAR"])
+            self.found[f"{part} {entry} {pipeline}"] = {
+                "abs": errors[worst], "tolerance": tolerance, "equal": equal, "results": sorted(base)}
+
+    # --- alignment
+
+    def trace(self, part, name, options):
+        config = self.config(part, "forward", **({} if self.e.quick else TRACED))
+        values, _ = llama.inputs(config, seed=0)
+        folder = self.e.folder / f"trace-{part}-{name}"
+        if not folder.exists():
+            command = self.e.command(f"traced-{part}", program(config), values, options, self.e.folder / "results")
+            self.e.call([*command, "--trace", folder, "--trace-tensors", "all"])
+        return folder
+
+    def align(self, part, pipeline):
+        """The records of both pipelines in pairs; the text and a page are kept."""
+        left = self.trace(part, "operations", OPERATIONS)
+        # Without simplification, which moves operations: both sides have the written operations in their order.
+        right = self.trace(part, pipeline, ["-O0", *PIPELINES[pipeline]])
+        name = f"align-{part}-{pipeline}"
+        out = self.e.folder / "align.json"
+        text = self.e.call([tool("ad-diff"), "align", left, right, "--column", "76", "--json", out, "--html",
+                            self.e.out / f"{name}.html"]).stdout
+        (self.e.out / f"{name}.txt").write_text(text)
+        found = json.loads(out.read_text())
+        counts = [found["equal"], found["different"], found["only_left"], found["only_right"]]
+        first = next((line for line in text.splitlines() if " a=" in line and " a=0 " not in line), "")
+        self.aligned.append([part, pipeline, *counts, found["distance"], f"{name}.html"])
+        self.found[f"align {part} {pipeline}"] = {
+            "equal": counts[0], "different": counts[1], "by_name": all(i["by"] == "name" for i in found["inputs"]),
+            "first_difference": first}
+        if first:
+            self.e.say(f"{part}, {pipeline}: the first pair with different numbers\n  {' '.join(first.split())}")
+
+    def output(self):
+        self.e.say()
+        self.e.table("differences", "largest differences to one operation after the other in f32", [
+            "part", "entry", "pipeline", "results", "abs", "of", "tolerance", "equal bits", "holds"], self.rows)
+        self.e.table("alignments", "records of the forward run in pairs: operations on the left, the pipeline on the right",
+                     ["part", "pipeline", "equal", "different", "only left", "only right", "distance", "page"],
+                     self.aligned)
+        for entry, words in (("forward", "results"), ("gradient", "losses and gradients")):
+            rows = {(part, pipeline): error for part, e, pipeline, _, error, *_ in self.rows if e == entry}
+            self.e.picture(f"differences-{entry}", svg.bars(
+                f"Largest differences of {words} to one operation after the other",
+                "Same inputs, f32 on the other side. Lower is better; 0: equal bits or equal numbers.",
+                [(part, [rows[part, p] for p in self.pipelines]) for part in PARTS], self.pipelines,
+                "largest absolute difference", "part of the model"),
+                f"How far the pipelines are from the written operations: {words}.")
+
+
+def main():
+    study = Study()
+    for part in PARTS:
+        for entry in ("forward", "gradient"):
+            study.compare(part, entry)
+    for part in PARTS[:1] if study.e.quick else PARTS:
+        for pipeline in ("strict", "f16"):
+            study.align(part, pipeline)
+    study.output()
+    study.e.finish(**study.found)
+
+
+if __name__ == "__main__":
+    main()
