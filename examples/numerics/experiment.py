@@ -163,7 +163,7 @@ class Experiment:
         """Writes the log and the summary. `results` are the figures that the tests read."""
         seconds = time.monotonic() - self.start
         self.say(f"total running time: {seconds // 60:.0f} minutes {seconds % 60:.1f} seconds")
-        command = f"python3 examples/numerics/{self.name.replace('-', '_')}.py"
+        command = f".venv/bin/python examples/numerics/{self.name.replace('-', '_')}.py"
         command += (" --quick" if self.quick else "") + (f" --target {self.target}" if self.target != "cpu" else "")
         write_whole(self.out / "log.txt", "\n".join(self.log) + "\n")
         write_whole(self.out / "results.json", json.dumps({

@@ -11,7 +11,7 @@ import json
 import sys
 
 import svg
-from experiment import ROOT, Experiment, difference, tool
+from experiment import ROOT, Experiment, difference, tool, write_whole
 
 sys.path.append(str(ROOT / "examples/models"))
 import llama  # noqa: E402
@@ -88,23 +88,33 @@ class Study:
         out = self.e.folder / "align.json"
         text = self.e.call([tool("ad-diff"), "align", left, right, "--column", "76", "--json", out, "--html",
                             self.e.out / f"{name}.html"]).stdout
-        (self.e.out / f"{name}.txt").write_text(text)
+        write_whole(self.e.out / f"{name}.txt", text)
         found = json.loads(out.read_text())
         counts = [found["equal"], found["different"], found["only_left"], found["only_right"]]
-        first = next((line for line in text.splitlines() if " a=" in line and " a=0 " not in line), "")
-        self.aligned.append([part, pipeline, *counts, found["distance"], f"{name}.html"])
+        first, values = self.first_difference(left, right)
+        self.aligned.append([part, pipeline, *counts, found["distance"], values, f"{name}.html"])
         self.found[f"align {part} {pipeline}"] = {
             "equal": counts[0], "different": counts[1], "by_name": all(i["by"] == "name" for i in found["inputs"]),
-            "first_difference": first}
-        if first:
-            self.e.say(f"{part}, {pipeline}: the first pair with different numbers\n  {' '.join(first.split())}")
+            "first_bits": first}
+        self.e.say(f"{part}, {pipeline}: {first or 'all values that both sides compute have equal bits'}")
+
+    def first_difference(self, left, right):
+        """The first value, matched by its name, whose bits differ; and how many do."""
+        out = self.e.folder / "runs.json"
+        self.e.call([tool("ad-diff"), "runs", left, right, "--json", out])
+        values = [v for v in json.loads(out.read_text())["different"] if v["kind"] not in ("INPUT", "INITIA")]
+        if not values:
+            return None, 0
+        first = values[0]
+        distance = f", a={first['abs']:.5g} r={first['rel']:.5g}" if "abs" in first else ""
+        return f"{len(values)} values differ, first {first['op']} {first['name']}{distance}", len(values)
 
     def output(self):
         self.e.say()
         self.e.table("differences", "largest differences to one operation after the other in f32", [
             "part", "entry", "pipeline", "results", "abs", "of", "tolerance", "equal bits", "holds"], self.rows)
         self.e.table("alignments", "records of the forward run in pairs: operations on the left, the pipeline on the right",
-                     ["part", "pipeline", "equal", "different", "only left", "only right", "distance", "page"],
+                     ["part", "pipeline", "equal", "different", "only left", "only right", "distance", "other bits", "page"],
                      self.aligned)
         for entry, words in (("forward", "results"), ("gradient", "losses and gradients")):
             rows = {(part, pipeline): error for part, e, pipeline, _, error, *_ in self.rows if e == entry}

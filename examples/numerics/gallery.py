@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Runs all experiments and writes index.html: title, sentence, pictures, tables, log and command of each.
+
+The page needs no other file: pictures and logs are part of it.
+"""
+
+import argparse
+import csv
+import html
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+from experiment import TARGETS, write_whole
+
+HERE = pathlib.Path(__file__).resolve().parent
+EXPERIMENTS = ["gemm_or_matmul_add", "layer_norm_exchange", "parallel_reduction", "dynamic_broadcast", "llama_pipelines"]
+STYLE = """
+body { font: 16px/1.5 sans-serif; max-width: 62em; margin: 2em auto; padding: 0 1em; color: #222; }
+h2 { margin-top: 2.5em; border-top: 1px solid #ddd; padding-top: 1em; }
+.cards { display: flex; flex-wrap: wrap; gap: 1em; }
+.card { width: 18em; border: 1px solid #ddd; border-radius: 6px; padding: 0.8em; text-decoration: none; color: inherit; }
+.card svg { width: 100%; height: 9em; }
+.card b { color: #1a5490; }
+figure { margin: 1.2em 0; } figure svg { max-width: 100%; height: auto; border: 1px solid #eee; }
+figcaption, .small { color: #555; font-size: 0.9em; }
+pre { background: #f6f6f6; padding: 0.8em; overflow-x: auto; font-size: 0.85em; }
+table { border-collapse: collapse; font-size: 0.85em; } td, th { padding: 0.15em 0.7em; border-bottom: 1px solid #eee; }
+th { text-align: left; background: #f6f6f6; } .scroll { overflow-x: auto; } .failed { color: #b00; }
+"""
+
+
+def picture(folder, file):
+    """The SVG as part of the page; it keeps its own size as viewBox."""
+    return (folder / file).read_text().strip()
+
+
+def thumbnail(svg):
+    return re.sub(r' (width|height)="\d+(\.\d+)?(px)?"', "", svg, count=2)
+
+
+def number(text):
+    """A cell for readers: six digits; what is no number stays."""
+    try:
+        return f"{float(text):.6g}" if "." in text or "e" in text else text
+    except ValueError:
+        return text
+
+
+def table(folder, file):
+    with open(folder / file, newline="") as lines:
+        header, *rows = list(csv.reader(lines))
+    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(number(cell))}</td>" for cell in row) + "</tr>" for row in rows)
+    return f'<div class="scroll"><table><tr>{head}</tr>{body}</table></div>'
+
+
+def section(folder, summary):
+    figures = "".join(f"<figure>{picture(folder, p['file'])}<figcaption>{html.escape(p['caption'])}</figcaption></figure>"
+                      for p in summary["pictures"])
+    tables = "".join(f"<details><summary>{html.escape(t['title'])}</summary>{table(folder, t['file'])}</details>"
+                     for t in summary["tables"])
+    pages = "".join(f'<li><a href="{folder.name}/{page.name}">{page.name}</a></li>' for page in
+                    sorted(folder.glob("*.html")))
+    pages = f"<p>Pages in the folder beside this one:</p><ul>{pages}</ul>" if pages else ""
+    return f"""\
+<h2 id="{summary['name']}">{html.escape(summary['title'])}</h2>
+<p>{html.escape(summary['sentence'])}</p>
+<p class="small">{summary['seconds']:.1f} s, target {summary['target']}, {summary['size']} size. To repeat it:</p>
+<pre>{html.escape(summary['command'])}</pre>
+{figures}{tables}{pages}
+<details><summary>Log</summary><pre>{html.escape((folder / 'log.txt').read_text())}</pre></details>
+"""
+
+
+def card(folder, summary):
+    image = thumbnail(picture(folder, summary["pictures"][0]["file"]))
+    return (f'<a class="card" href="#{summary["name"]}">{image}<br><b>{html.escape(summary["title"])}</b><br>'
+            f'<span class="small">{html.escape(summary["sentence"])}</span></a>')
+
+
+def page(shown, failed):
+    cards = "".join(card(*one) for one in shown)
+    problems = "".join(f'<p class="failed">{html.escape(name)} failed: {html.escape(text)}</p>' for name, text in failed)
+    return f"""\
+<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>Adjoint: experiments with numerics</title><style>{STYLE}</style></head>
+<body>
+<h1>Experiments with numerics</h1>
+<p>Each experiment compiles programs with Adjoint, runs them, and compares their results. Published figures of
+onnxruntime and PyTorch are in the logs. All differences are absolute unless a column says otherwise.</p>
+{problems}<div class="cards">{cards}</div>
+{"".join(section(*one) for one in shown)}
+</body></html>
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--target", choices=TARGETS, default="cpu")
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    options = parser.parse_args()
+    shown, failed = [], []
+    for name in EXPERIMENTS:
+        folder = options.out / name.replace("_", "-")
+        command = [sys.executable, HERE / f"{name}.py", "--out", folder, "--target", options.target]
+        result = subprocess.run(command + ["--quick"] * options.quick, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                text=True)
+        if result.returncode:
+            failed.append((name, result.stderr.strip()))
+            print(f"{name}: failed\n{result.stderr}", flush=True)
+            continue
+        shown.append((folder, json.loads((folder / "results.json").read_text())))
+        print(f"{name}: {shown[-1][1]['seconds']:.1f} s", flush=True)
+    write_whole(options.out / "index.html", page(shown, failed))
+    print(f"gallery: {len(shown)} experiments, {len(failed)} failed; {options.out / 'index.html'}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

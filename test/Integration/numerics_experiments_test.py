@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""The experiments of examples/numerics, at the sizes of --quick: each figure that does not depend on the machine.
+
+Bounds are those of the reference system's acceptance list, which follow from steps of the types (ulp): f16 has steps of
+2^-6 in [16, 32), bf16 of 2^-3. Closes with `N run, N failed`.
+"""
+
+import csv
+import functools
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import xml.etree.ElementTree
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test/Support"))
+sys.dont_write_bytecode = True
+
+import checks
+import runner
+
+TWO_ROUNDINGS = ["GemmAdd", "FusedMatMulAdd", "MatMulAdd"]
+ONE_ROUNDING = ["GemmOnly", "CastGemmAddCast", "CastGemmOnlyCast"]
+
+
+def run(name, folder, *options):
+    """The results of an experiment, after checks of its files."""
+    environment = {**os.environ, "ADJOINT_BIN": str(pathlib.Path(runner.binary("ad-runner")).parent),
+                   "PYTHONDONTWRITEBYTECODE": "1"}
+    script = ROOT / f"examples/numerics/{name}.py"
+    result = subprocess.run([sys.executable, script, "--quick", "--out", folder, *options], capture_output=True,
+                            text=True, env=environment)
+    if result.returncode:
+        raise RuntimeError(f"exit code {result.returncode}: {result.stderr}")
+    summary = json.loads((folder / "results.json").read_text())
+    assert (folder / "log.txt").read_text() == result.stdout, "log.txt is not what was printed"
+    assert summary["pictures"] and summary["tables"] and summary["seconds"] > 0
+    for picture in summary["pictures"]:
+        assert xml.etree.ElementTree.parse(folder / picture["file"]).getroot().tag.endswith("svg")
+    for table in summary["tables"]:
+        with open(folder / table["file"], newline="") as file:
+            rows = list(csv.reader(file))
+        assert len(rows) > 1 and len({len(row) for row in rows}) == 1, f"{table['file']} is no table"
+    return summary["results"]
+
+
+def together(found, names):
+    return any(set(names) <= set(group) for group in found["classes"])
+
+
+def check_gemm(folder):
+    """Checks 34, 36 to 38, 40 and 42."""
+    found = run("gemm_or_matmul_add", folder)
+    for key in ("E1", "E2 f16 strict", "E2 bf16 strict", "E3 f16", "E3 bf16"):
+        for names in (TWO_ROUNDINGS, ONE_ROUNDING):
+            if not together(found[key], names):
+                yield f"{key}: {', '.join(names)} are not equal: {found[key]['classes']}"
+        if together(found[key], ["GemmOnly", "GemmAdd"]):
+            yield f"{key}: the rounding of the product changed nothing"
+    for key in ("E2 f16", "E2 bf16"):
+        if not together(found[key], ["MatMulAdd", "GemmOnly"]) or together(found[key], ["MatMulAdd", "GemmAdd"]):
+            yield f"{key}: fast mode should add the bias to the accumulator: {found[key]['classes']}"
+    for key, bound in {"E3 f16": 0.015625, "E3 bf16": 0.125, "E3 f32": 1.6e-5}.items():
+        largest = max(found[key]["distances"].values())
+        if not largest <= bound:
+            yield f"{key}: {largest}, at most {bound}"
+    for key in ("E1", "E2 f16", "E2 f16 strict"):
+        if not set(found[key]["distances"].values()) <= {0, *(2.0**-e for e in range(3, 11))}:
+            yield f"{key}: {found[key]['distances']}"
+    for key in ("E2 f32", "E2 f32 strict"):
+        if not max(found[key]["distances"].values()) <= 6.2e-5:
+            yield f"{key}: {found[key]['distances']}"
+    if found["rerun"] is not True:
+        yield "the program of --dump-optimized gives other bits"
+    if found["has_cast"] is not True:
+        yield f"has_cast is {found['has_cast']}"
+
+
+def check_layer_norm(folder):
+    """Checks 35 and 56."""
+    found = run("layer_norm_exchange", folder)
+    for element, bound in {"f32": 5e-4, "f16": 0.5}.items():
+        mixes = found["mixes"][element]
+        if mixes["AA"]["to_AA"] != 0 or mixes["BB"]["to_BB"] != 0:
+            yield f"{element}: equal kernels differ"
+        if not max(max(mix["to_AA"], mix["to_BB"]) for mix in mixes.values()) <= bound:
+            yield f"{element}: {mixes}, at most {bound}"
+    for mix in ("AB", "BA"):
+        if not found["mixes"]["f32"][mix]["to_AA"] > 0:
+            yield f"{mix}: the exchange changed nothing in f32"
+    others = [value for name, value in found["variants"].items() if name != "dot=tf32"]
+    if not found["variants"]["dot=tf32"] > 10 * max(others):
+        yield f"tf32 does not stand out: {found['variants']}"
+
+
+def check_reduction(folder):
+    """Checks 35 and 54."""
+    found = run("parallel_reduction", folder)
+    if found["orders"] != 129 or len(found["sizes"]) != 9 or set(found["deltas"]) != {"normal", "fixed", "pareto"}:
+        yield f"{found['orders']} orders, sizes {found['sizes']}, {sorted(found['deltas'])}"
+    for name, elements in found["deltas"].items():
+        largest = {}
+        for element, bound in {"f64": 1e-13, "f32": 1e-5}.items():
+            deltas = [(row["mean"] / row["scale"], row["norm"] / row["norm_scale"]) for row in elements[element].values()]
+            largest[element] = max(map(max, deltas))
+            if not largest[element] < bound:
+                yield f"{name}, {element}: {largest[element]}, less than {bound}"
+        if not 0 < largest["f64"] < largest["f32"]:
+            yield f"{name}: {largest}"
+        if any(elements[element]["2"][what] for element in elements for what in ("mean", "norm")):
+            yield f"{name}: two elements depend on their order"
+    if not found["strategies"]["serial"] > 0 or not found["strategies"]["pairwise"] > 0:
+        yield f"strategies do not differ: {found['strategies']}"
+    if found["repeats"] is not True:
+        yield "the same order gave other bits"
+
+
+def check_broadcast(folder):
+    """Check 52, with the gradients."""
+    found = run("dynamic_broadcast", folder)
+    if len(found["cases"]) != 16:
+        yield f"{len(found['cases'])} cases"
+    for name, case in found["cases"].items():
+        sizes = [int(size) for size in name.split()[1].split("x")]
+        if case != {"size": max(sizes), "z": 0, "dx": 0, "dy": 0}:
+            yield f"{name}: {case}"
+    if found["mismatch"]["code"] != 1 or "dimension 0 has sizes 2 and 3" not in found["mismatch"]["message"]:
+        yield str(found["mismatch"])
+
+
+def check_llama(folder):
+    """Checks 47 and 48."""
+    found = run("llama_pipelines", folder)
+    compared = {name: case for name, case in found.items() if not name.startswith("align")}
+    if len(compared) != 12:
+        yield f"{len(compared)} comparisons"
+    for name, case in compared.items():
+        if not case["abs"] <= case["tolerance"]:
+            yield f"{name}: {case['abs']}, at most {case['tolerance']}"
+        if name.endswith("strict") != case["equal"]:
+            yield f"{name}: {'other' if name.endswith('strict') else 'equal'} bits"
+    gradients = {part: len(found[f"{part} gradient strict"]["results"]) - 1 for part in ("attention", "decoder", "model")}
+    if gradients != {"attention": 5, "decoder": 10, "model": 11}:
+        yield f"numbers of gradients: {gradients}"
+    for pipeline in ("strict", "f16"):
+        if not found[f"align attention {pipeline}"]["by_name"]:
+            yield f"{pipeline}: inputs are not matched by name"
+    if found["align attention strict"]["first_bits"]:
+        yield f"the strict pipelines differ first in {found['align attention strict']['first_bits']}"
+    if "ad.dot" not in (found["align attention f16"]["first_bits"] or ""):
+        yield f"f16 differs first in {found['align attention f16']['first_bits']}, expected a product"
+
+
+def check_emulated(name, folder):
+    """The same on the emulated GPU, at a smaller size."""
+    assert run(name, folder, "--target", "gpu-sim")
+
+
+def check_refusals(folder):
+    command = [sys.executable, ROOT / "examples/numerics/dynamic_broadcast.py", "--target", "tpu", "--out", folder / "x"]
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode != 2 or "invalid choice: 'tpu'" not in result.stderr or (folder / "x").exists():
+        yield f"exit code {result.returncode}: {result.stderr}"
+
+
+def main():
+    cases = [("gemm or product and sum", check_gemm), ("layer norms", check_layer_norm),
+             ("reductions", check_reduction), ("broadcasts", check_broadcast), ("Llama", check_llama),
+             ("refusals", check_refusals),
+             ("broadcasts, gpu-sim", functools.partial(check_emulated, "dynamic_broadcast"))]
+    return checks.run_checks("numerics_experiments", cases)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
