@@ -4,8 +4,8 @@
 #
 #   scripts/gallery.sh [--quick] [--target NAME] [--out DIR]
 #
-# Full sizes take some minutes, --quick takes one. The page, build/gallery/index.html, needs no other file. The folder of
-# an experiment in build/gallery has its programs, tables, pictures and log. Closes with `gallery: N experiments`; an
+# Full sizes take some minutes, --quick takes one. The page, build/gallery/index.html, needs no other file. The folder
+# of an experiment in build/gallery has its programs, tables, pictures and log. Closes with `gallery: N experiments`; an
 # experiment that fails is named, and the exit code is 1.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"

@@ -40,7 +40,8 @@ def expected(x, y):
     x, y = x.astype(np.float64), y.astype(np.float64)
     z = x * y
     dx, dy = 2 * z * y, 2 * z * x
-    return {"z": z, "dx": dx.sum(keepdims=True) if x.size == 1 else dx, "dy": dy.sum(keepdims=True) if y.size == 1 else dy}
+    dx, dy = (d.sum(keepdims=True) if one.size == 1 else d for d, one in ((dx, x), (dy, y)))
+    return {"z": z, "dx": dx, "dy": dy}
 
 
 def vectors(sizes, element):

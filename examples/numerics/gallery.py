@@ -17,7 +17,8 @@ import sys
 from experiment import TARGETS, write_whole
 
 HERE = pathlib.Path(__file__).resolve().parent
-EXPERIMENTS = ["gemm_or_matmul_add", "layer_norm_exchange", "parallel_reduction", "dynamic_broadcast", "llama_pipelines"]
+EXPERIMENTS = ["gemm_or_matmul_add", "layer_norm_exchange", "parallel_reduction", "dynamic_broadcast",
+               "llama_pipelines"]
 STYLE = """
 body { font: 16px/1.5 sans-serif; max-width: 62em; margin: 2em auto; padding: 0 1em; color: #222; }
 h2 { margin-top: 2.5em; border-top: 1px solid #ddd; padding-top: 1em; }
@@ -108,8 +109,8 @@ def main():
     for name in EXPERIMENTS:
         folder = options.out / name.replace("_", "-")
         command = [sys.executable, HERE / f"{name}.py", "--out", folder, "--target", options.target]
-        result = subprocess.run(command + ["--quick"] * options.quick, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                text=True)
+        command += ["--quick"] * options.quick
+        result = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         if result.returncode:
             failed.append((name, result.stderr.strip()))
             print(f"{name}: failed\n{result.stderr}", flush=True)

@@ -34,7 +34,8 @@ def program(element):
         wide, narrow = "", {"%wide_sum": "%wide_sum", "%wide_gemm": "%wide_gemm"}
         names = {"%af": "%a", "%xf": "%x", "%bf": "%b"}
     else:
-        wide = "".join(f"  %{n}f = ad.cast %{n} : {t} -> {w}\n" for n, t, w in (("a", a, wa), ("x", x, wx), ("b", b, wb)))
+        pairs = (("a", a, wa), ("x", x, wx), ("b", b, wb))
+        wide = "".join(f"  %{n}f = ad.cast %{n} : {t} -> {w}\n" for n, t, w in pairs)
         narrow, names = {"%wide_sum": "%cast_sum", "%wide_gemm": "%cast_gemm"}, {}
     af, xf, bf = (names.get(n, n) for n in ("%af", "%xf", "%bf"))
     back = "".join(f"  {new} = ad.cast {old} : {wy} -> {y}\n" for old, new in narrow.items() if old != new)

@@ -28,7 +28,7 @@ PIPELINES = {  # each is compared with one operation after the other, in f32
 TOLERANCES = {"forward": {"f32": 1e-3, "mixed": 1.0}, "gradient": {"f32": 1e-4, "mixed": 1e-2}}
 QUICK_PIPELINES = ["strict", "f16"]
 QUICK = {"batch": 2, "length": 16, "width": 64, "heads": 4, "inner": 96, "layers": 1, "vocabulary": 64, "positions": 64}
-TRACED = {"length": 64}  # records are made at this length: the reference interpreter recomputes what kernels keep inside
+TRACED = {"length": 64}  # of records: the reference interpreter recomputes what kernels keep inside
 TINY = {**QUICK, "length": 8, "width": 32, "heads": 2}
 
 
@@ -114,7 +114,8 @@ class Study:
         self.e.table("differences", "largest differences to one operation after the other in f32", [
             "part", "entry", "pipeline", "results", "abs", "of", "tolerance", "equal bits", "holds"], self.rows)
         self.e.table("alignments", "records of the forward run in pairs: operations on the left, the pipeline on the right",
-                     ["part", "pipeline", "equal", "different", "only left", "only right", "distance", "other bits", "page"],
+                     ["part", "pipeline", "equal", "different", "only left", "only right", "distance", "other bits",
+                      "page"],
                      self.aligned)
         for entry, words in (("forward", "results"), ("gradient", "losses and gradients")):
             rows = {(part, pipeline): error for part, e, pipeline, _, error, *_ in self.rows if e == entry}

@@ -104,7 +104,8 @@ def check_reduction(folder):
     for name, elements in found["deltas"].items():
         largest = {}
         for element, bound in {"f64": 1e-13, "f32": 1e-5}.items():
-            deltas = [(row["mean"] / row["scale"], row["norm"] / row["norm_scale"]) for row in elements[element].values()]
+            rows = elements[element].values()
+            deltas = [(row["mean"] / row["scale"], row["norm"] / row["norm_scale"]) for row in rows]
             largest[element] = max(map(max, deltas))
             if not largest[element] < bound:
                 yield f"{name}, {element}: {largest[element]}, less than {bound}"
@@ -142,7 +143,8 @@ def check_llama(folder):
             yield f"{name}: {case['abs']}, at most {case['tolerance']}"
         if name.endswith("strict") != case["equal"]:
             yield f"{name}: {'other' if name.endswith('strict') else 'equal'} bits"
-    gradients = {part: len(found[f"{part} gradient strict"]["results"]) - 1 for part in ("attention", "decoder", "model")}
+    parts = ("attention", "decoder", "model")
+    gradients = {part: len(found[f"{part} gradient strict"]["results"]) - 1 for part in parts}
     if gradients != {"attention": 5, "decoder": 10, "model": 11}:
         yield f"numbers of gradients: {gradients}"
     for pipeline in ("strict", "f16"):
@@ -160,7 +162,8 @@ def check_emulated(name, folder):
 
 
 def check_refusals(folder):
-    command = [sys.executable, ROOT / "examples/numerics/dynamic_broadcast.py", "--target", "tpu", "--out", folder / "x"]
+    script = ROOT / "examples/numerics/dynamic_broadcast.py"
+    command = [sys.executable, script, "--target", "tpu", "--out", folder / "x"]
     result = subprocess.run(command, capture_output=True, text=True)
     if result.returncode != 2 or "invalid choice: 'tpu'" not in result.stderr or (folder / "x").exists():
         yield f"exit code {result.returncode}: {result.stderr}"

@@ -249,7 +249,8 @@ Value accumulated(PatternRewriter &rewriter, Value value) {
                        product.getOrderAttr(), PermissionsAttr());
 }
 
-// x y + b where the product is rounded to a narrow type: b is added to the accumulator instead, as ad.gemm does.
+// x y + b where the product is rounded to a narrow type: b is added to the accumulator instead, as ad.gemm
+// does.
 template <typename OpTy> struct AddBiasInAccumulator : AlgebraPattern<OpTy> {
   explicit AddBiasInAccumulator(MLIRContext *context)
       : AlgebraPattern<OpTy>(context, "add-bias-in-accumulator", Permissions::widen) {}
@@ -275,6 +276,6 @@ template <typename OpTy> struct AddBiasInAccumulator : AlgebraPattern<OpTy> {
 void ad::populateAlgebraPatterns(RewritePatternSet &patterns) {
   patterns.add<DropZero<AddOp>, DropZero<SubOp>, SubtractFromZero, MultiplyByZero, DivideZero,
                CancelOperands<SubOp>, CancelOperands<DivOp>, CombineConstants<MulOp>, CombineConstants<AddOp>,
-               MultiplyByInverse, ContractMultiplyAdd, SkipRounding,
-               AddBiasInAccumulator<AddOp>, AddBiasInAccumulator<SubOp>>(patterns.getContext());
+               MultiplyByInverse, ContractMultiplyAdd, SkipRounding, AddBiasInAccumulator<AddOp>,
+               AddBiasInAccumulator<SubOp>>(patterns.getContext());
 }
