@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Bar charts, scatter plots and histograms as SVG text, which needs no other file."""
+"""Bar charts, scatter plots, histograms and coloured tables as SVG text, which needs no other file."""
 
 import html
 import math
@@ -111,9 +111,8 @@ def bars(title, note, groups, series, y_label, x_label=""):
             top = axis(value)
             canvas.rect(start + j * each + 1, top, each - 2, y1 - top, COLORS[j % len(COLORS)])
             if each > 20 or value == 0:
-                words = "0" if value == 0 else f"{value:.1e}" if each > 44 else f"{value:.0e}"
-                canvas.text(start + (j + 0.5) * each, top - 4, words, size=9)
-        canvas.text(x0 + (i + 0.5) * wide, y1 + 17, label, size=11)
+                canvas.text(start + (j + 0.5) * each, top - 4, f"{value:.2g}", size=9)
+        canvas.text(x0 + (i + 0.5) * wide, y1 + 17, label, size=11 if len(label) * 6.5 < wide else 8.5)
     canvas.axes(x_label, y_label)
     return str(canvas)
 
@@ -132,6 +131,23 @@ def scatter(title, note, points, x_label, y_label):
         color = COLORS[number % len(COLORS)]
         canvas.lines += [f'<circle cx="{across(x):.1f}" cy="{up(y):.1f}" r="2" fill="{color}" fill-opacity="0.6"/>'
                          for x, y in zip(xs, ys)]
+    canvas.axes(x_label, y_label)
+    return str(canvas)
+
+
+def cells(title, note, texts, colors, x_label, y_label):
+    """A table of words with coloured cells: row i, column j of `texts` has y = i + 1 and x = j + 1."""
+    canvas = Canvas(title, note)
+    x0, y0, x1, y1 = canvas.box
+    wide, high = (x1 - x0) / len(texts[0]), (y1 - y0) / len(texts)
+    for i, row in enumerate(texts):
+        for j, words in enumerate(row):
+            x, y = x0 + j * wide, y1 - (i + 1) * high
+            canvas.rect(x + 1, y + 1, wide - 2, high - 2, colors[i][j])
+            canvas.text(x + wide / 2, y + high / 2 + 4, words)
+        canvas.text(x0 - 12, y1 - (i + 0.5) * high + 4, i + 1)
+    for j in range(len(texts[0])):
+        canvas.text(x0 + (j + 0.5) * wide, y1 + 17, j + 1)
     canvas.axes(x_label, y_label)
     return str(canvas)
 
