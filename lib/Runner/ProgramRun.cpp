@@ -191,8 +191,10 @@ const Signature &ProgramRun::getSignature() const { return state->program.signat
 mlir::ModuleOp ProgramRun::getModule() const { return state->program.module.get(); }
 StringRef ProgramRun::getNumerics() const { return state->report.numerics; }
 
-Error ProgramRun::bind() {
-  Expected<Bindings> bindings = bindSources(state->program.signature, state->options);
+Error ProgramRun::bind() { return bind(state->options); }
+
+Error ProgramRun::bind(const Options &sources) {
+  Expected<Bindings> bindings = bindSources(state->program.signature, sources);
   if (!bindings)
     return bindings.takeError();
   state->bindings = std::move(*bindings);

@@ -43,6 +43,8 @@ public:
 
   /// Reads the sources of `options`. Must come before run.
   llvm::Error bind();
+  /// The same with the sources of other options.
+  llvm::Error bind(const Options &sources);
   /// Of `bind`; may be changed.
   llvm::MutableArrayRef<Tensor> getArguments();
 

@@ -244,6 +244,13 @@ Error DiffOptionsReader::readProgramOptions(DiffOptions &options) const {
       options.program.push_back(arg->getNumValues() == 0 ? name.str()
                                                          : (name.rtrim('=') + "=" + arg->getValue()).str());
     }
+  std::string mode;
+  if (has(OPT_mode))
+    if (Error error = readName(OPT_mode, "mode", {"execute", "nodes"}, mode))
+      return error;
+  options.nodes = mode == "nodes";
+  if (has(OPT_mode) && !needsCompiler(options))
+    return usageError("option '--mode' is about programs, and '" + options.inputs.front() + "' is none");
   if (options.program.empty() || needsCompiler(options))
     return Error::success();
   return usageError("option '" + StringRef(options.program.front()).split('=').first +

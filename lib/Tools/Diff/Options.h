@@ -37,6 +37,7 @@ struct DiffOptions {
   std::vector<std::string> labels;
   std::string title;
   unsigned column = kUsualColumn;
+  bool nodes = false;   ///< programs are aligned by their operations and do not run
   unsigned samples = 0; ///< of stochastic rounding; 0: a run in f64
   unsigned seed = 0;
   std::string policy, output; ///< of a search for the operations that need f32

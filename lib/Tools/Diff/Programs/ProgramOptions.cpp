@@ -25,17 +25,22 @@ Expected<Options> mlir::ad::diff::makeRunnerOptions(const DiffOptions &options, 
   return parsed;
 }
 
-Expected<std::unique_ptr<ProgramRun>> mlir::ad::diff::loadProgram(const DiffOptions &options, StringRef path,
-                                                                  Target target,
-                                                                  CompilationObserver *observer) {
+Expected<std::unique_ptr<ProgramRun>> mlir::ad::diff::compileProgram(const DiffOptions &options,
+                                                                     StringRef path, Target target,
+                                                                     CompilationObserver *observer) {
   Expected<Options> parsed = makeRunnerOptions(options, path, target);
   if (!parsed)
     return parsed.takeError();
   Expected<std::unique_ptr<llvm::MemoryBuffer>> text = readProgram(path);
   if (!text)
     return text.takeError();
-  Expected<std::unique_ptr<ProgramRun>> program =
-      ProgramRun::load(**text, *parsed, standardHooks(), "ad-diff", Messages::Print, observer);
+  return ProgramRun::load(**text, *parsed, standardHooks(), "ad-diff", Messages::Print, observer);
+}
+
+Expected<std::unique_ptr<ProgramRun>> mlir::ad::diff::loadProgram(const DiffOptions &options, StringRef path,
+                                                                  Target target,
+                                                                  CompilationObserver *observer) {
+  Expected<std::unique_ptr<ProgramRun>> program = compileProgram(options, path, target, observer);
   if (!program)
     return program.takeError();
   if (Error error = (*program)->bind())

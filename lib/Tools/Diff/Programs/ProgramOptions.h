@@ -13,6 +13,12 @@ namespace mlir::ad::diff {
 llvm::Expected<runner::Options> makeRunnerOptions(const DiffOptions &options, llvm::StringRef path,
                                                   runner::Target target);
 
+/// Reads and compiles the program `path` for a target. Messages are printed as those of ad-diff. `observer`,
+/// if there is one, sees all passes. The program has no inputs until it is bound.
+llvm::Expected<std::unique_ptr<runner::ProgramRun>>
+compileProgram(const DiffOptions &options, llvm::StringRef path, runner::Target target,
+               runner::CompilationObserver *observer = nullptr);
+
 /// Reads, compiles and binds the program `path` for a target. Messages are printed as those of ad-diff.
 /// `observer`, if there is one, sees all passes.
 llvm::Expected<std::unique_ptr<runner::ProgramRun>>
