@@ -7,6 +7,7 @@ loss, gradient = program(weights, images)
 
 from importlib.metadata import version
 
+from . import diff
 from ._errors import (
     ArgumentMemoryError,
     ArgumentShapeError,
@@ -44,4 +45,5 @@ __all__ = [
     "TargetUnavailableError",
     "TensorSpec",
     "compile",
+    "diff",
 ]

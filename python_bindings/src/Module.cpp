@@ -4,6 +4,7 @@
 // users.
 #include "Arguments.h"
 #include "Describe.h"
+#include "Diff.h"
 #include "Gil.h"
 #include "Host.h"
 #include "adjoint/Runner/StandardHooks.h"
@@ -113,4 +114,5 @@ NB_MODULE(_adjoint, module) {
   bindOptions(module);
   bindFailure(module);
   bindProgram(module);
+  bindDiff(module);
 }
