@@ -143,10 +143,16 @@ std::shared_ptr<NonFiniteFinder::Producer> NonFiniteFinder::producerOf(const Ten
   return found == producers.end() || found->second.storage.expired() ? nullptr : found->second.producer;
 }
 
+// The oldest first, so that no long chain of sources is freed by recursion.
+NonFiniteFinder::~NonFiniteFinder() {
+  for (const std::shared_ptr<Producer> &producer : recent)
+    producer->source = nullptr;
+}
+
 void NonFiniteFinder::remember(const Tensor &tensor, std::shared_ptr<Producer> producer) {
   recent.push_back(producer);
   if (recent.size() > maxRecent) {
-    recent.front()->source = nullptr; // the oldest first, so that no long chain is freed at once
+    recent.front()->source = nullptr;
     recent.pop_front();
   }
   producers[tensor.getStorage().get()] = {tensor.getStorage(), std::move(producer)};

@@ -62,6 +62,7 @@ struct NonFiniteOrigin {
 
 class NonFiniteFinder : public reference::Observer {
 public:
+  ~NonFiniteFinder() override;
   int32_t ran(Operation *op, ArrayRef<reference::Tensor> operands,
               ArrayRef<reference::Tensor> results) override;
   void iterationStarts(Operation *loop, int64_t iteration) override { position.start(iteration); }
