@@ -103,7 +103,8 @@ def OutlineKernelsPass : Pass<"ad-outline-kernels", "::mlir::ModuleOp"> {
     Moves the body of each fusion into an `ad.kernel` and replaces the fusion by an `ad.launch`.
 
     The host program keeps control flow, feeds and launches. Fusions with the same body share a kernel. The sizes of
-    the results become operands of the launch.
+    the results become operands of the launch. A kernel is named for the kind of its fusion, or `cast_…` if all that it
+    does is to convert elements to other types; reports count those.
 
     Kernels of the input program get names that linkers and PTX accept: a byte that is no letter, digit or underscore
     becomes `$` and two hexadecimal digits. These names begin with `kernel_`, so that none collides with a service of

@@ -38,6 +38,15 @@ llvm::json::Array kernelsToJSON(const Report &report) {
   return array;
 }
 
+// The names of kernels that only convert elements to other types; ad-outline-kernels names them so.
+llvm::json::Array castKernels(const Report &report) {
+  llvm::json::Array array;
+  for (const std::string &name : report.kernelNames)
+    if (llvm::StringRef(name).starts_with("cast_"))
+      array.push_back(name);
+  return array;
+}
+
 llvm::json::Array trafficToJSON(llvm::ArrayRef<adrt::KernelTraffic> traffic) {
   llvm::json::Array array;
   for (const adrt::KernelTraffic &kernel : traffic) {
@@ -99,6 +108,7 @@ llvm::json::Value mlir::ad::runner::toJSON(const Report &report) {
                             {"stages", stagesToJSON(report.stages.getStages())},
                             {"passes", stagesToJSON(report.passes.getStages())},
                             {"kernels", kernelsToJSON(report)},
+                            {"cast_kernels", castKernels(report)},
                             {"traffic", trafficToJSON(report.traffic)},
                             {"graphs", llvm::json::Object{{"instantiated", report.graphs.instantiated},
                                                           {"launched", report.graphs.launched},

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringMap.h"
@@ -50,6 +51,28 @@ static SmallVector<int64_t> tiedArguments(Block &body) {
     tied.push_back(inserts && argument ? int64_t(argument.getArgNumber()) : -1);
   }
   return tied;
+}
+
+// Whether the operation of a kernel converts each element of a tensor to another type, and does nothing else.
+static bool isCast(linalg::LinalgOp op) {
+  Block *body = op.getBlock();
+  return llvm::hasSingleElement(body->without_terminator()) && isa<ConvertOp>(body->front()) &&
+         llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isIdentity(); });
+}
+
+// What a kernel is named for. A kernel that only casts is work that a contraction or another kernel could do
+// while it reads or writes, so reports list such kernels.
+static StringRef subjectOf(FusionOp fusion) {
+  bool onlyCasts = true, any = false;
+  for (Operation &op : fusion.getBody().front().without_terminator()) {
+    if (auto computation = dyn_cast<linalg::LinalgOp>(op)) {
+      any = true;
+      onlyCasts &= isCast(computation);
+    } else {
+      onlyCasts &= isa<tensor::EmptyOp, tensor::DimOp, arith::ConstantOp>(op);
+    }
+  }
+  return any && onlyCasts ? StringRef("cast") : stringifyFusionKind(fusion.getKind());
 }
 
 namespace {
@@ -123,7 +146,7 @@ class OutlineKernelsPass : public ad::impl::OutlineKernelsPassBase<OutlineKernel
   static KernelOp makeKernel(FusionOp fusion, SymbolTable &symbols) {
     OpBuilder builder(fusion->getParentOfType<ModuleOp>().getBodyRegion());
     auto type = builder.getFunctionType(fusion.getBody().getArgumentTypes(), fusion.getResultTypes());
-    auto name = (stringifyFusionKind(fusion.getKind()) + "_0").str();
+    auto name = (subjectOf(fusion) + "_0").str();
     auto kernel = KernelOp::create(builder, fusion.getLoc(), name, type, builder.getStringAttr("private"),
                                    /*arg_attrs=*/nullptr, /*res_attrs=*/nullptr,
                                    fusion.getKernel().value_or(KernelClass::generic), fusion.getOrderAttr(),
