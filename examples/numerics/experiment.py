@@ -73,7 +73,7 @@ class Experiment:
         options = parser.parse_args()
         self.name, self.title, self.sentence = name, title, sentence
         self.quick, self.target = options.quick or options.target == "gpu-sim", options.target
-        self.out = options.out or ROOT / "build/numerics" / name
+        self.out = (options.out or ROOT / "build/numerics" / name).resolve()
         self.out.mkdir(parents=True, exist_ok=True)
         self.start, self.log, self.pictures, self.tables, self.results = time.monotonic(), [], [], [], {}
         self.holder = tempfile.TemporaryDirectory()
@@ -113,9 +113,9 @@ class Experiment:
         self.call(self.command(label, text, arrays, [str(o) for o in options], out))
         return {file.stem: load(file) for file in out.glob("*.npy")}
 
-    def call(self, command, expected=(0,)):
+    def call(self, command, expected=(0,), folder=None):
         """A command that must end with one of the exit codes; its output."""
-        result = subprocess.run(command, capture_output=True, text=True)
+        result = subprocess.run(command, capture_output=True, text=True, cwd=folder)
         if result.returncode not in expected:
             sys.exit(f"{self.name}: exit code {result.returncode} of {' '.join(map(str, command))}\n{result.stderr}")
         return result

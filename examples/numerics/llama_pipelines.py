@@ -82,12 +82,13 @@ class Study:
     def align(self, part, pipeline):
         """The records of both pipelines in pairs; the text and a page are kept."""
         left = self.trace(part, "operations", OPERATIONS)
-        # Without simplification, which moves operations: both sides have the written operations in their order.
-        right = self.trace(part, pipeline, ["-O0", *PIPELINES[pipeline]])
+        # Without simplification, which moves operations; one operation after the other where rows shall pair up.
+        right = self.trace(part, pipeline, [*(OPERATIONS if kind_of(pipeline) == "mixed" else ["-O0"]),
+                                            *PIPELINES[pipeline]])
         name = f"align-{part}-{pipeline}"
         out = self.e.folder / "align.json"
-        text = self.e.call([tool("ad-diff"), "align", left, right, "--column", "76", "--json", out, "--html",
-                            self.e.out / f"{name}.html"]).stdout
+        text = self.e.call([tool("ad-diff"), "align", left.name, right.name, "--column", "76", "--json", out, "--html",
+                            self.e.out / f"{name}.html"], folder=self.e.folder).stdout
         write_whole(self.e.out / f"{name}.txt", text)
         found = json.loads(out.read_text())
         counts = [found["equal"], found["different"], found["only_left"], found["only_right"]]

@@ -15,7 +15,7 @@ constexpr StringRef style = R"(body { font-family: sans-serif; margin: 2em; colo
 table { border-collapse: collapse; margin: 1em 0 }
 th, td { border: 1px solid #ccc; padding: 2px 8px; text-align: left; font: 13px monospace; white-space: pre }
 th { background: #eee }
-pre { background: #f6f6f6; padding: 8px }
+pre { background: #f6f6f6; padding: 8px; overflow-x: auto }
 .fail, .different { background: #ffe0c0 }
 .left { background: #ffd7d7 }
 .right { background: #d7ffd7 }

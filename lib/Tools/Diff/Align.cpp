@@ -102,6 +102,11 @@ Expected<DiffReport> mlir::ad::diff::alignRecords(Records left, Records right, c
   FeedMatching feeds = matchFeeds(left, right);
   DiffReport report;
   report.title = options.inputs[0] + " and " + options.inputs[1];
+  report.legend =
+      "Each row is a pair of values of the two runs: kind, type, rank and shape, fingerprint, operation, "
+      "name. "
+      "= equal but for the name; ~ a pair with differences; - only on the left; + only on the right. Equal "
+      "fingerprints do not mean equal bits.";
   report.tableText = std::move(*text);
   report.text = summaryText(*alignment, left, right);
   report.json = toJSON(*alignment, feeds, left, right);

@@ -12,6 +12,7 @@ namespace mlir::ad::diff {
 
 struct DiffReport {
   std::string title;
+  std::string legend;    ///< how to read the table and the picture, for the page
   std::string tableText; ///< what the terminal shows in place of the table
   std::string text;
   llvm::json::Object json;

@@ -86,6 +86,8 @@ Expected<DiffReport> mlir::ad::diff::runMatrix(const DiffOptions &options) {
   if (!matrix)
     return matrix.takeError();
   DiffReport report;
+  report.legend =
+      "The largest absolute difference of each pair of tensors. White is an exact 0, orange the largest.";
   report.title =
       options.title.empty() ? "Differences of " + std::to_string(matrix->size()) + " tensors" : options.title;
   if (!options.title.empty())

@@ -270,6 +270,10 @@ Expected<DiffReport> TensorsReport::run() {
       report.errors.push_back(consumeExitError(std::move(error)).second);
     }
   report.title = options.inputs[0] + " and " + options.inputs[1];
+  report.legend =
+      "abs, rel: the largest absolute and relative difference; ulp: the largest number of steps of the type "
+      "between two elements; sum: of all differences; n: elements; dnan: elements that are NaN on one side; "
+      "argm: the index of abs; >x: elements that differ by more than x.";
   report.tableText = isFolder ? folderTable() : "";
   report.text = (isFolder ? folderText() : pairText(comparisons.front())) + boundText();
   llvm::json::Array array;

@@ -58,7 +58,8 @@ std::string toJSON(const DiffReport &report) {
 
 std::string toHTML(const DiffReport &report) {
   return htmlPage(report.title,
-                  "<pre>" + escapeMarkup(report.text) + "</pre>\n" + report.svg + report.table.toHTML());
+                  (report.legend.empty() ? "" : "<p>" + escapeMarkup(report.legend) + "</p>\n") + "<pre>" +
+                      escapeMarkup(report.text) + "</pre>\n" + report.svg + report.table.toHTML());
 }
 
 Error writeFiles(const DiffReport &report, const DiffOptions &options) {
