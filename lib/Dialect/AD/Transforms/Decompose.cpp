@@ -62,6 +62,7 @@ struct DecomposePass : ad::impl::DecomposePassBase<DecomposePass> {
         GreedySimplifyRegionLevel::Disabled);
     if (failed(applyPatternsGreedily(getOperation(), patterns, config)))
       signalPassFailure();
+    log.report(getOperation());
   }
 
   FrozenRewritePatternSet patterns;

@@ -5,6 +5,10 @@
 #include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/IR/RewriteControl.h"
+#include "llvm/ADT/StringSet.h"
+
+#include <cstdlib>
+#include <mutex>
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -25,9 +29,21 @@ struct InheritPermissions : RewriterBase::ForwardingListener {
 };
 } // namespace
 
+StringRef ad::detail::permissionsLabel(Permissions needed) {
+  static std::mutex mutex;
+  static llvm::StringSet<> labels;
+  std::lock_guard<std::mutex> lock(mutex);
+  return labels.insert("needs=" + stringifyPermissions(needed)).first->getKey();
+}
+
 LogicalResult ad::detail::rewriteWithPermissions(PatternRewriter &rewriter, ArrayRef<Operation *> touched,
                                                  StringRef pattern, Permissions needed,
                                                  function_ref<void()> rewrite) {
+#ifdef ADJOINT_REMOVABLE_LABELS
+  // Only in ad-opt-unlabelled, which tests whether the tests of labels can fail.
+  if (const char *unlabelled = std::getenv("ADJOINT_UNLABELLED"); unlabelled && pattern == unlabelled)
+    needed = Permissions::none;
+#endif
   std::optional<Permissions> common;
   bool explicitlySet = true;
   for (Operation *op : touched) {

@@ -1,17 +1,16 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Runs bit-exact clean-up and, where operations permit, algebra. Upstream's folders and patterns run on
-// operations of an allow-list only: those of `math` go through the host's libm, those of `linalg` and
-// `vector` reassociate.
+// operations of an allow-list only (UpstreamPatterns.h).
 
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/PatternLog.h"
 #include "adjoint/Dialect/AD/Transforms/Patterns.h"
+#include "adjoint/Dialect/AD/Transforms/UpstreamPatterns.h"
 #include "adjoint/Support/NumericOption.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Dominance.h"
@@ -28,28 +27,6 @@ namespace mlir::ad {
 
 using namespace mlir;
 using namespace mlir::ad;
-
-// The allow-list. Integer and index arithmetic is exact; float arithmetic of `arith` folds through APFloat,
-// rounded once, to nearest even; scf moves and removes control flow; tensor.dim and tensor.cast know shapes
-// only.
-static bool isAllowed(Operation *op) {
-  return isa<tensor::DimOp, tensor::CastOp>(op) ||
-         isa_and_nonnull<ADDialect, arith::ArithDialect, scf::SCFDialect>(op->getDialect());
-}
-
-static void populateAllowedPatterns(RewritePatternSet &patterns) {
-  MLIRContext *context = patterns.getContext();
-  for (RegisteredOperationName name : context->getRegisteredOperations())
-    if (isa<ADDialect, scf::SCFDialect>(name.getDialect()))
-      name.getCanonicalizationPatterns(patterns, context);
-  for (StringRef name : {arith::CmpIOp::getOperationName(), arith::SelectOp::getOperationName(),
-                         arith::AddIOp::getOperationName(), arith::SubIOp::getOperationName(),
-                         arith::MulIOp::getOperationName(), arith::IndexCastOp::getOperationName(),
-                         tensor::DimOp::getOperationName(), tensor::CastOp::getOperationName()})
-    if (std::optional<RegisteredOperationName> info = RegisteredOperationName::lookup(name, context))
-      info->getCanonicalizationPatterns(patterns, context);
-  memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
-}
 
 // Whether values are made before they are used. Where they are not, in graph regions and in code that nothing
 // reaches, an operation may use its own result, and folding it has no end.
@@ -80,6 +57,7 @@ struct SimplifyPass : ad::impl::SimplifyPassBase<SimplifyPass> {
     populateAllowedPatterns(set);
     populateMovementPatterns(set);
     populateAlgebraPatterns(set);
+    populateContractionPatterns(set);
     patterns = std::move(set);
     return success();
   }
@@ -88,6 +66,11 @@ struct SimplifyPass : ad::impl::SimplifyPassBase<SimplifyPass> {
     if (failed(verifyAtLeast(getOperation(), "max-rewrites", -1, maxRewrites)))
       return signalPassFailure();
     CountRewrites counter;
+    simplify(counter);
+    counter.report(getOperation());
+  }
+
+  void simplify(CountRewrites &counter) {
     // Sharing and cancelling enable each other; few programs need more than two rounds.
     for (int round = 0; round < kMaxRounds; ++round) {
       bool rewritten = false, shared = false;
@@ -108,7 +91,7 @@ struct SimplifyPass : ad::impl::SimplifyPassBase<SimplifyPass> {
     SmallVector<Operation *> ops;
     DominanceInfo dominance(getOperation());
     getOperation()->walk([&](Operation *op) {
-      if (op != getOperation() && isAllowed(op) && isInOrder(dominance, op))
+      if (op != getOperation() && mayFold(op) && isInOrder(dominance, op))
         ops.push_back(op);
     });
     if (ops.empty())

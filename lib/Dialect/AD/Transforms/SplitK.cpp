@@ -8,6 +8,7 @@
 #include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/PatternLog.h"
+#include "adjoint/Dialect/AD/Transforms/Patterns.h"
 #include "adjoint/Support/NumericOption.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 #include "llvm/Support/DebugLog.h"
@@ -173,13 +174,17 @@ struct SplitKPass : ad::impl::SplitKPassBase<SplitKPass> {
   void runOnOperation() override {
     if (failed(verifyAtLeast(getOperation(), "blocks", 1, blocks)))
       return signalPassFailure();
-    MLIRContext *context = &getContext();
-    RewritePatternSet patterns(context);
-    for (bool exact : {false, true})
-      patterns.add<SplitK<DotOp>>(context, blocks, exact);
-    patterns.add<SplitK<GemmOp>>(context, blocks, /*exact=*/false);
+    RewritePatternSet patterns(&getContext());
+    populateSplitKPatterns(patterns, blocks);
     PatternLog log(DEBUG_TYPE);
     walkAndApplyPatterns(getOperation(), std::move(patterns), &log);
   }
 };
 } // namespace
+
+void ad::populateSplitKPatterns(RewritePatternSet &patterns, int64_t blocks) {
+  MLIRContext *context = patterns.getContext();
+  for (bool exact : {false, true})
+    patterns.add<SplitK<DotOp>>(context, blocks, exact);
+  patterns.add<SplitK<GemmOp>>(context, blocks, /*exact=*/false);
+}

@@ -16,6 +16,9 @@ namespace detail {
 /// the permissions that all of `touched` have, and records the use. The first of `touched` is the root.
 LogicalResult rewriteWithPermissions(PatternRewriter &rewriter, ArrayRef<Operation *> touched,
                                      StringRef pattern, Permissions needed, function_ref<void()> rewrite);
+
+/// `needs=PERMISSION|…`: with which debug label a pattern says what it needs. Lives as long as the process.
+StringRef permissionsLabel(Permissions needed);
 } // namespace detail
 
 template <typename OpTy> class NumericsPattern : public OpRewritePattern<OpTy> {
@@ -25,7 +28,7 @@ public:
                   PatternBenefit benefit = 1)
       : OpRewritePattern<OpTy>(context, benefit), name(name), needed(needed) {
     this->setDebugName(name);
-    this->addDebugLabels(OpTy::getOperationName());
+    this->addDebugLabels({OpTy::getOperationName(), detail::permissionsLabel(needed)});
   }
 
   /// What the rewrite may change about its operations; none: the results keep their bits.

@@ -5,6 +5,8 @@
 #ifndef ADJOINT_DIALECT_AD_TRANSFORMS_PATTERNS_H
 #define ADJOINT_DIALECT_AD_TRANSFORMS_PATTERNS_H
 
+#include <cstdint>
+
 namespace mlir {
 class RewritePatternSet;
 } // namespace mlir
@@ -27,6 +29,14 @@ void populateMovementPatterns(RewritePatternSet &patterns);
 
 /// Identities of real numbers; each needs the permission `algebra` (`widen` for casts).
 void populateAlgebraPatterns(RewritePatternSet &patterns);
+
+/// A product with a bias or a factor as one ad.gemm (`widen`, `algebra`), and bit-exact reshapes around
+/// products.
+void populateContractionPatterns(RewritePatternSet &patterns);
+
+/// Contractions as sums of parts, for a GPU with that many thread blocks (`reorder` and `contract`; integers:
+/// none).
+void populateSplitKPatterns(RewritePatternSet &patterns, int64_t blocks);
 } // namespace mlir::ad
 
 #endif // ADJOINT_DIALECT_AD_TRANSFORMS_PATTERNS_H
