@@ -22,6 +22,8 @@ std::string describe(const ResultDiff &result) {
   std::string text = "  " + result.name + ": " + stringDiff(result.diff);
   if (result.diff.ulp)
     text += ", ulp=" + ulpText(result.diff);
+  if (result.onlyZeroSigns)
+    text += ", signs of zeros";
   return text + "\n";
 }
 
@@ -111,6 +113,7 @@ llvm::json::Value toJSON(const std::vector<ResultDiff> &results) {
   llvm::json::Array array;
   for (const ResultDiff &result : results) {
     llvm::json::Object object{{"name", result.name},
+                              {"only_zero_signs", result.onlyZeroSigns},
                               {"abs", jsonNumber(result.diff.abs)},
                               {"rel", jsonNumber(result.diff.rel)},
                               {"dnan", jsonNumber(result.diff.dnan)}};

@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 #include "RunnerProcess.h"
 #include "../Commands.h"
+#include "adjoint/Diff/Record.h"
 #include "adjoint/Diff/TensorFile.h"
 #include "adjoint/Diff/TensorFolder.h"
 #include "adjoint/Support/Error.h"
@@ -14,6 +15,7 @@
 #include "llvm/Support/Program.h"
 #include "llvm/Support/StringSaver.h"
 
+#include <algorithm>
 #include <unistd.h>
 
 using namespace mlir::ad::diff;
@@ -146,9 +148,36 @@ Expected<RunnerProcess::Run> RunnerProcess::run(const Side &side, const std::set
   return std::move(result);
 }
 
-static Expected<MaxDiff> compareFilePair(const FilePair &pair) {
+// All NaNs are one in the hash.
+static std::string hashPart(adrt_type type, std::vector<char> &elements, int64_t count) {
+  adrt_tensor part = {};
+  part.data = elements.data();
+  part.type = type;
+  part.rank = 1;
+  part.shape = &count;
+  return contentHash(part);
+}
+
+// Unlike MaxDiff, for which the two zeros are one value.
+static Expected<bool> haveSameBits(TensorFile &expected, TensorFile &got) {
+  constexpr int64_t partElements = int64_t(1) << 16;
+  int64_t total = expected.getElementCount(), width = adrt::elementSize(expected.getType());
+  std::vector<char> left(static_cast<size_t>(partElements * width)), right(left.size());
+  for (int64_t first = 0; first < total; first += partElements) {
+    int64_t count = std::min(partElements, total - first);
+    if (Error error = expected.read(first, count, left.data()))
+      return std::move(error);
+    if (Error error = got.read(first, count, right.data()))
+      return std::move(error);
+    if (hashPart(expected.getType(), left, count) != hashPart(expected.getType(), right, count))
+      return false;
+  }
+  return true;
+}
+
+static Expected<ResultDiff> compareFilePair(const FilePair &pair) {
   if (pair.expected.empty() || pair.got.empty())
-    return makeIncomparable();
+    return ResultDiff{pair.name, makeIncomparable()};
   Expected<TensorFile> expected = TensorFile::open(pair.expected);
   if (!expected)
     return expected.takeError();
@@ -156,8 +185,17 @@ static Expected<MaxDiff> compareFilePair(const FilePair &pair) {
   if (!got)
     return got.takeError();
   if (expected->getType() != got->getType() || expected->getShape() != got->getShape())
-    return makeIncomparable();
-  return compareFiles(*expected, *got, {});
+    return ResultDiff{pair.name, makeIncomparable()};
+  ResultDiff result{pair.name, {}};
+  if (Error error = compareFiles(*expected, *got, {}).moveInto(result.diff))
+    return std::move(error);
+  if (result.diff.isZero()) {
+    Expected<bool> same = haveSameBits(*expected, *got);
+    if (!same)
+      return same.takeError();
+    result.onlyZeroSigns = !*same;
+  }
+  return std::move(result);
 }
 
 Expected<std::vector<ResultDiff>> mlir::ad::diff::compareRuns(StringRef expected, StringRef got,
@@ -167,11 +205,11 @@ Expected<std::vector<ResultDiff>> mlir::ad::diff::compareRuns(StringRef expected
     return pairs.takeError();
   std::vector<ResultDiff> different;
   for (const FilePair &pair : *pairs) {
-    Expected<MaxDiff> diff = compareFilePair(pair);
-    if (!diff)
-      return diff.takeError();
-    if (bound ? !isWithin(*diff, *bound) : !diff->isZero())
-      different.push_back({pair.name, std::move(*diff)});
+    Expected<ResultDiff> result = compareFilePair(pair);
+    if (!result)
+      return result.takeError();
+    if (bound ? !isWithin(result->diff, *bound) : result->onlyZeroSigns || !result->diff.isZero())
+      different.push_back(std::move(*result));
   }
   return different;
 }

@@ -45,6 +45,7 @@ llvm::Expected<Side> parseSide(llvm::StringRef name, llvm::StringRef text, llvm:
 struct ResultDiff {
   std::string name;
   MaxDiff diff;
+  bool onlyZeroSigns = false; ///< some zeros differ in their signs, and nothing else differs
 };
 
 class RunnerProcess {
