@@ -96,7 +96,7 @@ constexpr CommandInfo commands[] = {
      {},
      Runs::Always},
     {"bisect", "FILE.mlir --a OPTIONS --b OPTIONS",
-     "Finds the rewrite behind the difference of two configurations",
+     "Finds the rewrite that causes the difference of two configurations",
      OutputVis | BoundVis | ProgramVis | BisectVis, 1, 1, tensorBounds, Runs::Always},
     {"shadow",
      "FILE.mlir",

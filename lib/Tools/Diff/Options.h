@@ -44,7 +44,7 @@ struct DiffOptions {
   ShadowOrder order = ShadowOrder::Local;
   std::vector<std::string> program; ///< options about programs, as ad-runner reads them
   std::string sideA, sideB;         ///< the configurations of a bisection
-  std::string runnerA, runnerB;     ///< their builds of ad-runner; empty: the one beside this tool
+  std::string runnerA, runnerB;     ///< their builds of ad-runner; empty: the one next to this tool
   std::string json, csv, svg, html;
   bool showHelp = false;
 };

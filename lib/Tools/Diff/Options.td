@@ -57,7 +57,7 @@ defm column : Value<"column", "N", "The width of a record in the text (default: 
 let Visibility = [BisectVis] in {
 defm a : Value<"a", "OPTIONS", "The options of ad-runner for the first run, after assignments of the environment as NAME=VALUE (default: none)">;
 defm b : Value<"b", "OPTIONS", "The same for the second run">;
-defm runner_a : Value<"runner-a", "FILE", "Another build of ad-runner, for A (default: the one beside this tool)">;
+defm runner_a : Value<"runner-a", "FILE", "Another build of ad-runner, for A (default: the one next to this tool)">;
 defm runner_b : Value<"runner-b", "FILE", "Another build of ad-runner, for B">;
 }
 

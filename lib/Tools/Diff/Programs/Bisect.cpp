@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// ad-diff bisect: the rewrites behind a difference of two configurations.
+// ad-diff bisect: the rewrites that cause a difference of two configurations.
 #include "CauseSearch.h"
 #include "ProgramCommands.h"
 #include "adjoint/Diff/NumberText.h"

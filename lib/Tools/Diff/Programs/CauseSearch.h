@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Finds the rewrites behind a difference of two configurations. Internal to the tool.
+// Finds the rewrites that cause a difference of two configurations. Internal to the tool.
 #ifndef ADJOINT_LIB_TOOLS_DIFF_PROGRAMS_CAUSESEARCH_H
 #define ADJOINT_LIB_TOOLS_DIFF_PROGRAMS_CAUSESEARCH_H
 

@@ -13,7 +13,7 @@ llvm::Expected<DiffReport> runAlignPrograms(const DiffOptions &options);
 
 /// Finds the operations that make NaNs and infinities.
 llvm::Expected<DiffReport> runNan(const DiffOptions &options);
-/// Finds the rewrites behind the difference of two configurations of a program.
+/// Finds the rewrites that cause the difference of two configurations of a program.
 llvm::Expected<DiffReport> runBisect(const DiffOptions &options);
 /// Measures the rounding errors of each operation.
 llvm::Expected<DiffReport> runShadow(const DiffOptions &options);

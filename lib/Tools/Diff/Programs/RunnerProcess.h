@@ -37,8 +37,8 @@ struct Side {
 };
 
 /// Reads `text`, words as in a shell: assignments of the environment, then options of ad-runner. Options that
-/// the search needs itself are refused. `runner` is another build of ad-runner; if empty, the one beside this
-/// tool.
+/// the search needs itself are refused. `runner` is another build of ad-runner; if empty, the one next to
+/// this tool.
 llvm::Expected<Side> parseSide(llvm::StringRef name, llvm::StringRef text, llvm::StringRef runner);
 
 /// A result of a program under two configurations.
