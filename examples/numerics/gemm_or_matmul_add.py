@@ -106,7 +106,8 @@ class Study:
         for mode in ("strict", "fast"):
             tensors = inputs(np.random.default_rng(1), 5 * size, size, size, "f16")
             self.one("E1" if mode == "strict" else "E1 fast", "f16", tensors, [*OFF, "--numerics", mode], True,
-                     f"Largest differences in f16, {mode}, each operation as it is written. White is an exact 0.")
+                     f"E1: largest differences in f16, {mode}, each operation as it is written. White is an exact 0, "
+                     "orange the largest.")
 
     def second(self, size):
         """With optimisation; the optimised program runs again to the same bits."""
@@ -115,7 +116,7 @@ class Study:
             for mode in ("fast", "strict"):
                 key = f"E2 {element}" + ("" if mode == "fast" else " strict")
                 self.one(key, element, tensors, ["--numerics", mode], False,
-                         f"The same in {element}, {mode}, with fusion.")
+                         f"E2: the same in {element}, {mode}, optimised and with fusion.")
         self.rerun(size)
 
     def rerun(self, size):
@@ -136,7 +137,7 @@ class Study:
         for element in ("f32", "f16", "bf16"):
             a, x, b = inputs(np.random.default_rng(3), size, size, size, element, weird=True)
             named = self.one(f"E3 {element}", element, (a, x, b), [*OFF, "--numerics", "strict"], True,
-                             f"A bias of up to 16, in {element}: orange is {'8 steps' if element == 'f32' else 'one step'} "
+                             f"E3: a bias of up to 16, in {element}: orange is {'8 steps' if element == 'f32' else 'one step'} "
                              "of the type or less.")
             for other in ("GemmOnly", "GemmAdd"):
                 self.e.say(f"labels=('linear', '{other}'), {self.e.target}/{element}: "
