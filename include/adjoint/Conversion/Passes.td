@@ -77,7 +77,8 @@ def ConvertHostToLLVMPass : Pass<"convert-host-to-llvm", "::mlir::ModuleOp"> {
   let options = [Option<"profile", "profile", "bool", "false", "Bracket each kernel with timing calls; for reports">,
                  Option<"device", "device", "bool", "false",
                         "Kernels run on a device with memory of its own (ad-emit-gpu)">];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
+  let dependentDialects = ["::mlir::ad::ADDialect", "::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::arith::ArithDialect"];
 }
 
 def LowerGuardsPass : Pass<"ad-lower-guards", "::mlir::func::FuncOp"> {
