@@ -9,8 +9,9 @@
 // implementations that the user names, and casts where the target has no kernel.
 // - 3: Simplification, then decomposition into operations with a lowering, then the contract once more for
 //   new operations.
-// - 4: For GPUs, contractions with few tiles are split along K. Conditions on sizes come before fusion moves
-// operations; then fusions and their kernel classes.
+// - 4: For CPUs, narrow operands of contractions are converted before their kernels; for GPUs, contractions
+// with few tiles are split along K. Conditions on sizes come before fusion moves operations; then fusions and
+// their kernel classes.
 // - 5: linalg inside fusions, kernels outside the host program, a buffer for every tensor.
 // - 6: Code of kernels before the host program, which reads the shape of each kernel's range; then LLVM.
 // - 7: For GPUs only: code of a chip from the module of kernels.
@@ -98,8 +99,13 @@ static void addFusion(OpPassManager &pm, const SharedOptions &options) {
     pm.addPass(createInsertTracePass());
 }
 
-void ad::buildAdFusionPipeline(OpPassManager &pm, const SharedOptions &options) {
+void ad::buildAdFusionPipeline(OpPassManager &pm, const AdToCpuOptions &options) {
   addFusionInputChecks(pm);
+  if (options.optimize) {
+    WidenOperandsPassOptions widen;
+    widen.dotProducts = options.dotProducts;
+    pm.addPass(createWidenOperandsPass(widen));
+  }
   addFusion(pm, options);
 }
 
@@ -217,7 +223,8 @@ void ad::registerPipelines() {
   Registration("ad-to-cpu-frontend",
                "Stages 0 to 3 of ad-to-cpu: numerics, mixed precision, derivatives, decomposition",
                buildAdFrontendPipeline);
-  Registration("ad-to-cpu-fusion", "Stage 4 of ad-to-cpu: run-time conditions, fusions, kernel classes",
+  Registration("ad-to-cpu-fusion",
+               "Stage 4 of ad-to-cpu: wide operands, run-time conditions, fusions, kernel classes",
                buildAdFusionPipeline);
   Registration("ad-to-cpu-kernels", "Stage 5 of ad-to-cpu: linalg, kernels, memory", buildAdKernelPipeline);
   Registration("ad-to-cpu-code", "Stage 6 of ad-to-cpu: code in the LLVM dialect", buildCpuCodePipeline);

@@ -33,7 +33,7 @@ OPTIONS = [["--target=reference", "--numerics=reproducible"], ["--target=gpu-sim
 
 CLASSES = ["contraction", "row", "elementwise", "transposition", "generic"]
 MIN_SHARE = 0.1  # of the programs, for every class
-TO_KERNELS = ["--ad-to-cpu-frontend=numerics=reproducible", "--ad-to-cpu-fusion", "--ad-to-gpu-kernels",
+TO_KERNELS = ["--ad-to-cpu-frontend=numerics=reproducible", "--ad-to-gpu-fusion=optimize=0", "--ad-to-gpu-kernels",
               "--ad-emit-gpu",
               "--remarks-filter=ad-gpu"]
 REMARK = re.compile(r":(\d+):\d+: remark: \[\w+\] (\w+)-class ")

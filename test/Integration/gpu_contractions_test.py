@@ -84,7 +84,7 @@ def run(folder, element, target, mode, told, chip="sm_90a"):
 
 def is_of_class(file):
     """Whether a kernel of the program is a contraction of its class on a GPU."""
-    stages = ["--ad-to-cpu-frontend", "--ad-to-cpu-fusion", "--ad-to-gpu-kernels", "--ad-emit-gpu",
+    stages = ["--ad-to-cpu-frontend", "--ad-to-gpu-fusion=optimize=0", "--ad-to-gpu-kernels", "--ad-emit-gpu",
               "--remarks-filter=ad-gpu"]
     return "contraction-class" in subprocess.run([BIN / "ad-opt", file, *stages], capture_output=True, text=True,
                                                  check=True).stderr

@@ -16,7 +16,8 @@ class Kernel:
     """The kernel as the emulator takes it, its class, and what its launch has."""
 
     def __init__(self, file, chip, numerics="reproducible"):
-        self.stages = [f"--ad-to-cpu-frontend=numerics={numerics}", "--ad-to-cpu-fusion", "--ad-to-gpu-kernels"]
+        self.stages = [f"--ad-to-cpu-frontend=numerics={numerics}", "--ad-to-gpu-fusion=optimize=0",
+                       "--ad-to-gpu-kernels"]
         head, remarks = self.optimize(file, f"--ad-emit-gpu=chip={chip}", "--remarks-filter=ad-gpu")
         self.classes = re.findall(r"\[\w+\] (\w+)-class ", remarks)
         launch = launch_config.read(head)

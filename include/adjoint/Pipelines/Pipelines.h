@@ -78,8 +78,8 @@ void buildAdFrontendPipeline(OpPassManager &pm, const SharedOptions &options);
 /// What the reference interpreter runs: the written operations, with numerics and casts explicit and
 /// derivatives made.
 void buildAdReferencePipeline(OpPassManager &pm, const SharedOptions &options);
-/// Stage 4: run-time conditions, fusions, kernel classes.
-void buildAdFusionPipeline(OpPassManager &pm, const SharedOptions &options);
+/// Stage 4: narrow operands of contractions converted, run-time conditions, fusions, kernel classes.
+void buildAdFusionPipeline(OpPassManager &pm, const AdToCpuOptions &options);
 /// Stage 5: linalg, kernels, memory.
 void buildAdKernelPipeline(OpPassManager &pm, const AdToCpuOptions &options);
 /// Stage 6: code for the CPU in the LLVM dialect.

@@ -1,10 +1,10 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=fast --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-emit-gpu --remarks-filter=ad-gpu 2> %t.fast | FileCheck %s --check-prefixes=CHECK,FAST
+// RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=fast --ad-to-gpu-fusion=optimize=0 --ad-to-gpu-kernels --ad-emit-gpu --remarks-filter=ad-gpu 2> %t.fast | FileCheck %s --check-prefixes=CHECK,FAST
 // RUN: FileCheck %s --check-prefix=TENSOR < %t.fast
-// RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-emit-gpu --remarks-filter=ad-gpu 2> %t.strict | FileCheck %s --check-prefixes=CHECK,STRICT
+// RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend --ad-to-gpu-fusion=optimize=0 --ad-to-gpu-kernels --ad-emit-gpu --remarks-filter=ad-gpu 2> %t.strict | FileCheck %s --check-prefixes=CHECK,STRICT
 // RUN: FileCheck %s --check-prefix=SIMT < %t.strict
-// RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=fast,narrow --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-emit-gpu --remarks-filter=ad-gpu 2> %t.narrow | FileCheck %s --check-prefix=TF32
+// RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=fast,narrow --ad-to-gpu-fusion=optimize=0 --ad-to-gpu-kernels --ad-emit-gpu --remarks-filter=ad-gpu 2> %t.narrow | FileCheck %s --check-prefix=TF32
 // RUN: FileCheck %s --check-prefix=NARROW < %t.narrow
 
 // Tensor cores need a permission that strict lacks. A product that is read in another order has the generic class.

@@ -1,9 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=fast --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-emit-gpu=chip=sm_90a --remarks-filter=ad-gpu 2> %t.remarks | FileCheck %s
+// RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=fast --ad-to-gpu-fusion=optimize=0 --ad-to-gpu-kernels --ad-emit-gpu=chip=sm_90a --remarks-filter=ad-gpu 2> %t.remarks | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
-// RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=fast --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-emit-gpu=chip=sm_90 | FileCheck %s --check-prefix=OTHER
-// RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=strict --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-emit-gpu=chip=sm_90a | FileCheck %s --check-prefix=OTHER
+// RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=fast --ad-to-gpu-fusion=optimize=0 --ad-to-gpu-kernels --ad-emit-gpu=chip=sm_90 | FileCheck %s --check-prefix=OTHER
+// RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=strict --ad-to-gpu-fusion=optimize=0 --ad-to-gpu-kernels --ad-emit-gpu=chip=sm_90a | FileCheck %s --check-prefix=OTHER
 
 // wgmma needs sm_90a and the permissions of tensor cores.
 // OTHER-NOT: wgmma

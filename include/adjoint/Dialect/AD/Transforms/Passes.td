@@ -265,6 +265,37 @@ def SplitKPass : Pass<"ad-split-k"> {
   let dependentDialects = ["::mlir::ad::ADDialect"];
 }
 
+def WidenOperandsPass : Pass<"ad-widen-operands"> {
+  let summary = "Convert narrow operands of contractions to f32 before their kernels";
+  let description = [{
+    This pass casts the operands of a contraction of f16, bf16 or 8-bit floats to f32.
+
+    Why: such a contraction accumulates in f32. Its kernel on the CPU converts each element of an operand once for each
+    register tile that reads it, in the innermost loop. A kernel of its own converts it once. Both give the same bits,
+    since casts to f32 are exact.
+
+    The pass rewrites a contraction if each element of both operands is read by many elements of the result: 16 of f16
+    and 8-bit floats, 128 of bf16, whose conversion is a shift. Dynamic sizes count as many. A value is cast once, right
+    after its definition, so that the cast of a loop-invariant operand is outside of the loop. The operands take twice
+    as much memory or more.
+
+    Before:
+    ```mlir
+    %y = ad.dot %x, %w : (tensor<256x64xf16>, tensor<64x32xf16>) -> tensor<256x32xf16>
+    ```
+    After:
+    ```mlir
+    %0 = ad.cast %x : tensor<256x64xf16> -> tensor<256x64xf32>
+    %1 = ad.cast %w : tensor<64x32xf16> -> tensor<64x32xf32>
+    %2 = ad.dot %0, %1 : (tensor<256x64xf32>, tensor<64x32xf32>) -> tensor<256x32xf32>
+    %y = ad.cast %2 : tensor<256x32xf32> -> tensor<256x32xf16>
+    ```
+    Refuses: with `dot-products`, contractions of bf16 that have the permission `mma`; they use these instructions.
+  }];
+  let options = [Option<"dotProducts", "dot-products", "bool", "false", "The same option of ad-emit-cpu">];
+  let dependentDialects = ["::mlir::ad::ADDialect"];
+}
+
 def FusePass : Pass<"ad-fuse"> {
   let summary = "Group operations into fusions, one for each kernel";
   let description = [{
