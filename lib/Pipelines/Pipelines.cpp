@@ -8,7 +8,7 @@
 // inlined, since memory is planned for one function, the host program of an entry. Then operations get the
 // implementations that the user names, and casts where the target has no kernel.
 // - 3: Simplification, then decomposition into operations with a lowering, then the contract once more for
-//   new operations.
+//   new operations. Casts move to the kernels that write their operands.
 // - 4: For CPUs, narrow operands of contractions are converted before their kernels; for GPUs, contractions
 // with few tiles are split along K. Conditions on sizes come before fusion moves operations; then fusions and
 // their kernel classes.
@@ -67,6 +67,7 @@ void ad::buildAdFrontendPipeline(OpPassManager &pm, const SharedOptions &options
   if (options.optimize) {
     pm.addPass(createSimplifyPass());
     addSetNumerics(pm, options);
+    pm.addPass(createPlaceCastsPass());
   }
   pm.addPass(createVerifyNumericsPass());
   pm.addPass(createVerifyAutocastPass());

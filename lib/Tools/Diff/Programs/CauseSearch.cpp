@@ -9,10 +9,11 @@ using llvm::Expected;
 // Rewrites that need a permission, and casts and kernels that were asked for, change bits more often than
 // those that keep all bits unless the compiler is wrong. The search is shorter if the cause comes early.
 static std::vector<Rewrite> candidatesOf(const std::set<Rewrite> &varied, const std::set<Rewrite> &base) {
-  std::vector<Rewrite> candidates;
-  std::set_difference(varied.begin(), varied.end(), base.begin(), base.end(), std::back_inserter(candidates));
-  std::stable_partition(candidates.begin(), candidates.end(),
-                        [](const Rewrite &rewrite) { return rewrite.permission != "none"; });
+  std::vector<Rewrite> candidates, exact;
+  for (const Rewrite &rewrite : varied)
+    if (!base.count(rewrite))
+      (rewrite.permission != "none" ? candidates : exact).push_back(rewrite);
+  candidates.insert(candidates.end(), exact.begin(), exact.end());
   return candidates;
 }
 

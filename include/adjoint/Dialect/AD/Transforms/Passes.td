@@ -187,6 +187,47 @@ def SimplifyPass : Pass<"ad-simplify"> {
     "::mlir::ad::ADDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def PlaceCastsPass : Pass<"ad-place-casts"> {
+  let summary = "Move the casts of contraction operands to the kernels that write the operands";
+  let description = [{
+    Why: in mixed precision, contractions read values in 16 or 8 bits that other kernels compute in f32. A cast beside the
+    operation that computes the value fuses with it. A cast behind a reshape, or of a parameter that a loop carries, is a
+    kernel of its own, which reads and writes the whole tensor.
+
+    The pass moves a cast to a narrower float type if a contraction reads its result, also through free views:
+    - before reshapes, transpositions and broadcasts of the value, and before slices of a value that a loop carries or that
+      is defined outside of the loop;
+    - out of loops, if the value is defined outside;
+    - of a value that a loop carries: the loop carries the cast value too. It is cast once before the loop, and the next
+      value at the end of the body, where the kernel that updates a parameter writes both.
+
+    Bit-exact: the same elements are rounded in the same way.
+
+    Before:
+    ```mlir
+    %r = scf.for %i = %zero to %n step %one iter_args(%w = %init) -> (tensor<8x8xf32>) {
+      %narrow = ad.cast %w : tensor<8x8xf32> -> tensor<8x8xbf16>
+      %y = ad.dot %x, %narrow : (tensor<8x8xbf16>, tensor<8x8xbf16>) -> tensor<8x8xf32>
+      %next = ad.sub %w, %y : tensor<8x8xf32>
+      scf.yield %next : tensor<8x8xf32>
+    }
+    ```
+    After:
+    ```mlir
+    %first = ad.cast %init : tensor<8x8xf32> -> tensor<8x8xbf16>
+    %r:2 = scf.for %i = %zero to %n step %one iter_args(%w = %init, %narrow = %first)
+        -> (tensor<8x8xf32>, tensor<8x8xbf16>) {
+      %y = ad.dot %x, %narrow : (tensor<8x8xbf16>, tensor<8x8xbf16>) -> tensor<8x8xf32>
+      %next = ad.sub %w, %y : tensor<8x8xf32>
+      %copy = ad.cast %next : tensor<8x8xf32> -> tensor<8x8xbf16>
+      scf.yield %next, %copy : tensor<8x8xf32>, tensor<8x8xbf16>
+    }
+    ```
+    Refuses: casts that only elementwise or row kernels read, which cast while they load; carries of scf.while.
+  }];
+  let dependentDialects = ["::mlir::ad::ADDialect", "::mlir::scf::SCFDialect"];
+}
+
 def DecomposePass : Pass<"ad-decompose"> {
   let summary = "Write nn operations, and reductions and contractions over several axes, with simpler operations";
   let description = [{

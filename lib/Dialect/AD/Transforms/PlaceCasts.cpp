@@ -1,0 +1,240 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Casts of contraction operands move to the operations that compute the operands, with which they fuse:
+// before views, out of loops, and into the carries of loops.
+
+#include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/Transforms/Passes.h"
+#include "adjoint/Interfaces/FusableOpInterface.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-place-casts"
+
+namespace mlir::ad {
+#define GEN_PASS_DEF_PLACECASTSPASS
+#include "adjoint/Dialect/AD/Transforms/Passes.h.inc"
+} // namespace mlir::ad
+
+using namespace mlir;
+using namespace mlir::ad;
+
+static bool narrows(CastOp cast) {
+  Type from = getElementTypeOrSelf(cast.getInput()), to = getElementTypeOrSelf(cast.getResult());
+  return isa<FloatType>(from) && isa<FloatType>(to) &&
+         to.getIntOrFloatBitWidth() < from.getIntOrFloatBitWidth();
+}
+
+// Elementwise and row kernels cast while they load; only for contractions the cast is a kernel of its own.
+static bool feedsContraction(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    auto fusable = dyn_cast<FusableOpInterface>(user);
+    if (!fusable)
+      return false;
+    return fusable.getFusionKind() == FusionKind::dot ||
+           (fusable.isFreeView() && feedsContraction(user->getResult(0)));
+  });
+}
+
+static bool isCostly(CastOp cast) { return narrows(cast) && feedsContraction(cast.getResult()); }
+
+// Beside the contraction that computes the value, a cast to a wider type is part of the contraction's kernel.
+// Behind a view, only one elementwise operation can have it in its kernel.
+static bool isBetterBesideContraction(CastOp cast) {
+  Operation *view = cast.getInput().getDefiningOp();
+  if (narrows(cast) || !isa<FloatType>(getElementTypeOrSelf(cast.getInput())) || !view)
+    return false;
+  ViewKind kind = viewKindOf(view);
+  bool isInElementwiseKernel = cast->hasOneUse() && isElementwiseOp(*cast->user_begin());
+  return (kind == ViewKind::reshape || (kind == ViewKind::transpose && view->hasOneUse())) &&
+         !isInElementwiseKernel;
+}
+
+// The tensor that the value is a view of, through views of the given kinds.
+static Value rootOf(Value value, llvm::function_ref<bool(Operation *)> mayPass) {
+  while (Operation *view = value.getDefiningOp()) {
+    if (viewKindOf(view) == ViewKind::none || !mayPass(view))
+      break;
+    value = view->getOperand(0);
+  }
+  return value;
+}
+
+// A loop around the cast carries the value, or the value is defined outside of the innermost one.
+static bool isCarriedOrInvariant(Value value, CastOp op) {
+  auto loop = op->getParentOfType<scf::ForOp>();
+  if (!loop)
+    return false;
+  auto argument = dyn_cast<BlockArgument>(value);
+  bool isCarry = argument && llvm::is_contained(loop.getRegionIterArgs(), argument);
+  return isCarry || loop.isDefinedOutsideOfLoop(value);
+}
+
+// Which value to cast instead of a view of it. A slice of a value that the body computes stays: all of the
+// value would have to be cast.
+static Value whatToCast(CastOp op) {
+  Value whole = rootOf(op.getInput(), [](Operation *) { return true; });
+  if (isCarriedOrInvariant(whole, op))
+    return whole;
+  return rootOf(op.getInput(), [](Operation *view) {
+    ViewKind kind = viewKindOf(view);
+    // A reshape is another name for the same memory.
+    return kind == ViewKind::reshape || ((kind == ViewKind::transpose || kind == ViewKind::broadcast) &&
+                                         (view->hasOneUse() || cast<FusableOpInterface>(view).isFreeView()));
+  });
+}
+
+namespace {
+// Moves casts before views and concatenations.
+class CastsBeforeViews {
+public:
+  void run(Operation *root) {
+    root->walk([&](CastOp cast) {
+      if (isCostly(cast) || isBetterBesideContraction(cast))
+        pending.push_back(cast);
+    });
+    while (!pending.empty()) {
+      CastOp cast = pending.pop_back_val();
+      if (Value value = whatToCast(cast); value != cast.getInput())
+        cast = move(cast, value);
+      if (auto concat = cast.getInput().getDefiningOp<ConcatOp>();
+          concat && narrows(cast) && concat->hasOneUse())
+        moveBefore(concat, cast);
+    }
+  }
+
+private:
+  // The kernels that compute the parts write them narrow.
+  void moveBefore(ConcatOp concat, CastOp cast) {
+    OpBuilder builder(cast);
+    SmallVector<Value> parts;
+    for (Value input : concat.getInputs()) {
+      auto type = ::cast<RankedTensorType>(input.getType()).clone(getElementTypeOrSelf(cast.getResult()));
+      auto part = CastOp::create(builder, cast.getLoc(), type, input, cast.getAllowAttr());
+      pending.push_back(part);
+      parts.push_back(part);
+    }
+    Operation *narrow = builder.clone(*concat);
+    narrow->setOperands(parts);
+    narrow->getResult(0).setType(cast.getType());
+    cast.getResult().replaceAllUsesWith(narrow->getResult(0));
+    cast->erase();
+    concat->erase();
+  }
+
+  CastOp move(CastOp cast, Value value) {
+    LDBG() << "moved before views: " << cast;
+    SmallVector<Operation *> views;
+    for (Value view = cast.getInput(); view != value; view = view.getDefiningOp()->getOperand(0))
+      views.push_back(view.getDefiningOp());
+    Type element = getElementTypeOrSelf(cast.getResult());
+    CastOp moved = castOf(value, element, cast);
+    Value narrow = moved;
+    OpBuilder builder(cast);
+    for (Operation *view : llvm::reverse(views)) {
+      Operation *copy = builder.clone(*view);
+      copy->setOperand(0, narrow);
+      Value result = copy->getResult(0);
+      result.setType(::cast<RankedTensorType>(result.getType()).clone(element));
+      narrow = result;
+    }
+    cast.getResult().replaceAllUsesWith(narrow);
+    cast->erase();
+    for (Operation *view : views)
+      if (view->use_empty())
+        view->erase();
+    return moved;
+  }
+
+  // Right after the definition of the value; one for all its users.
+  CastOp castOf(Value value, Type element, CastOp like) {
+    CastOp &known = casts[{value, element}];
+    if (known)
+      return known;
+    OpBuilder builder(like.getContext());
+    builder.setInsertionPointAfterValue(value);
+    auto type = ::cast<RankedTensorType>(value.getType()).clone(element);
+    return known = CastOp::create(builder, like.getLoc(), type, value, like.getAllowAttr());
+  }
+
+  SmallVector<CastOp> pending;
+  llvm::DenseMap<std::pair<Value, Type>, CastOp> casts;
+};
+
+struct PlaceCastsPass : ad::impl::PlaceCastsPassBase<PlaceCastsPass> {
+  using PlaceCastsPassBase::PlaceCastsPassBase;
+
+  void runOnOperation() override {
+    CastsBeforeViews().run(getOperation());
+    // Loops inside come first: a cast that leaves one may be that of a carry of the next.
+    SmallVector<scf::ForOp> loops;
+    getOperation()->walk([&](scf::ForOp loop) { loops.push_back(loop); });
+    for (scf::ForOp loop : loops) {
+      hoistInvariant(loop);
+      carry(loop);
+    }
+  }
+
+  // A cast of a value from outside is the same in every iteration.
+  static void hoistInvariant(scf::ForOp loop) {
+    SmallVector<CastOp> casts;
+    loop.getBody()->walk([&](CastOp cast) {
+      if (isCostly(cast) && loop.isDefinedOutsideOfLoop(cast.getInput()))
+        casts.push_back(cast);
+    });
+    for (CastOp cast : casts) {
+      LDBG() << "moved before the loop: " << cast;
+      cast->moveBefore(loop);
+    }
+  }
+
+  static void carry(scf::ForOp loop) {
+    SmallVector<std::pair<unsigned, Type>> carried;
+    SmallVector<SmallVector<CastOp>> replaced;
+    for (auto [number, argument] : llvm::enumerate(loop.getRegionIterArgs()))
+      for (Operation *user : argument.getUsers())
+        if (auto cast = dyn_cast<CastOp>(user); cast && isCostly(cast)) {
+          std::pair<unsigned, Type> key(number, getElementTypeOrSelf(cast.getResult()));
+          auto *known = llvm::find(carried, key);
+          if (known == carried.end()) {
+            carried.push_back(key);
+            replaced.push_back({cast});
+          } else {
+            replaced[known - carried.begin()].push_back(cast);
+          }
+        }
+    if (!carried.empty())
+      replaceLoop(loop, carried, replaced);
+  }
+
+  static void replaceLoop(scf::ForOp loop, ArrayRef<std::pair<unsigned, Type>> carried,
+                          ArrayRef<SmallVector<CastOp>> replaced) {
+    IRRewriter rewriter(loop.getContext());
+    rewriter.setInsertionPoint(loop);
+    auto castLike = [&](OpBuilder &builder, CastOp like, Value value) {
+      auto type = cast<RankedTensorType>(value.getType()).clone(getElementTypeOrSelf(like.getResult()));
+      return CastOp::create(builder, like.getLoc(), type, value, like.getAllowAttr()).getResult();
+    };
+    SmallVector<Value> inits;
+    for (auto [carry, casts] : llvm::zip_equal(carried, replaced))
+      inits.push_back(castLike(rewriter, casts.front(), loop.getInitArgs()[carry.first]));
+    auto yieldCasts = [&](OpBuilder &builder, Location, ArrayRef<BlockArgument>) {
+      SmallVector<Value> values;
+      Operation *yield = builder.getInsertionBlock()->getTerminator();
+      for (auto [carry, casts] : llvm::zip_equal(carried, replaced))
+        values.push_back(castLike(builder, casts.front(), yield->getOperand(carry.first)));
+      return values;
+    };
+    FailureOr<LoopLikeOpInterface> wider = cast<LoopLikeOpInterface>(*loop).replaceWithAdditionalYields(
+        rewriter, inits, /*replaceInitOperandUsesInLoop=*/false, yieldCasts);
+    auto arguments = cast<scf::ForOp>(**wider).getRegionIterArgs().take_back(carried.size());
+    for (auto [argument, casts] : llvm::zip_equal(arguments, replaced))
+      for (CastOp cast : casts) {
+        LDBG() << "carried by the loop: " << cast;
+        rewriter.replaceOp(cast, argument);
+      }
+  }
+};
+} // namespace

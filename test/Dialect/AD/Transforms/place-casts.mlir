@@ -1,0 +1,102 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+// RUN: ad-opt %s --ad-place-casts --split-input-file | FileCheck %s
+
+// A loop carries the narrow copy of a value that a contraction reads; it is cast again where the next value is made.
+// CHECK-LABEL: @carry
+// CHECK-SAME: %[[INIT:[a-z0-9]+]]: tensor<8x8xf32>, %[[X:[a-z0-9]+]]: tensor<8x8xbf16>
+func.func @carry(%init: tensor<8x8xf32>, %x: tensor<8x8xbf16>, %n: index) -> tensor<8x8xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  // CHECK: %[[FIRST:.+]] = ad.cast %[[INIT]] : tensor<8x8xf32> -> tensor<8x8xbf16>
+  // CHECK: scf.for {{.*}} iter_args(%[[W:.+]] = %[[INIT]], %[[NARROW:.+]] = %[[FIRST]]) -> (tensor<8x8xf32>, tensor<8x8xbf16>)
+  %r = scf.for %i = %zero to %n step %one iter_args(%w = %init) -> (tensor<8x8xf32>) {
+    // CHECK-NEXT: %[[Y:.+]] = ad.dot %[[X]], %[[NARROW]]
+    // CHECK-NEXT: %[[NEXT:.+]] = ad.sub %[[W]], %[[Y]]
+    // CHECK-NEXT: %[[COPY:.+]] = ad.cast %[[NEXT]] : tensor<8x8xf32> -> tensor<8x8xbf16>
+    // CHECK-NEXT: scf.yield %[[NEXT]], %[[COPY]]
+    %narrow = ad.cast %w : tensor<8x8xf32> -> tensor<8x8xbf16>
+    %y = ad.dot %x, %narrow : (tensor<8x8xbf16>, tensor<8x8xbf16>) -> tensor<8x8xf32>
+    %next = ad.sub %w, %y : tensor<8x8xf32>
+    scf.yield %next : tensor<8x8xf32>
+  }
+  return %r : tensor<8x8xf32>
+}
+
+// -----
+
+// Slices of a stacked parameter are those of its copy; the same for a value from outside, which is cast before the loop.
+// CHECK-LABEL: @slices
+// CHECK-SAME: %[[INIT:[a-z0-9]+]]: tensor<2x8x8xf32>, %[[X:[a-z0-9]+]]: tensor<8x8xf32>
+func.func @slices(%init: tensor<2x8x8xf32>, %x: tensor<8x8xf32>, %n: index) -> tensor<2x8x8xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  // CHECK-DAG: %[[XS:.+]] = ad.cast %[[X]] : tensor<8x8xf32> -> tensor<8x8xf16>
+  // CHECK-DAG: %[[FIRST:.+]] = ad.cast %[[INIT]] : tensor<2x8x8xf32> -> tensor<2x8x8xf16>
+  // CHECK: scf.for {{.*}} %[[NARROW:.+]] = %[[FIRST]])
+  %r = scf.for %i = %zero to %n step %one iter_args(%w = %init) -> (tensor<2x8x8xf32>) {
+    // CHECK-NOT: ad.cast
+    // CHECK: ad.slice %[[NARROW]]
+    // CHECK: ad.slice %[[NARROW]]
+    // CHECK: ad.dot %[[XS]]
+    // CHECK: ad.mul
+    // CHECK-NEXT: ad.cast
+    // CHECK-NEXT: scf.yield
+    %a = ad.slice %w [0, 0, 0] strides [1, 1, 1] : tensor<2x8x8xf32> -> tensor<1x8x8xf32>
+    %b = ad.slice %w [1, 0, 0] strides [1, 1, 1] : tensor<2x8x8xf32> -> tensor<1x8x8xf32>
+    %as = ad.cast %a : tensor<1x8x8xf32> -> tensor<1x8x8xf16>
+    %bs = ad.cast %b : tensor<1x8x8xf32> -> tensor<1x8x8xf16>
+    %am = ad.reshape %as : tensor<1x8x8xf16> -> tensor<8x8xf16>
+    %bm = ad.reshape %bs : tensor<1x8x8xf16> -> tensor<8x8xf16>
+    %xs = ad.cast %x : tensor<8x8xf32> -> tensor<8x8xf16>
+    %y = ad.dot %xs, %am : (tensor<8x8xf16>, tensor<8x8xf16>) -> tensor<8x8xf32>
+    %z = ad.dot %xs, %bm : (tensor<8x8xf16>, tensor<8x8xf16>) -> tensor<8x8xf32>
+    %s = ad.add %y, %z : tensor<8x8xf32>
+    %next = ad.mul %w, %s : tensor<2x8x8xf32>, tensor<8x8xf32>
+    scf.yield %next : tensor<2x8x8xf32>
+  }
+  return %r : tensor<2x8x8xf32>
+}
+
+// -----
+
+// Beside the operation that computes the value: before a transposition, and into the parts of a concatenation.
+// CHECK-LABEL: @views
+func.func @views(%a: tensor<8x4xf32>, %b: tensor<8x4xf32>, %w: tensor<8x8xbf16>) -> tensor<8x8xbf16> {
+  // CHECK-DAG: %[[A:.+]] = ad.exp
+  // CHECK-DAG: %[[AS:.+]] = ad.cast %[[A]] : tensor<8x4xf32> -> tensor<8x4xbf16>
+  // CHECK-DAG: %[[B:.+]] = ad.abs
+  // CHECK-DAG: %[[BS:.+]] = ad.cast %[[B]] : tensor<8x4xf32> -> tensor<8x4xbf16>
+  // CHECK: %[[BOTH:.+]] = ad.concat axis 1 %[[AS]], %[[BS]] : tensor<8x4xbf16>, tensor<8x4xbf16>
+  // CHECK: %[[T:.+]] = ad.transpose %[[BOTH]] [1, 0] : tensor<8x8xbf16>
+  // CHECK: ad.dot %[[T]]
+  %e = ad.exp %a : tensor<8x4xf32>
+  %f = ad.abs %b : tensor<8x4xf32>
+  %both = ad.concat axis 1 %e, %f : tensor<8x4xf32>, tensor<8x4xf32>
+  %t = ad.transpose %both [1, 0] : tensor<8x8xf32>
+  %narrow = ad.cast %t : tensor<8x8xf32> -> tensor<8x8xbf16>
+  %y = ad.dot %narrow, %w : (tensor<8x8xbf16>, tensor<8x8xbf16>) -> tensor<8x8xbf16>
+  return %y : tensor<8x8xbf16>
+}
+
+// -----
+
+// No contraction reads these: elementwise kernels cast while they load, and a slice of a computed value stays.
+// CHECK-LABEL: @stays
+func.func @stays(%a: tensor<8x8xf32>, %w: tensor<8x8xf16>, %n: index) -> (tensor<8x8xf32>, tensor<4x8xf16>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  // CHECK: scf.for {{.*}} iter_args(%[[W:.+]] = %{{.+}}) -> (tensor<8x8xf32>)
+  // CHECK-NEXT: ad.cast %[[W]]
+  %r = scf.for %i = %zero to %n step %one iter_args(%v = %a) -> (tensor<8x8xf32>) {
+    %short = ad.cast %v : tensor<8x8xf32> -> tensor<8x8xf16>
+    %e = ad.exp %short : tensor<8x8xf16>
+    %next = ad.cast %e : tensor<8x8xf16> -> tensor<8x8xf32>
+    scf.yield %next : tensor<8x8xf32>
+  }
+  // CHECK: %[[S:.+]] = ad.slice %{{.+}} [0, 0]
+  // CHECK-NEXT: ad.cast %[[S]]
+  %s = ad.slice %r [0, 0] strides [1, 1] : tensor<8x8xf32> -> tensor<4x8xf32>
+  %c = ad.cast %s : tensor<4x8xf32> -> tensor<4x8xf16>
+  %y = ad.dot %c, %w : (tensor<4x8xf16>, tensor<8x8xf16>) -> tensor<4x8xf16>
+  return %r, %y : tensor<8x8xf32>, tensor<4x8xf16>
+}
