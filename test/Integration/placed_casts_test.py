@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Training loops in mixed precision have no kernel that only casts floats, and placing casts keeps all bits: optimized and
-unoptimized programs agree on the CPU and the emulated GPU in `reproducible`. Closes with `placed casts: N run, N failed`."""
+"""Training loops in mixed precision have no kernel that only casts floats, and placing casts keeps all bits: optimized
+and unoptimized programs agree on the CPU and the emulated GPU in `reproducible`. Closes with `placed casts: N run, N
+failed`."""
 
 import pathlib
 import subprocess
@@ -39,7 +40,7 @@ func.func @main({args}, %x: tensor<{rows}x{inner}xf32> {{ad.name = "x"}}) -> ({t
 
 
 def training_loop(rng):
-    """A network whose layers are a product, behind views and concatenations of random kinds."""
+    """A network whose layers are products of operands through random views and concatenations."""
     rows, inner, layers = int(rng.integers(2, 9)), 2 * int(rng.integers(2, 9)), int(rng.integers(1, 4))
     kind, act, body = f"tensor<{inner}x{inner}xf32>", f"tensor<{rows}x{inner}xf32>", []
     body.append(f"  %h0 = ad.relu %x : {act}")
@@ -72,8 +73,8 @@ def training_loop(rng):
 
 def kernels_that_cast(program, precision):
     """The lines of loops in the printed procedure that are a kernel of a float cast alone."""
-    command = [runner.binary("ad-opt"), str(program), f"--ad-to-cpu-frontend=precision={precision}", "--ad-to-cpu-fusion",
-               "--ad-print-procedure", "-o", "/dev/null"]
+    command = [runner.binary("ad-opt"), str(program), f"--ad-to-cpu-frontend=precision={precision}",
+               "--ad-to-cpu-fusion", "--ad-print-procedure", "-o", "/dev/null"]
     text = subprocess.run(command, check=True, capture_output=True, text=True, timeout=300).stdout
     found, block, inside = [], [], -1
     for line in text.splitlines() + ["end"]:

@@ -40,9 +40,9 @@ static bool feedsContraction(Value value) {
 
 static bool isCostly(CastOp cast) { return narrows(cast) && feedsContraction(cast.getResult()); }
 
-// Beside the contraction that computes the value, a cast to a wider type is part of the contraction's kernel.
-// Behind a view, only one elementwise operation can have it in its kernel.
-static bool isBetterBesideContraction(CastOp cast) {
+// A cast to a wider type that follows a contraction is part of its kernel. After a view, only one elementwise
+// operation can have it in its kernel.
+static bool isBetterBeforeView(CastOp cast) {
   Operation *view = cast.getInput().getDefiningOp();
   if (narrows(cast) || !isa<FloatType>(getElementTypeOrSelf(cast.getInput())) || !view)
     return false;
@@ -92,7 +92,7 @@ class CastsBeforeViews {
 public:
   void run(Operation *root) {
     root->walk([&](CastOp cast) {
-      if (isCostly(cast) || isBetterBesideContraction(cast))
+      if (isCostly(cast) || isBetterBeforeView(cast))
         pending.push_back(cast);
     });
     while (!pending.empty()) {

@@ -59,7 +59,7 @@ func.func @slices(%init: tensor<2x8x8xf32>, %x: tensor<8x8xf32>, %n: index) -> t
 
 // -----
 
-// Beside the operation that computes the value: before a transposition, and into the parts of a concatenation.
+// Right after the operation that computes the value: before a transposition, and into the parts of a concatenation.
 // CHECK-LABEL: @views
 func.func @views(%a: tensor<8x4xf32>, %b: tensor<8x4xf32>, %w: tensor<8x8xbf16>) -> tensor<8x8xbf16> {
   // CHECK-DAG: %[[A:.+]] = ad.exp

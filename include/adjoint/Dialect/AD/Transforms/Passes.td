@@ -190,16 +190,18 @@ def SimplifyPass : Pass<"ad-simplify"> {
 def PlaceCastsPass : Pass<"ad-place-casts"> {
   let summary = "Move the casts of contraction operands to the kernels that write the operands";
   let description = [{
-    Why: in mixed precision, contractions read values in 16 or 8 bits that other kernels compute in f32. A cast beside the
-    operation that computes the value fuses with it. A cast behind a reshape, or of a parameter that a loop carries, is a
-    kernel of its own, which reads and writes the whole tensor.
+    Why: in mixed precision, contractions read values in 16 or 8 bits that other kernels compute in f32. A cast that
+    follows the operation that computes the value fuses with it. A cast after a reshape, or of a parameter that a loop
+    carries, is a kernel of its own, which reads and writes the whole tensor.
 
     The pass moves a cast to a narrower float type if a contraction reads its result, also through free views:
-    - before reshapes, transpositions and broadcasts of the value, and before slices of a value that a loop carries or that
-      is defined outside of the loop;
+    - before reshapes, transpositions, broadcasts and concatenations, and before slices of a value that a loop carries
+      or that is defined outside of the loop;
     - out of loops, if the value is defined outside;
     - of a value that a loop carries: the loop carries the cast value too. It is cast once before the loop, and the next
       value at the end of the body, where the kernel that updates a parameter writes both.
+
+    A cast to a wider type moves before a view if several kernels read it: the kernel that computes the value has it.
 
     Bit-exact: the same elements are rounded in the same way.
 
