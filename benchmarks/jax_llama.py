@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The block of llama.py in JAX: its loss and gradients, jitted. Importing it needs JAX."""
+"""The block of llama.py in JAX: its result, its loss and gradients, jitted. Importing it needs JAX."""
 
 import jax
 import jax.numpy as jnp
@@ -27,11 +27,14 @@ def attention(x, p, tables):
     return jnp.einsum("bgsqk,bkgc->bqgsc", weights, v).reshape(batch, length, width) @ p["merge"].T
 
 
-def loss(p, x, target, tables):
+def forward(p, x, tables):
     h = x + attention(norm(x, p["attention_scale"]), p, tables)
     n = norm(h, p["inner_scale"])
-    y = h + (jax.nn.silu(n @ p["gate"].T) * (n @ p["up"].T)) @ p["down"].T
-    return ((y - target) ** 2).mean()
+    return h + (jax.nn.silu(n @ p["gate"].T) * (n @ p["up"].T)) @ p["down"].T
+
+
+def loss(p, x, target, tables):
+    return ((forward(p, x, tables) - target) ** 2).mean()
 
 
 def step(parameters, x, target):

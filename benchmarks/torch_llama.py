@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The block of llama.py in PyTorch: its loss and gradients, as it is or compiled. Importing it needs PyTorch."""
+"""The block of llama.py in PyTorch: its result, its loss and gradients, as it is or compiled. Importing it needs PyTorch."""
 
 import torch
 from torch.nn import functional
@@ -21,11 +21,15 @@ def attention(x, p, tables):
     return functional.linear(joined.transpose(1, 2).reshape(batch, length, WIDTH), p["merge"])
 
 
-def loss(p, x, target, tables):
+def forward(p, x, tables):
     h = x + attention(functional.rms_norm(x, (WIDTH,), p["attention_scale"], EPSILON), p, tables)
     n = functional.rms_norm(h, (WIDTH,), p["inner_scale"], EPSILON)
     inner = functional.silu(functional.linear(n, p["gate"])) * functional.linear(n, p["up"])
-    return functional.mse_loss(h + functional.linear(inner, p["down"]), target)
+    return h + functional.linear(inner, p["down"])
+
+
+def loss(p, x, target, tables):
+    return functional.mse_loss(forward(p, x, tables), target)
 
 
 def step(parameters, x, target, compiled, device="cpu"):

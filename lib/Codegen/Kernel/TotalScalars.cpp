@@ -46,10 +46,9 @@ static void dropFlags(Operation *op) {
                 arith::IntegerOverflowFlagsAttr::get(op->getContext(), arith::IntegerOverflowFlags::none));
 }
 
-// The uses of `op` but those that `made` consists of.
-static void replaceUses(Operation *op, Value made, ArrayRef<Value> parts) {
-  op->getResult(0).replaceUsesWithIf(
-      made, [&](OpOperand &use) { return !llvm::is_contained(parts, use.getOwner()->getResult(0)); });
+// All uses of `op` but that by `made`, which is computed from it.
+static void replaceUses(Operation *op, Value made) {
+  op->getResult(0).replaceAllUsesExcept(made, made.getDefiningOp());
 }
 
 // CPUs trap at a quotient that does not exist, in masked lanes too.
@@ -71,7 +70,7 @@ static void divide(Operation *op) {
   Value negated = isRemainder ? zero : arith::SubIOp::create(s.builder, s.loc, zero, lhs);
   s.builder.setInsertionPointAfter(op);
   Value result = s.select(byMinusOne, negated, op->getResult(0));
-  replaceUses(op, result, result);
+  replaceUses(op, result);
 }
 
 static void shift(Operation *op) {
@@ -88,7 +87,7 @@ static void shift(Operation *op) {
   Value zero = s.number(0);
   s.builder.setInsertionPointAfter(op);
   Value result = s.select(tooFar, zero, op->getResult(0));
-  replaceUses(op, result, result);
+  replaceUses(op, result);
 }
 
 static bool isShort(Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32; }
