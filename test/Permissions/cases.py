@@ -138,6 +138,10 @@ CASES = {
         DOT + f"%c = ad.constant dense<3.0> : {COLUMNS}\n%r = ad.div %d, %c : {COLUMNS}", COLUMNS, F16, (24, 8)),
 
     # Other orders.
+    ("widen-operands", "ad.dot"): Case(
+        f"%r = ad.dot %x, %y : (T, T) -> {COLUMNS}", COLUMNS, ("f16",), (24, 24)),
+    ("widen-operands", "ad.gemm"): Case(
+        f"%r = ad.gemm %x, %y : (T, T) -> {COLUMNS}", COLUMNS, ("f16",), (24, 24)),
     ("split-k", "ad.dot"): Case(
         "%r = ad.dot %x, %y contract [1] x [1] : (T, T) -> tensor<4x4xE>", "tensor<4x4xE>", ("f32", "f16", "f64"),
         (4, 2048)),

@@ -28,7 +28,7 @@ from cases import CASES, FOLDS, NEVER, STRUCTURE  # noqa: E402
 
 ALL = ["reorder", "algebra", "contract", "widen", "mma", "narrow", "approx", "finite"]
 PASSES = {"decompose": "ad-decompose", "simplify": "ad-simplify", "split-k": "ad-split-k",
-          "canonicalization": "ad-simplify"}
+          "widen-operands": "ad-widen-operands", "canonicalization": "ad-simplify"}
 Pattern = collections.namedtuple("Pattern", "set name root needs")
 
 
@@ -118,8 +118,9 @@ def optimize(text, kind, permissions, tool="ad-opt", unlabelled=""):
     done = subprocess.run([runner.binary(tool), f"--{PASSES[kind]}", f"--remarks-filter={PASSES[kind]}"],
                           input=explicit, capture_output=True, text=True, check=True, env=environment)
     applied = {name.strip('"') for name in re.findall(r"applied-pattern .*pattern=(.*?)\s*$", done.stderr, re.M)}
-    if kind == "split-k" and "ad.reduce_sum" in done.stdout:  # the driver of this pass does not count
-        applied.add("split-k")
+    # The driver of these passes does not count.
+    if kind == "split-k" and "ad.reduce_sum" in done.stdout or kind == "widen-operands" and "ad.cast" in done.stdout:
+        applied.add(kind)
     return done.stdout, applied
 
 

@@ -7,6 +7,7 @@
 #include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/PatternLog.h"
+#include "adjoint/Dialect/AD/Transforms/Patterns.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -119,9 +120,13 @@ struct WidenOperandsPass : ad::impl::WidenOperandsPassBase<WidenOperandsPass> {
 
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<WidenOperands<DotOp>, WidenOperands<GemmOp>>(&getContext(), dotProducts);
+    populateWidenOperandsPatterns(patterns, dotProducts);
     PatternLog log(DEBUG_TYPE);
     walkAndApplyPatterns(getOperation(), std::move(patterns), &log);
   }
 };
 } // namespace
+
+void ad::populateWidenOperandsPatterns(RewritePatternSet &patterns, bool dotProducts) {
+  patterns.add<WidenOperands<DotOp>, WidenOperands<GemmOp>>(patterns.getContext(), dotProducts);
+}

@@ -37,6 +37,10 @@ void populateContractionPatterns(RewritePatternSet &patterns);
 /// Contractions as sums of parts, for a GPU with that many thread blocks (`reorder` and `contract`; integers:
 /// none).
 void populateSplitKPatterns(RewritePatternSet &patterns, int64_t blocks);
+
+/// Bit-exact: contractions of narrow operands by contractions of casts. With `dotProducts`, the CPU has
+/// instructions for bf16.
+void populateWidenOperandsPatterns(RewritePatternSet &patterns, bool dotProducts);
 } // namespace mlir::ad
 
 #endif // ADJOINT_DIALECT_AD_TRANSFORMS_PATTERNS_H
