@@ -8,7 +8,7 @@
 // RUN: ad-runner %s --target gpu-sim --numerics reproducible --no-race-detection --arg tokens=normal:1 --arg losses=normal:2 --arg rows=normal:3
 
 // 8 examples of 128 tokens: 4 of them are a block of the contraction.
-func.func private @contraction(%tokens: tensor<8x128x3xf32>) -> (tensor<3x3xf32>, tensor<3x3xf32>) {
+func.func private @contraction(%tokens: tensor<8x128x3xf32>) -> (tensor<3x3xf32>, tensor<3x3xf32>) attributes {ad.numerics = #ad.numerics<reproducible>} {
   %first = ad.slice %tokens [0, 0, 0] strides [1, 1, 1] : tensor<8x128x3xf32> -> tensor<4x128x3xf32>
   %second = ad.slice %tokens [4, 0, 0] strides [1, 1, 1] : tensor<8x128x3xf32> -> tensor<4x128x3xf32>
   %whole = ad.dot %tokens, %tokens batch [] x [] contract [0, 1] x [0, 1] : (tensor<8x128x3xf32>, tensor<8x128x3xf32>) -> tensor<3x3xf32>
@@ -19,7 +19,7 @@ func.func private @contraction(%tokens: tensor<8x128x3xf32>) -> (tensor<3x3xf32>
 }
 
 // A sum of a vector is in lanes: its parts are chunks of 4096.
-func.func private @lanes(%losses: tensor<9000xf32>) -> (tensor<f32>, tensor<f32>) {
+func.func private @lanes(%losses: tensor<9000xf32>) -> (tensor<f32>, tensor<f32>) attributes {ad.numerics = #ad.numerics<reproducible>} {
   %whole = ad.reduce_sum %losses axes [0] : tensor<9000xf32> -> tensor<f32>
   %0 = ad.slice %losses [0] strides [1] : tensor<9000xf32> -> tensor<4096xf32>
   %1 = ad.slice %losses [4096] strides [1] : tensor<9000xf32> -> tensor<4096xf32>
@@ -33,7 +33,7 @@ func.func private @lanes(%losses: tensor<9000xf32>) -> (tensor<f32>, tensor<f32>
 }
 
 // A sum over two axes: the blocks are those of the first one.
-func.func private @axes(%rows: tensor<1024x2x3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
+func.func private @axes(%rows: tensor<1024x2x3xf32>) -> (tensor<3xf32>, tensor<3xf32>) attributes {ad.numerics = #ad.numerics<reproducible>} {
   %first = ad.slice %rows [0, 0, 0] strides [1, 1, 1] : tensor<1024x2x3xf32> -> tensor<512x2x3xf32>
   %second = ad.slice %rows [512, 0, 0] strides [1, 1, 1] : tensor<1024x2x3xf32> -> tensor<512x2x3xf32>
   %whole = ad.reduce_sum %rows axes [0, 1] : tensor<1024x2x3xf32> -> tensor<3xf32>

@@ -73,9 +73,14 @@ RUN = {
 # Neither makes nor takes an entry.
 UNCACHED = {"check-gradients": ["--check-gradients", "--entry", "plain"],
             "dump-optimized": ["--dump-optimized", "FOLDER/dump.mlir"],
+            "list-rewrites": ["--list-rewrites", "FOLDER/rewrites.tsv"],
+            "rewrites-except": ["--rewrites-except", "FOLDER/none.tsv"],
+            "rewrites-only": ["--rewrites-only", "FOLDER/none.tsv"],
+            "trace": ["--trace", "FOLDER/trace"],
+            "trace-tensors": ["--trace", "FOLDER/tensors", "--trace-tensors", "all"],
             "cache": ["--cache", "off"], "help": ["--help"], "h": ["-h"]}
 ELSEWHERE = {"emit",  # compiles for other machines of this kind: the features of the CPU say which
-             "env", "version", "print-precision", "list-kernels"}  # are given without a program
+             "env", "version", "print-precision", "list-kernels", "replay"}  # are given without a program
 
 
 class Cache:
@@ -84,6 +89,7 @@ class Cache:
     def __init__(self, folder, target="cpu"):
         self.folder, self.target = folder, target
         self.program = folder / "program.mlir"
+        (folder / "none.tsv").write_text("# none\n")
         self.program.write_text(PROGRAM)
 
     def run(self, options, program=None, tool=None):
