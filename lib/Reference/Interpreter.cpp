@@ -6,6 +6,7 @@
 #include "adjoint/Reference/Reference.h"
 #include "adjoint/Runtime/Host/Context.h"
 #include "adjoint/Support/FloatingPointState.h"
+#include "adjoint/Support/LocationText.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -18,17 +19,7 @@ static constexpr int64_t maxBytes = int64_t(1) << 37;
 
 //===- Locations -------------------------------------------------------===//
 
-/// file:line:column where the location has one, else the location as MLIR prints it.
-static std::string describe(Location loc) {
-  if (auto file = loc->findInstanceOf<FileLineColLoc>())
-    return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" + Twine(file.getColumn()))
-        .str();
-  std::string text;
-  llvm::raw_string_ostream(text) << loc;
-  return text;
-}
-
-Site::Site(Location loc, StringRef name) : location(describe(loc)), operation(name) {
+Site::Site(Location loc, StringRef name) : location(ad::locationText(loc)), operation(name) {
   site = {location.c_str(), operation.c_str()};
 }
 

@@ -30,8 +30,8 @@ struct ComposeCasts : OpRewritePattern<CastOp> {
       return rewriter.notifyMatchFailure(op, "expected integers to stay integers");
     if (from == to && !keepsEveryValue(to))
       return rewriter.notifyMatchFailure(op, "expected a type that keeps infinities");
-    if (!allowsRewrite("compose-casts", "none", op))
-      return rewriter.notifyMatchFailure(op, "expected a rewrite that is allowed");
+    if (failed(requireAllowed(rewriter, "compose-casts", "none", op)))
+      return failure();
     rewriter.replaceOpWithNewOp<CastOp>(op, op.getType(), inner.getInput(), op.getAllowAttr());
     return success();
   }
@@ -51,8 +51,8 @@ template <class From, class To> struct AbsorbNegation : OpRewritePattern<From> {
     auto negation = rhs.getDefiningOp<NegOp>();
     if (!negation)
       return rewriter.notifyMatchFailure(op, "expected a negated operand");
-    if (!allowsRewrite("absorb-negation", "none", op))
-      return rewriter.notifyMatchFailure(op, "expected a rewrite that is allowed");
+    if (failed(requireAllowed(rewriter, "absorb-negation", "none", op)))
+      return failure();
     rewriter.replaceOpWithNewOp<To>(op, lhs, negation.getInput(), op.getAllowAttr());
     return success();
   }
@@ -70,8 +70,8 @@ template <class OpT> struct CancelNegations : OpRewritePattern<OpT> {
     // Wrapping quotients differ: -MIN is MIN, and so is MIN / -1.
     if (!keepsEveryValue(elementOf(op)) || (isa<DivOp>(op.getOperation()) && isa<IntegerType>(elementOf(op))))
       return rewriter.notifyMatchFailure(op, "expected floats that keep infinities, or a product");
-    if (!allowsRewrite("cancel-negations", "none", op))
-      return rewriter.notifyMatchFailure(op, "expected a rewrite that is allowed");
+    if (failed(requireAllowed(rewriter, "cancel-negations", "none", op)))
+      return failure();
     rewriter.replaceOpWithNewOp<OpT>(op, lhs.getInput(), rhs.getInput(), op.getAllowAttr());
     return success();
   }
@@ -88,8 +88,8 @@ template <class OpT> struct UseNegation : OpRewritePattern<OpT> {
     if (!keepsEveryValue(elementOf(op)) || op.getLhs().getType() != op.getType())
       return rewriter.notifyMatchFailure(
           op, "expected a left operand of the result's type that keeps infinities");
-    if (!allowsRewrite("use-negation", "none", op))
-      return rewriter.notifyMatchFailure(op, "expected a rewrite that is allowed");
+    if (failed(requireAllowed(rewriter, "use-negation", "none", op)))
+      return failure();
     rewriter.replaceOpWithNewOp<NegOp>(op, op.getLhs(), op.getAllowAttr());
     return success();
   }
@@ -114,8 +114,8 @@ struct MultiplyByExactInverse : OpRewritePattern<DivOp> {
     APFloat value = divisor.getSplatValue<APFloat>(), inverse = value;
     if (!value.getExactInverse(&inverse) || inverse.isDenormal())
       return rewriter.notifyMatchFailure(op, "expected a divisor whose inverse is exact");
-    if (!allowsRewrite("multiply-by-exact-inverse", "none", op))
-      return rewriter.notifyMatchFailure(op, "expected a rewrite that is allowed");
+    if (failed(requireAllowed(rewriter, "multiply-by-exact-inverse", "none", op)))
+      return failure();
     Value factor = ConstantOp::create(rewriter, op.getRhs().getLoc(),
                                       DenseElementsAttr::get(divisor.getType(), inverse));
     rewriter.replaceOpWithNewOp<MulOp>(op, op.getLhs(), factor, op.getAllowAttr());

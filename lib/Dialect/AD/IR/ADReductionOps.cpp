@@ -96,8 +96,8 @@ template <typename Op> struct ReplaceEmptyReductionByCast : OpRewritePattern<Op>
       return rewriter.notifyMatchFailure(op, "expected no axes");
     if (op.getInput().getType() == op.getType())
       return rewriter.notifyMatchFailure(op, "expected another element type");
-    if (!allowsRewrite("replace-empty-reduction", "none", op))
-      return rewriter.notifyMatchFailure(op, "expected a rewrite that is allowed");
+    if (failed(requireAllowed(rewriter, "replace-empty-reduction", "none", op)))
+      return failure();
     rewriter.replaceOpWithNewOp<CastOp>(op, op.getType(), op.getInput(), op.getAllowAttr());
     return success();
   }

@@ -3,7 +3,7 @@
 // The list of applied rewrites, its text, and the decision about each.
 
 #include "adjoint/Dialect/AD/IR/RewriteControl.h"
-#include "mlir/IR/Location.h"
+#include "adjoint/Support/LocationText.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -76,16 +76,15 @@ std::set<Rewrite> RewriteControl::getApplied() const {
   return applied;
 }
 
-// Where the operation was written: of inlined and fused locations, the innermost.
-static std::string whereWritten(Operation *op) {
-  auto file = op->getLoc()->findInstanceOf<FileLineColLoc>();
-  if (!file)
-    return "unknown";
-  return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" + Twine(file.getColumn())).str();
-}
-
 bool ad::allowsRewrite(StringRef name, StringRef permission, Operation *op) {
   RewriteControl *control = RewriteControl::get(op->getContext());
   return !control || control->allows({name.str(), permission.str(), op->getName().getStringRef().str(),
-                                      whereWritten(op)});
+                                      locationText(op->getLoc())});
+}
+
+LogicalResult ad::requireAllowed(RewriterBase &rewriter, StringRef name, StringRef permission,
+                                 Operation *op) {
+  return allowsRewrite(name, permission, op)
+             ? success()
+             : rewriter.notifyMatchFailure(op, "expected a rewrite that no option switches off");
 }

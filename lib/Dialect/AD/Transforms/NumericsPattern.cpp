@@ -61,8 +61,8 @@ LogicalResult ad::detail::rewriteWithPermissions(PatternRewriter &rewriter, Arra
   }
   if (needed != Permissions::none && !common)
     return rewriter.notifyMatchFailure(touched.front(), "expected an operation that carries permissions");
-  if (!allowsRewrite(pattern, stringifyPermissions(needed), touched.front()))
-    return rewriter.notifyMatchFailure(touched.front(), "expected a rewrite that is allowed");
+  if (failed(requireAllowed(rewriter, pattern, stringifyPermissions(needed), touched.front())))
+    return failure();
   Location loc = touched.front()->getLoc();
   rewriter.setInsertionPoint(touched.front());
   if (common && explicitlySet) {

@@ -21,6 +21,12 @@ namespace mlir::ad {
 using namespace mlir;
 using namespace mlir::ad;
 
+// A cast of `value` like another cast.
+static CastOp castLike(OpBuilder &builder, CastOp like, Value value) {
+  auto type = cast<RankedTensorType>(value.getType()).clone(getElementTypeOrSelf(like.getResult()));
+  return CastOp::create(builder, like.getLoc(), type, value, like.getAllowAttr());
+}
+
 static bool narrows(CastOp cast) {
   Type from = getElementTypeOrSelf(cast.getInput()), to = getElementTypeOrSelf(cast.getResult());
   return isa<FloatType>(from) && isa<FloatType>(to) &&
@@ -72,18 +78,16 @@ static bool isCarriedOrInvariant(Value value, CastOp op) {
   return isCarry || loop.isDefinedOutsideOfLoop(value);
 }
 
-// Which value to cast instead of a view of it. A slice of a value that the body computes stays: all of the
-// value would have to be cast.
-static Value whatToCast(CastOp op) {
-  Value whole = rootOf(op.getInput(), [](Operation *) { return true; });
-  if (isCarriedOrInvariant(whole, op))
-    return whole;
-  return rootOf(op.getInput(), [](Operation *view) {
-    ViewKind kind = viewKindOf(view);
-    // A reshape is another name for the same memory.
-    return kind == ViewKind::reshape || ((kind == ViewKind::transpose || kind == ViewKind::broadcast) &&
-                                         (view->hasOneUse() || cast<FusableOpInterface>(view).isFreeView()));
-  });
+// The value of which the operand is a part at offsets that are known when compiling, or all.
+static Value wholeOf(CastOp op) {
+  return rootOf(op.getInput(), [](Operation *view) { return viewKindOf(view) != ViewKind::dynamicSlice; });
+}
+
+static bool isFullView(Operation *view) {
+  ViewKind kind = viewKindOf(view);
+  // A reshape is another name for the same memory.
+  return kind == ViewKind::reshape || ((kind == ViewKind::transpose || kind == ViewKind::broadcast) &&
+                                       (view->hasOneUse() || cast<FusableOpInterface>(view).isFreeView()));
 }
 
 namespace {
@@ -92,8 +96,11 @@ class CastsBeforeViews {
 public:
   void run(Operation *root) {
     root->walk([&](CastOp cast) {
-      if (isCostly(cast) || isBetterBeforeView(cast))
-        pending.push_back(cast);
+      if (!isCostly(cast) && !isBetterBeforeView(cast))
+        return;
+      pending.push_back(cast);
+      if (auto type = cast.getType(); type.hasStaticShape())
+        castElements[{wholeOf(cast), type.getElementType()}] += type.getNumElements();
     });
     while (!pending.empty()) {
       CastOp cast = pending.pop_back_val();
@@ -106,20 +113,30 @@ public:
   }
 
 private:
+  // Which value to cast instead of a view of it. Of a value that the body computes, or of which most elements
+  // are not cast, a slice stays: all of the value would have to be cast.
+  Value whatToCast(CastOp op) const {
+    Value whole = wholeOf(op);
+    auto type = cast<RankedTensorType>(whole.getType());
+    int64_t elements = castElements.lookup({whole, op.getType().getElementType()});
+    if (isCarriedOrInvariant(whole, op) && type.hasStaticShape() && 2 * elements >= type.getNumElements())
+      return whole;
+    return rootOf(op.getInput(), isFullView);
+  }
+
   // The kernels that compute the parts write them narrow.
   void moveBefore(ConcatOp concat, CastOp cast) {
     OpBuilder builder(cast);
     SmallVector<Value> parts;
     for (Value input : concat.getInputs()) {
-      auto type = ::cast<RankedTensorType>(input.getType()).clone(getElementTypeOrSelf(cast.getResult()));
-      auto part = CastOp::create(builder, cast.getLoc(), type, input, cast.getAllowAttr());
-      pending.push_back(part);
-      parts.push_back(part);
+      pending.push_back(castLike(builder, cast, input));
+      parts.push_back(pending.back());
     }
     Operation *narrow = builder.clone(*concat);
     narrow->setOperands(parts);
     narrow->getResult(0).setType(cast.getType());
     cast.getResult().replaceAllUsesWith(narrow->getResult(0));
+    casts.erase({concat.getResult(), cast.getType().getElementType()});
     cast->erase();
     concat->erase();
   }
@@ -130,7 +147,7 @@ private:
     for (Value view = cast.getInput(); view != value; view = view.getDefiningOp()->getOperand(0))
       views.push_back(view.getDefiningOp());
     Type element = getElementTypeOrSelf(cast.getResult());
-    CastOp moved = castOf(value, element, cast);
+    CastOp moved = castOf(value, cast);
     Value narrow = moved;
     OpBuilder builder(cast);
     for (Operation *view : llvm::reverse(views)) {
@@ -149,17 +166,18 @@ private:
   }
 
   // Right after the definition of the value; one for all its users.
-  CastOp castOf(Value value, Type element, CastOp like) {
-    CastOp &known = casts[{value, element}];
+  CastOp castOf(Value value, CastOp like) {
+    CastOp &known = casts[{value, like.getType().getElementType()}];
     if (known)
       return known;
     OpBuilder builder(like.getContext());
     builder.setInsertionPointAfterValue(value);
-    auto type = ::cast<RankedTensorType>(value.getType()).clone(element);
-    return known = CastOp::create(builder, like.getLoc(), type, value, like.getAllowAttr());
+    return known = castLike(builder, like, value);
   }
 
   SmallVector<CastOp> pending;
+  /// How many elements the casts of a value, and of parts of it, convert.
+  llvm::DenseMap<std::pair<Value, Type>, int64_t> castElements;
   llvm::DenseMap<std::pair<Value, Type>, CastOp> casts;
 };
 
@@ -213,10 +231,6 @@ struct PlaceCastsPass : ad::impl::PlaceCastsPassBase<PlaceCastsPass> {
                           ArrayRef<SmallVector<CastOp>> replaced) {
     IRRewriter rewriter(loop.getContext());
     rewriter.setInsertionPoint(loop);
-    auto castLike = [&](OpBuilder &builder, CastOp like, Value value) {
-      auto type = cast<RankedTensorType>(value.getType()).clone(getElementTypeOrSelf(like.getResult()));
-      return CastOp::create(builder, like.getLoc(), type, value, like.getAllowAttr()).getResult();
-    };
     SmallVector<Value> inits;
     for (auto [carry, casts] : llvm::zip_equal(carried, replaced))
       inits.push_back(castLike(rewriter, casts.front(), loop.getInitArgs()[carry.first]));

@@ -87,9 +87,9 @@ std::string BisectReport::causeText() const {
   case CauseKind::None:
     return "no cause: A and B give the same results\n";
   case CauseKind::Elsewhere:
-    return "no rewrite that only one side applies explains the difference: it is in what A and B do alike, "
-           "in the "
-           "generated code, or in the options themselves\n";
+    return "no rewrite that only one side applies explains the difference: look at rewrites that both apply, "
+           "at "
+           "derivatives, at the generated code, and at the options\n";
   case CauseKind::Rewrites:
     break;
   }
@@ -105,8 +105,9 @@ std::string BisectReport::proofText() const {
   std::string text = cause.alone.empty()
                          ? "not proved: with no other of these rewrites the results are equal\n"
                          : "with no other of these rewrites, the results differ:\n" + describe(cause.alone);
-  return text + (cause.othersRemain ? "without it, the results still differ: there are other causes\n"
-                                    : "without it, the results are equal\n");
+  text += cause.rewrites.size() > 1 ? "without them, " : "without it, ";
+  return text + (cause.othersRemain ? "the results still differ: there are other causes\n"
+                                    : "the results are equal\n");
 }
 
 llvm::json::Value toJSON(const std::vector<ResultDiff> &results) {

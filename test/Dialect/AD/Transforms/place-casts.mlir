@@ -100,3 +100,54 @@ func.func @stays(%a: tensor<8x8xf32>, %w: tensor<8x8xf16>, %n: index) -> (tensor
   %y = ad.dot %c, %w : (tensor<4x8xf16>, tensor<8x8xf16>) -> tensor<4x8xf16>
   return %r, %y : tensor<8x8xf32>, tensor<4x8xf16>
 }
+
+// -----
+
+// A part of a large value from outside, and one at an offset that is a value, is cast alone: not all of the value.
+// CHECK-LABEL: @parts
+func.func @parts(%data: tensor<64x8xf32>, %w: tensor<8x8xbf16>, %n: index) -> tensor<4x8xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %start = ad.constant dense<0.0> : tensor<4x8xf32>
+  // CHECK-NOT: ad.cast
+  // CHECK: scf.for
+  // CHECK: %[[S:.+]] = ad.slice
+  // CHECK-NEXT: ad.cast %[[S]] : tensor<4x8xf32> -> tensor<4x8xbf16>
+  // CHECK: %[[D:.+]] = ad.dynamic_slice
+  // CHECK-NEXT: ad.cast %[[D]] : tensor<4x8xf32> -> tensor<4x8xbf16>
+  %r = scf.for %i = %zero to %n step %one iter_args(%sum = %start) -> (tensor<4x8xf32>) {
+    %s = ad.slice %data [8, 0] strides [1, 1] : tensor<64x8xf32> -> tensor<4x8xf32>
+    %ss = ad.cast %s : tensor<4x8xf32> -> tensor<4x8xbf16>
+    %d = ad.dynamic_slice %data [%i, %zero] : tensor<64x8xf32> -> tensor<4x8xf32>
+    %ds = ad.cast %d : tensor<4x8xf32> -> tensor<4x8xbf16>
+    %y = ad.dot %ss, %w : (tensor<4x8xbf16>, tensor<8x8xbf16>) -> tensor<4x8xf32>
+    %z = ad.dot %ds, %w : (tensor<4x8xbf16>, tensor<8x8xbf16>) -> tensor<4x8xf32>
+    %a = ad.add %y, %z : tensor<4x8xf32>
+    %next = ad.add %sum, %a : tensor<4x8xf32>
+    scf.yield %next : tensor<4x8xf32>
+  }
+  return %r : tensor<4x8xf32>
+}
+
+// -----
+
+// Concatenations of concatenations, and dynamic sizes; a cast for several kernels follows the contraction.
+// CHECK-LABEL: @nested
+// CHECK-SAME: %[[A:[a-z0-9]+]]: tensor<?x4xf32>, %[[B:[a-z0-9]+]]: tensor<?x4xf32>
+func.func @nested(%a: tensor<?x4xf32>, %b: tensor<?x4xf32>, %w: tensor<12x8xf16>) -> (tensor<8x?xf32>, tensor<8x?xf32>) {
+  // CHECK-DAG: ad.cast %[[A]] : tensor<?x4xf32> -> tensor<?x4xf16>
+  // CHECK-DAG: ad.cast %[[B]] : tensor<?x4xf32> -> tensor<?x4xf16>
+  // CHECK: ad.concat {{.*}} tensor<?x4xf16>, tensor<?x4xf16>
+  // CHECK: ad.concat {{.*}} tensor<?x8xf16>, tensor<?x4xf16>
+  // CHECK: %[[Y:.+]] = ad.dot
+  // CHECK-NEXT: %[[WIDE:.+]] = ad.cast %[[Y]] : tensor<?x8xf16> -> tensor<?x8xf32>
+  // CHECK-NEXT: ad.transpose %[[WIDE]] [1, 0] : tensor<?x8xf32>
+  %ab = ad.concat axis 1 %a, %b : tensor<?x4xf32>, tensor<?x4xf32>
+  %aba = ad.concat axis 1 %ab, %a : tensor<?x8xf32>, tensor<?x4xf32>
+  %narrow = ad.cast %aba : tensor<?x12xf32> -> tensor<?x12xf16>
+  %y = ad.dot %narrow, %w : (tensor<?x12xf16>, tensor<12x8xf16>) -> tensor<?x8xf16>
+  %t = ad.transpose %y [1, 0] : tensor<?x8xf16>
+  %wide = ad.cast %t : tensor<8x?xf16> -> tensor<8x?xf32>
+  %e = ad.exp %wide : tensor<8x?xf32>
+  return %wide, %e : tensor<8x?xf32>, tensor<8x?xf32>
+}

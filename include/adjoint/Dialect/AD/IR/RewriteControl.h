@@ -9,7 +9,7 @@
 
 #include "adjoint/Dialect/AD/IR/ADDialect.h"
 #include "mlir/IR/DialectInterface.h"
-#include "mlir/IR/Operation.h"
+#include "mlir/IR/PatternMatch.h"
 
 #include <map>
 #include <mutex>
@@ -23,7 +23,7 @@ struct Rewrite {
   std::string name;       ///< the pattern or lowering, in kebab case
   std::string permission; ///< that it uses; "none" if it keeps all bits, or a word for what else allows it
   std::string operation;  ///< with its dialect: ad.exp
-  std::string location;   ///< FILE:LINE:COLUMN of the operation, or "unknown"
+  std::string location;   ///< FILE:LINE:COLUMN of the operation, or what MLIR prints without one
 
   bool operator<(const Rewrite &other) const {
     return std::tie(name, permission, operation, location) <
@@ -65,6 +65,8 @@ private:
 
 /// Whether `name` may be applied to `op`. The caller then does so. Without a control, all may.
 bool allowsRewrite(StringRef name, StringRef permission, Operation *op);
+/// The same for patterns, which refuse with a reason.
+LogicalResult requireAllowed(RewriterBase &rewriter, StringRef name, StringRef permission, Operation *op);
 
 } // namespace mlir::ad
 

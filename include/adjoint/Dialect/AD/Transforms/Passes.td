@@ -195,13 +195,15 @@ def PlaceCastsPass : Pass<"ad-place-casts"> {
     carries, is a kernel of its own, which reads and writes the whole tensor.
 
     The pass moves a cast to a narrower float type if a contraction reads its result, also through free views:
-    - before reshapes, transpositions, broadcasts and concatenations, and before slices of a value that a loop carries
-      or that is defined outside of the loop;
+    - before reshapes, transpositions, broadcasts and concatenations;
+    - before slices of a value that a loop carries or that is defined outside of the loop, if the casts convert at least
+      half as many elements as the value has;
     - out of loops, if the value is defined outside;
     - of a value that a loop carries: the loop carries the cast value too. It is cast once before the loop, and the next
       value at the end of the body, where the kernel that updates a parameter writes both.
 
-    A cast to a wider type moves before a view if several kernels read it: the kernel that computes the value has it.
+    A cast to a wider type moves before a reshape or a transposition, unless one elementwise operation alone reads it:
+    the kernel that computes the value then has the cast.
 
     Bit-exact: the same elements are rounded in the same way.
 
@@ -225,7 +227,8 @@ def PlaceCastsPass : Pass<"ad-place-casts"> {
       scf.yield %next, %copy : tensor<8x8xf32>, tensor<8x8xbf16>
     }
     ```
-    Refuses: casts that only elementwise or row kernels read, which cast while they load; carries of scf.while.
+    Refuses: casts that only elementwise or row kernels read, which cast while they load; slices at dynamic offsets;
+    carries of scf.while.
   }];
   let dependentDialects = ["::mlir::ad::ADDialect", "::mlir::scf::SCFDialect"];
 }

@@ -209,5 +209,5 @@ void ad::printNamedKernels(MLIRContext *context, raw_ostream &os) {
         "accumulator, 2^-24 of f32;\n"
      << "k: sqrt(mean(x * x) / variance); r: largest difference of two elements of a row, absolute value if "
         "unshifted\n"
-     << "All kernels run on reference, cpu, gpu-sim and cuda, with the same bits.\n";
+     << "All kernels give the same bits on reference, cpu and gpu-sim.\n";
 }
