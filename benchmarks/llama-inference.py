@@ -107,6 +107,7 @@ def torch_peers(inputs):
         print(f"torch: missing ({error})")
         return {}
     torch.set_num_threads(1)
+    torch.compiler.reset()  # it compiles a function for a limited number of types and shapes
     parameters, x, _ = inputs
     tables = [torch.from_numpy(table) for table in llama.rotary(x.shape[1])]
 
