@@ -4,6 +4,9 @@
 #include "adjoint/Support/TraceName.h"
 #include "adjoint/Transforms/Passes.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-insert-trace"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_INSERTTRACEPASS
@@ -29,10 +32,12 @@ public:
     if (used.wasInterrupted())
       return signalPassFailure();
     getOperation().walk([](FusionOp op) {
+      if (op->getNumResults() == 0)
+        return;
+      LDBG() << "sends " << op->getNumResults() << " results of the operation at " << op.getLoc();
       OpBuilder builder(op->getContext());
       builder.setInsertionPointAfter(op);
-      if (op->getNumResults() > 0)
-        ReceiveOp::create(builder, op.getLoc(), builder.getStringAttr(kTraceName), op.getResults());
+      ReceiveOp::create(builder, op.getLoc(), builder.getStringAttr(kTraceName), op.getResults());
     });
   }
 };
