@@ -75,7 +75,7 @@ class Experiment:
         self.quick, self.target = options.quick or options.target == "gpu-sim", options.target
         self.out = (options.out or ROOT / "build/numerics" / name).resolve()
         self.out.mkdir(parents=True, exist_ok=True)
-        self.start, self.log, self.pictures, self.tables, self.results = time.monotonic(), [], [], [], {}
+        self.start, self.log, self.pictures, self.tables, self.terms = time.monotonic(), [], [], [], {}
         self.holder = tempfile.TemporaryDirectory()
         self.folder = pathlib.Path(self.holder.name)
         size = "quick" if self.quick else "full"
@@ -90,6 +90,14 @@ class Experiment:
     def say(self, text=""):
         print(text, flush=True)
         self.log.append(text)
+
+    def explain(self, terms):
+        """What the labels of tables and pictures mean: a term and its meaning each."""
+        self.terms.update(terms)
+        width = max(map(len, terms))
+        for term, meaning in terms.items():
+            self.say(f"{term.ljust(width)}  {meaning}")
+        self.say()
 
     # --- runs
 
@@ -168,8 +176,8 @@ class Experiment:
         write_whole(self.out / "log.txt", "\n".join(self.log) + "\n")
         write_whole(self.out / "results.json", json.dumps({
             "name": self.name, "title": self.title, "sentence": self.sentence, "command": command, "seconds": seconds,
-            "target": self.target, "size": "quick" if self.quick else "full", "pictures": self.pictures,
-            "tables": self.tables, "results": results}, indent=1) + "\n")
+            "target": self.target, "size": "quick" if self.quick else "full", "terms": self.terms,
+            "pictures": self.pictures, "tables": self.tables, "results": results}, indent=1) + "\n")
         self.holder.cleanup()
 
 

@@ -20,13 +20,16 @@ HERE = pathlib.Path(__file__).resolve().parent
 EXPERIMENTS = ["gemm_or_matmul_add", "layer_norm_exchange", "parallel_reduction", "dynamic_broadcast",
                "llama_pipelines"]
 STYLE = """
-body { font: 16px/1.5 sans-serif; max-width: 62em; margin: 2em auto; padding: 0 1em; color: #222; }
+body { font: 16px/1.5 sans-serif; max-width: 68em; margin: 2em auto; padding: 0 1em; color: #222; }
 h2 { margin-top: 2.5em; border-top: 1px solid #ddd; padding-top: 1em; }
 .cards { display: flex; flex-wrap: wrap; gap: 1em; }
 .card { width: 18em; border: 1px solid #ddd; border-radius: 6px; padding: 0.8em; text-decoration: none; color: inherit; }
 .card svg { width: 100%; height: 9em; }
 .card b { color: #1a5490; }
-figure { margin: 1.2em 0; } figure svg { max-width: 100%; height: auto; border: 1px solid #eee; }
+.figures { margin-bottom: 1.2em; display: grid; grid-template-columns: repeat(auto-fill, minmax(28em, 1fr)); gap: 1.2em; }
+figure { margin: 0; } figure svg { max-width: 100%; height: auto; border: 1px solid #eee; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.2em 1em; font-size: 0.9em; }
+dt { font-weight: bold; } dd { margin: 0; }
 figcaption, .small { color: #555; font-size: 0.9em; }
 pre { background: #f6f6f6; padding: 0.8em; overflow-x: auto; font-size: 0.85em; }
 table { border-collapse: collapse; font-size: 0.85em; } td, th { padding: 0.15em 0.7em; border-bottom: 1px solid #eee; }
@@ -59,6 +62,11 @@ def table(folder, file):
     return f'<div class="scroll"><table><tr>{head}</tr>{body}</table></div>'
 
 
+def definitions(terms):
+    rows = "".join(f"<dt>{html.escape(term)}</dt><dd>{html.escape(meaning)}</dd>" for term, meaning in terms.items())
+    return f"<dl>{rows}</dl>" if rows else ""
+
+
 def section(folder, summary):
     figures = "".join(f"<figure>{picture(folder, p['file'])}<figcaption>{html.escape(p['caption'])}</figcaption></figure>"
                       for p in summary["pictures"])
@@ -72,7 +80,7 @@ def section(folder, summary):
 <p>{html.escape(summary['sentence'])}</p>
 <p class="small">{summary['seconds']:.1f} s, target {summary['target']}, {summary['size']} size. To repeat it:</p>
 <pre>{html.escape(summary['command'])}</pre>
-{figures}{tables}{pages}
+{definitions(summary["terms"])}<div class="figures">{figures}</div>{tables}{pages}
 <details><summary>Log</summary><pre>{html.escape((folder / 'log.txt').read_text())}</pre></details>
 """
 

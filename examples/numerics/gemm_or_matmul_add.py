@@ -14,6 +14,16 @@ import svg
 from experiment import NUMPY, Experiment, classes, difference, distances, ulp
 
 NAMES = ["GemmOnly", "GemmAdd", "FusedMatMulAdd", "MatMulAdd", "CastGemmAddCast", "CastGemmOnlyCast"]
+MEANINGS = {
+    "linear": "NumPy: product and sum in f32, rounded once",
+    "GemmOnly": "one ad.gemm with the bias: the bias is added in the f32 accumulator, and the sum is rounded once",
+    "GemmAdd": "ad.gemm without a bias, then ad.add: the product is rounded before the sum",
+    "FusedMatMulAdd": "the same with alpha = 1, as onnxruntime's FusedMatMul has it",
+    "MatMulAdd": "ad.dot, then ad.add",
+    "CastGemmAddCast": "GemmAdd in f32 between casts",
+    "CastGemmOnlyCast": "GemmOnly in f32 between casts",
+    "a@x+b": "NumPy: the product is rounded to the type before the sum",
+}
 OFF = ["-O0", "--fuse", "single"]  # each operation as it is written
 PUBLISHED = {
     "E1": "numpy to all: 0.0625; {GemmOnly, CastGemmOnlyCast} to the others: 0.00097656; inside a class: 0",
@@ -82,6 +92,7 @@ class Study:
         self.e = Experiment("gemm-or-matmul-add", "Gemm, or product and sum?",
                             "Six ways to write a @ x + b differ by roundings: by one step of the type, where the bias "
                             "is added after the product was rounded.")
+        self.e.explain(MEANINGS)
         self.found = {}
 
     def one(self, key, element, tensors, options, with_references, caption):
@@ -95,9 +106,11 @@ class Study:
         mode = " ".join(options)
         title = f"{key}, dtype={element}, {self.e.target}, {mode}, max(b)={float(b.astype(np.float64).max()):.4g}"
         largest = max(float(np.abs(v.astype(np.float64)).max()) for v in named.values())
-        self.e.matrix(key.replace(" ", "-"), title, named, caption)
+        published = PUBLISHED.get(key, "no figure")
+        beside = f" Published: {published}." if key in PUBLISHED else ""
+        self.e.matrix(key.replace(" ", "-"), title, named, caption + beside)
         self.e.say(f"one step (ulp) of {element} at the largest result, {largest:.4g}: {ulp(element, largest):.6g}")
-        self.e.say(f"published: {PUBLISHED.get(key, 'no figure')}\n")
+        self.e.say(f"published: {published}\n")
         self.found[key] = {"classes": classes(named), "distances": distances(named), "largest": largest,
                            "ulp": ulp(element, largest)}
         return named

@@ -49,6 +49,11 @@ class Study:
         self.e = Experiment("layer-norm-exchange", "Which kernel makes the difference?",
                             "A layer norm and a product, each in two implementations: either exchange changes "
                             "the last digits of many elements in f32, and one step of few in f16.")
+        self.e.explain({"layer norm A": "mean and variance in two passes, as written",
+                        "layer norm B": "--kernel layer_norm=welford: one pass by Welford's recurrence",
+                        "product A": "sums in the order of docs/numerics.md, as written",
+                        "product B": "--kernel dot=pairwise: each element is a sum in a balanced tree",
+                        "AB": "layer norm A and product B; AA, BA and BB likewise"})
         self.rows, self.depth = (256, 256) if self.e.quick else (2048, 1152)
         if self.e.target == "gpu-sim":
             self.rows = 16

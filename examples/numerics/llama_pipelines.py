@@ -41,6 +41,12 @@ class Study:
         self.e = Experiment("llama-pipelines", "Two pipelines of Llama, side by side",
                             "Fused kernels of the strict mode give the bits of one operation after the other, forward and "
                             "backward; fast mode and mixed precision stay within the published tolerances.")
+        self.e.explain({"one operation after the other": "-O0 --fuse single: a kernel for each operation, in f32",
+                        "strict": "--numerics strict: optimised and fused; each value has the bits of the written program",
+                        "fast": "--numerics fast: rewrites may change the order of sums, contract, and approximate",
+                        "bf16, f16": "--numerics strict --precision bf16 or f16",
+                        "published": "tolerances of 1e-3 forward and 1e-4 backward in f32; 1 and 1e-2 with mixed "
+                                     "precision"})
         self.sizes = TINY if self.e.target == "gpu-sim" else QUICK if self.e.quick else {"layers": 2}
         self.pipelines = QUICK_PIPELINES if self.e.quick else list(PIPELINES)
         self.found, self.rows, self.aligned = {}, [], []

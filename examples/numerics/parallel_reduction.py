@@ -92,6 +92,12 @@ class Study:
                             "Means and normalized rows of the same values in 129 orders: f32 and f64 change in the last "
                             "digits with each order, and with the strategy of the reduction; the same order gives the "
                             "same bits.")
+        self.e.explain({"normal": "values of the standard normal distribution",
+                        "fixed": "-1e-4, and 100 at each 128th place",
+                        "pareto": "values of the Pareto distribution with shape 1: few are very large",
+                        "normalized": "(x - mean) / (standard deviation + 1e-6)",
+                        "written": "sums in the order of docs/numerics.md; serial: from the first to the last; pairwise: "
+                                   "in a balanced tree"})
         self.sizes = [n for n in SIZES if n <= 512] if self.e.target == "gpu-sim" else SIZES
         self.sets = {}
         for number, name in enumerate(DISTRIBUTIONS):

@@ -38,6 +38,7 @@ def run(name, folder, *options):
     summary = json.loads((folder / "results.json").read_text())
     assert (folder / "log.txt").read_text() == result.stdout, "log.txt is not what was printed"
     assert summary["pictures"] and summary["tables"] and summary["seconds"] > 0
+    assert all(term and meaning for term, meaning in summary["terms"].items())
     for picture in summary["pictures"]:
         assert xml.etree.ElementTree.parse(folder / picture["file"]).getroot().tag.endswith("svg")
     for table in summary["tables"]:
