@@ -87,14 +87,17 @@ std::string BisectReport::causeText() const {
   case CauseKind::None:
     return "no cause: A and B give the same results\n";
   case CauseKind::Elsewhere:
-    return "no rewrite that only one side applies explains the difference: look at rewrites that both apply, "
-           "at "
-           "derivatives, at the generated code, and at the options\n";
+    return "no rewrite explains the difference: it is in one without which the program does not compile, "
+           "such "
+           "as a decomposition, in a derivative, in the generated code, or in the options themselves\n";
   case CauseKind::Rewrites:
+  case CauseKind::Shared:
     break;
   }
+  std::string who = cause.kind == CauseKind::Shared ? " of this name that both apply, with different results"
+                                                    : " that only " + cause.side + " applies";
   std::string text = "cause: " + rewriteCount(cause.rewrites.size()) + " of " +
-                     std::to_string(cause.candidates) + " that only " + cause.side + " applies" +
+                     std::to_string(cause.candidates) + who +
                      (cause.rewrites.size() > 1 ? "; none of them differs alone" : "") + "\n";
   for (const Rewrite &rewrite : cause.rewrites)
     text += describe(rewrite);
@@ -105,7 +108,9 @@ std::string BisectReport::proofText() const {
   std::string text = cause.alone.empty()
                          ? "not proved: with no other of these rewrites the results are equal\n"
                          : "with no other of these rewrites, the results differ:\n" + describe(cause.alone);
-  text += cause.rewrites.size() > 1 ? "without them, " : "without it, ";
+  text += cause.rewrites.size() == 1 ? "without it, " : "without them, ";
+  if (cause.neededToCompile)
+    return text + "the program does not compile\n";
   return text + (cause.othersRemain ? "the results still differ: there are other causes\n"
                                     : "the results are equal\n");
 }
@@ -126,7 +131,7 @@ llvm::json::Value toJSON(const std::vector<ResultDiff> &results) {
 }
 
 llvm::json::Object BisectReport::toJSON() const {
-  constexpr StringRef kinds[] = {"none", "rewrites", "elsewhere"};
+  constexpr StringRef kinds[] = {"none", "rewrites", "shared", "elsewhere"};
   llvm::json::Array rewrites;
   for (const Rewrite &rewrite : cause.rewrites)
     rewrites.push_back(llvm::json::Object{{"rewrite", rewrite.name},
@@ -140,6 +145,7 @@ llvm::json::Object BisectReport::toJSON() const {
                             {"differences", ::toJSON(cause.differences)},
                             {"alone", ::toJSON(cause.alone)},
                             {"others_remain", cause.othersRemain},
+                            {"needed_to_compile", cause.neededToCompile},
                             {"executions", static_cast<int64_t>(executions)},
                             {"seconds", seconds}};
 }

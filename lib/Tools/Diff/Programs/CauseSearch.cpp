@@ -17,67 +17,139 @@ static std::vector<Rewrite> candidatesOf(const std::set<Rewrite> &varied, const 
   return candidates;
 }
 
-Expected<CauseSearch::Differences> CauseSearch::compareWith(const RunnerProcess::Run &base, const Side &side,
-                                                            const std::set<Rewrite> &only) {
-  if (progress)
-    progress(process.getCount() + 1);
-  Expected<RunnerProcess::Run> run = process.run(side, &only);
-  if (!run)
-    return run.takeError();
-  return compareRuns(base.results, run->results, bound);
+// The rewrites of both sets with one name and permission, the largest groups first.
+static std::vector<std::vector<Rewrite>> groupsOfShared(const std::set<Rewrite> &a,
+                                                        const std::set<Rewrite> &b) {
+  std::vector<std::vector<Rewrite>> groups;
+  for (const Rewrite &rewrite : a) {
+    if (!b.count(rewrite))
+      continue;
+    if (groups.empty() || groups.back().front().name != rewrite.name ||
+        groups.back().front().permission != rewrite.permission)
+      groups.emplace_back();
+    groups.back().push_back(rewrite);
+  }
+  llvm::sort(groups, [](const auto &left, const auto &right) {
+    return left.size() != right.size() ? left.size() > right.size() : left.front() < right.front();
+  });
+  return groups;
 }
 
-Expected<bool> CauseSearch::explain(const RunnerProcess::Run &base, const Side &varied,
-                                    const RunnerProcess::Run &variedRun, Cause &cause) {
-  std::vector<Rewrite> candidates = candidatesOf(variedRun.rewrites, base.rewrites);
-  if (candidates.empty())
-    return false;
-  // Rewrites of the base stay allowed: a candidate that is left out may make one of them necessary.
-  const std::set<Rewrite> &common = base.rewrites;
+static bool differ(const std::optional<std::vector<ResultDiff>> &differences) {
+  return differences && !differences->empty();
+}
+
+Expected<CauseSearch::Run> CauseSearch::run(const Side &side, const std::set<Rewrite> &only) {
+  if (progress)
+    progress(process.getCount() + 1);
+  return process.run(side, &only);
+}
+
+Expected<CauseSearch::Differences> CauseSearch::compareWith(const Run &base, const Side &side,
+                                                            const std::set<Rewrite> &only) {
+  Expected<Run> varied = run(side, only);
+  if (!varied)
+    return varied.takeError();
+  if (varied->failed)
+    return Differences();
+  Differences differences;
+  if (llvm::Error error = compareRuns(base.results, varied->results, bound).moveInto(differences))
+    return std::move(error);
+  return std::move(differences);
+}
+
+Expected<CauseSearch::Differences> CauseSearch::compareBoth(const Side &a, const Side &b,
+                                                            const std::set<Rewrite> &only) {
+  Expected<Run> base = run(a, only);
+  if (!base)
+    return base.takeError();
+  return base->failed ? Differences() : compareWith(*base, b, only);
+}
+
+llvm::Error CauseSearch::findAmong(const std::vector<Rewrite> &candidates,
+                                   const std::set<Rewrite> &background, const Trial &trial,
+                                   const Trial &proof, Cause &cause) {
   MinimalSetSearch search([&](const ChangeSet &changes) -> Expected<bool> {
-    std::set<Rewrite> only = common;
+    // The caller has tried it: the results are equal, or the program does not compile.
+    if (changes.empty())
+      return false;
+    std::set<Rewrite> only = background;
     for (size_t change : changes)
       only.insert(candidates[change]);
-    Expected<Differences> differences = compareWith(base, varied, only);
+    Expected<Differences> differences = trial(only);
     if (!differences)
       return differences.takeError();
-    return !differences->empty();
+    return differ(*differences);
   });
-  Expected<bool> withoutAny = search.has({});
-  if (!withoutAny || *withoutAny)
-    return withoutAny ? Expected<bool>(false) : withoutAny.takeError();
   Expected<ChangeSet> found = search.find(candidates.size());
   if (!found)
     return found.takeError();
 
   // The proof: the found ones alone, and all others without them.
-  std::set<Rewrite> alone = common, others = variedRun.rewrites;
-  others.insert(common.begin(), common.end());
+  std::set<Rewrite> alone = background, others = background;
+  others.insert(candidates.begin(), candidates.end());
   for (size_t change : *found) {
     cause.rewrites.push_back(candidates[change]);
     alone.insert(candidates[change]);
     others.erase(candidates[change]);
   }
-  Expected<Differences> differencesAlone = compareWith(base, varied, alone);
-  if (!differencesAlone)
-    return differencesAlone.takeError();
-  Expected<Differences> differencesOfOthers = compareWith(base, varied, others);
-  if (!differencesOfOthers)
-    return differencesOfOthers.takeError();
-  cause.kind = CauseKind::Rewrites;
-  cause.side = varied.name;
+  Differences ofAlone, ofOthers;
+  if (llvm::Error error = proof(alone).moveInto(ofAlone))
+    return error;
+  if (llvm::Error error = proof(others).moveInto(ofOthers))
+    return error;
   cause.candidates = candidates.size();
-  cause.alone = std::move(*differencesAlone);
-  cause.othersRemain = !differencesOfOthers->empty();
-  return true;
+  cause.alone = std::move(ofAlone).value_or(std::vector<ResultDiff>());
+  cause.othersRemain = differ(ofOthers);
+  cause.neededToCompile = !ofOthers;
+  return llvm::Error::success();
+}
+
+Expected<Cause> CauseSearch::explain(const Direction &direction, Cause cause) {
+  Trial trial = [&](const std::set<Rewrite> &only) {
+    return compareWith(direction.base, direction.varied, only);
+  };
+  // Rewrites of the base stay allowed: a candidate that is left out may make one of them necessary.
+  if (llvm::Error error = findAmong(direction.candidates, direction.base.rewrites, trial, trial, cause))
+    return std::move(error);
+  cause.kind = CauseKind::Rewrites;
+  cause.side = direction.varied.name;
+  return std::move(cause);
+}
+
+// Rewrites that keep all bits may be left out of one side alone, which halves the executions; the proof
+// leaves them out of both.
+Expected<Cause> CauseSearch::explainShared(const Side &a, const Run &runA, const Side &b, const Run &runB,
+                                           Cause cause) {
+  std::set<Rewrite> all = runA.rewrites;
+  all.insert(runB.rewrites.begin(), runB.rewrites.end());
+  Trial proof = [&](const std::set<Rewrite> &only) { return compareBoth(a, b, only); };
+  for (const std::vector<Rewrite> &group : groupsOfShared(runA.rewrites, runB.rewrites)) {
+    Trial trial = proof;
+    if (group.front().permission == "none")
+      trial = [&](const std::set<Rewrite> &only) { return compareWith(runA, b, only); };
+    std::set<Rewrite> background = all;
+    for (const Rewrite &rewrite : group)
+      background.erase(rewrite);
+    Expected<Differences> without = trial(background);
+    if (!without)
+      return without.takeError();
+    if (!*without || differ(*without))
+      continue;
+    if (llvm::Error error = findAmong(group, background, trial, proof, cause))
+      return std::move(error);
+    cause.kind = CauseKind::Shared;
+    return std::move(cause);
+  }
+  return std::move(cause);
 }
 
 Expected<Cause> CauseSearch::find(const Side &a, const Side &b) {
   Cause cause;
-  Expected<RunnerProcess::Run> runA = process.run(a);
+  Expected<Run> runA = process.run(a);
   if (!runA)
     return runA.takeError();
-  Expected<RunnerProcess::Run> runB = process.run(b);
+  Expected<Run> runB = process.run(b);
   if (!runB)
     return runB.takeError();
   if (llvm::Error error = compareRuns(runA->results, runB->results, bound).moveInto(cause.differences))
@@ -85,10 +157,20 @@ Expected<Cause> CauseSearch::find(const Side &a, const Side &b) {
   if (cause.differences.empty())
     return cause;
   cause.kind = CauseKind::Elsewhere;
-  Expected<bool> explained = explain(*runA, b, *runB, cause);
-  if (explained && !*explained)
-    explained = explain(*runB, a, *runA, cause);
-  if (!explained)
-    return explained.takeError();
-  return cause;
+  std::vector<Direction> needed; // no program compiles without their candidates
+  for (const Direction &direction : {Direction{b, *runA, candidatesOf(runB->rewrites, runA->rewrites)},
+                                     Direction{a, *runB, candidatesOf(runA->rewrites, runB->rewrites)}}) {
+    if (direction.candidates.empty())
+      continue;
+    Expected<Differences> without = compareWith(direction.base, direction.varied, direction.base.rewrites);
+    if (!without)
+      return without.takeError();
+    if (!*without)
+      needed.push_back(direction);
+    else if (!differ(*without))
+      return explain(direction, std::move(cause));
+  }
+  if (!needed.empty())
+    return explain(needed.front(), std::move(cause));
+  return explainShared(a, *runA, b, *runB, std::move(cause));
 }

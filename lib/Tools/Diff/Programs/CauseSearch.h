@@ -12,20 +12,23 @@ namespace mlir::ad::diff {
 enum class CauseKind {
   None,     ///< the results are equal
   Rewrites, ///< rewrites that one side applies and the other one does not
+  Shared,   ///< rewrites that both sides apply, with other results
   Elsewhere ///< the results differ without such rewrites, too
 };
 
 struct Cause {
   CauseKind kind = CauseKind::None;
   std::vector<ResultDiff> differences; ///< of the results of A and B
-  /// The side that applies the rewrites, A or B, and how many it applies that the other one does not.
+  /// The side that applies the rewrites, A or B, and how many it applies that the other one does not. Of
+  /// shared ones, no side, and how many have their name.
   std::string side;
   size_t candidates = 0;
   std::vector<Rewrite> rewrites;
   std::vector<ResultDiff>
       alone; ///< the results differ so if the side applies no other rewrites of these candidates
-  /// Whether the results still differ if only the found ones are left out.
-  bool othersRemain = false;
+  /// Whether the results still differ if only the found ones are left out, and whether no program compiles
+  /// then.
+  bool othersRemain = false, neededToCompile = false;
 };
 
 class CauseSearch {
@@ -36,13 +39,28 @@ public:
   llvm::Expected<Cause> find(const Side &a, const Side &b);
 
 private:
-  using Differences = std::vector<ResultDiff>;
+  using Run = RunnerProcess::Run;
+  /// Null if the program does not compile with the rewrites of the trial.
+  using Differences = std::optional<std::vector<ResultDiff>>;
+  /// How the results differ if no other rewrites are allowed.
+  using Trial = std::function<llvm::Expected<Differences>(const std::set<Rewrite> &)>;
+  /// Rewrites that one side applies and the other one does not.
+  struct Direction {
+    const Side &varied;
+    const Run &base;
+    std::vector<Rewrite> candidates;
+  };
 
-  /// Whether rewrites of `varied` that `base` does not apply explain the difference.
-  llvm::Expected<bool> explain(const RunnerProcess::Run &base, const Side &varied,
-                               const RunnerProcess::Run &variedRun, Cause &cause);
-  llvm::Expected<Differences> compareWith(const RunnerProcess::Run &base, const Side &side,
-                                          const std::set<Rewrite> &only);
+  llvm::Expected<Cause> explain(const Direction &direction, Cause cause);
+  /// Rewrites that both sides apply.
+  llvm::Expected<Cause> explainShared(const Side &a, const Run &runA, const Side &b, const Run &runB,
+                                      Cause cause);
+  /// Searches the minimal set of candidates that differs beside the background, and proves it.
+  llvm::Error findAmong(const std::vector<Rewrite> &candidates, const std::set<Rewrite> &background,
+                        const Trial &trial, const Trial &proof, Cause &cause);
+  llvm::Expected<Run> run(const Side &side, const std::set<Rewrite> &only);
+  llvm::Expected<Differences> compareWith(const Run &base, const Side &side, const std::set<Rewrite> &only);
+  llvm::Expected<Differences> compareBoth(const Side &a, const Side &b, const std::set<Rewrite> &only);
 
   RunnerProcess &process;
   std::optional<Bound> bound;

@@ -7,6 +7,7 @@
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/OutputFile.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Allocator.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
@@ -139,7 +140,10 @@ Expected<RunnerProcess::Run> RunnerProcess::run(const Side &side, const std::set
   int code =
       llvm::sys::ExecuteAndWait(side.runner, arguments, llvm::ArrayRef<StringRef>(variables), redirects,
                                 /*SecondsToWait=*/0, /*MemoryLimit=*/0, &failure);
-  if (code != ExitDone && code != ExitCheckFailed)
+  result.failed = code != ExitDone && code != ExitCheckFailed;
+  if (result.failed && only)
+    return std::move(result);
+  if (result.failed)
     return runFailed(side, code, failure.empty() ? contentOf(messages) : failure);
   Expected<std::set<Rewrite>> rewrites = readRewrites(list);
   if (!rewrites)

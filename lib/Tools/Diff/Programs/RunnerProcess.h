@@ -57,10 +57,11 @@ public:
   struct Run {
     std::string results;        ///< a folder with a .npy file for each result
     std::set<Rewrite> rewrites; ///< that were applied
+    bool failed = false;        ///< there are neither results nor rewrites
   };
 
-  /// Runs the program. With `only`, no other rewrites are applied. A run that fails is an error with the side
-  /// and the messages of ad-runner.
+  /// Runs the program. A run that fails is an error with the side and the messages of ad-runner. With `only`,
+  /// no other rewrites are applied; such a run may fail, since some programs do not compile without them.
   llvm::Expected<Run> run(const Side &side, const std::set<Rewrite> *only = nullptr);
   unsigned getCount() const { return count; }
 
