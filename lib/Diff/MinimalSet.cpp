@@ -56,3 +56,20 @@ Expected<ChangeSet> MinimalSetSearch::find(size_t count) {
   std::iota(all.begin(), all.end(), 0);
   return explain({}, false, all);
 }
+
+llvm::Error MinimalSetSearch::dropNeedless(ChangeSet &changes) {
+  for (size_t i = 0; i < changes.size();) {
+    ChangeSet without = changes;
+    without.erase(without.begin() + static_cast<ptrdiff_t>(i));
+    Expected<bool> enough = has(without);
+    if (!enough)
+      return enough.takeError();
+    if (*enough) {
+      changes = std::move(without);
+      i = 0;
+    } else {
+      ++i;
+    }
+  }
+  return llvm::Error::success();
+}

@@ -210,8 +210,10 @@ Expected<RunValues> ProgramRun::run(reference::Observer *observer) {
   return values;
 }
 
-Expected<RunValues> ProgramRun::interpret(ModuleOp module) {
-  return state->run(*state->hooks.makeReference(module, getSignature().entry));
+Expected<RunValues> ProgramRun::interpret(ModuleOp module, reference::Observer *observer) {
+  std::unique_ptr<Executable> executable = state->hooks.makeReference(module, getSignature().entry);
+  executable->setObserver(observer);
+  return state->run(*executable);
 }
 
 Expected<std::unique_ptr<llvm::MemoryBuffer>> mlir::ad::runner::readProgram(StringRef path) {

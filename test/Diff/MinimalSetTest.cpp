@@ -66,6 +66,24 @@ TEST(MinimalSet, TestsNoSetTwice) {
   EXPECT_EQ(search.getTestCount(), tested.size());
 }
 
+TEST(MinimalSet, DropsChangesOneAtATime) {
+  MinimalSetSearch search = searchFor({{1, 4}});
+  ChangeSet changes = {0, 1, 2, 4, 7};
+  llvm::cantFail(search.dropNeedless(changes));
+  EXPECT_EQ(changes, ChangeSet({1, 4}));
+}
+
+// The change 2 has the effect unless 3 is there without 1. So 1 can only be left out after 3.
+TEST(MinimalSet, DropsChangesThatAnotherOneMadeNecessary) {
+  MinimalSetSearch search([](const ChangeSet &changes) -> llvm::Expected<bool> {
+    return llvm::is_contained(changes, 2u) &&
+           (!llvm::is_contained(changes, 3u) || llvm::is_contained(changes, 1u));
+  });
+  ChangeSet changes = {1, 2, 3};
+  llvm::cantFail(search.dropNeedless(changes));
+  EXPECT_EQ(changes, ChangeSet({2}));
+}
+
 TEST(MinimalSet, PassesErrorsOn) {
   MinimalSetSearch search([](const ChangeSet &) -> llvm::Expected<bool> {
     return mlir::ad::runner::usageError("the run failed");

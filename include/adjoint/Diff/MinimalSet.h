@@ -29,6 +29,10 @@ public:
   /// and none at all must not have it. If one change hides the effect of another, the set may not be minimal.
   llvm::Expected<ChangeSet> find(size_t count);
 
+  /// Leaves out what the effect does not need: afterwards no single change can be left out. For effects of
+  /// which one change hides another one. `changes` must have the effect.
+  llvm::Error dropNeedless(ChangeSet &changes);
+
   /// The result of the test; each set is tested once.
   llvm::Expected<bool> has(ChangeSet changes);
   /// How many sets were tested.

@@ -53,7 +53,7 @@ public:
   llvm::Expected<RunValues> run(reference::Observer *observer = nullptr);
   /// The same on the reference interpreter with another program of this signature, such as this one after
   /// some passes.
-  llvm::Expected<RunValues> interpret(mlir::ModuleOp module);
+  llvm::Expected<RunValues> interpret(mlir::ModuleOp module, reference::Observer *observer = nullptr);
 
 private:
   struct State;

@@ -98,6 +98,9 @@ constexpr CommandInfo commands[] = {
     {"bisect", "FILE.mlir --a OPTIONS --b OPTIONS",
      "Finds the rewrite that causes the difference of two configurations",
      OutputVis | BoundVis | ProgramVis | BisectVis, 1, 1, tensorBounds, Runs::Always},
+    {"reduce", "FILE.mlir --a OPTIONS --b OPTIONS",
+     "Finds the smallest part of a program that differs between two configurations",
+     OutputVis | BoundVis | ProgramVis | BisectVis, 1, 1, tensorBounds, Runs::Always},
     {"shadow",
      "FILE.mlir",
      "Measures the rounding errors of each operation",
@@ -258,7 +261,7 @@ Error DiffOptionsReader::readProgramOptions(DiffOptions &options) const {
 }
 
 Error DiffOptionsReader::readSides(DiffOptions &options) const {
-  if (command != Command::Bisect)
+  if (command != Command::Bisect && command != Command::Reduce)
     return Error::success();
   if (!has(OPT_a) && !has(OPT_b) && !has(OPT_runner_a) && !has(OPT_runner_b))
     return usageError("expected --a or --b with options of ad-runner; both runs are alike without them");
@@ -307,12 +310,11 @@ Error DiffOptionsReader::readShadow(DiffOptions &options) const {
 
 // What is written must not replace an input, nor another output.
 Error DiffOptionsReader::readOutputs(DiffOptions &options) const {
-  std::vector<std::pair<StringRef, std::string *>> outputs = {{"--json", &options.json},
-                                                              {"--csv", &options.csv},
-                                                              {"--svg", &options.svg},
-                                                              {"--html", &options.html},
-                                                              {"--output", &options.output}};
+  std::vector<std::pair<StringRef, std::string *>> outputs = {
+      {"--json", &options.json}, {"--csv", &options.csv}, {"--svg", &options.svg}, {"--html", &options.html}};
   options.output = text(OPT_output);
+  if (command == Command::Precision) // the others write folders
+    outputs.push_back({"--output", &options.output});
   options.json = text(OPT_json);
   options.csv = text(OPT_csv);
   options.svg = text(OPT_svg);

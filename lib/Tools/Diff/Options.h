@@ -16,7 +16,7 @@
 
 namespace mlir::ad::diff {
 
-enum class Command { Tensors, Matrix, Align, Runs, Stages, Nan, Bisect, Shadow, Precision };
+enum class Command { Tensors, Matrix, Align, Runs, Stages, Nan, Bisect, Reduce, Shadow, Precision };
 
 /// The largest difference that is allowed.
 struct Bound {
@@ -40,7 +40,8 @@ struct DiffOptions {
   bool nodes = false;   ///< programs are aligned by their operations and do not run
   unsigned samples = 0; ///< of stochastic rounding; 0: a run in f64
   unsigned seed = 0;
-  std::string policy, output; ///< of a search for the operations that need f32
+  std::string policy; ///< of a search for the operations that need f32
+  std::string output; ///< the program that a search found; of bisect and reduce, a folder
   ShadowOrder order = ShadowOrder::Local;
   std::vector<std::string> program; ///< options about programs, as ad-runner reads them
   std::string sideA, sideB;         ///< the configurations of a bisection

@@ -69,8 +69,11 @@ defm sort : Value<"sort", "KEY", "The operations with the largest local error fi
 
 let Visibility = [PrecisionVis] in {
 defm policy : Value<"policy", "POLICY", "Mixed precision to search in: bf16, f16, or FILE.yaml">;
-defm output : Value<"output", "FILE.mlir", "Write the program with the policy, and with the rule never on the operations that were found">;
 }
+
+let Visibility = [PrecisionVis, BisectVis] in
+defm output : Value<"output", "PATH", "Write the program that was found: of precision a file, with the policy, and with the rule never on the operations; "
+    "of bisect and reduce a new folder, with its inputs">;
 
 // As in lib/Runner/Options/Options.td, which reads their values.
 let Visibility = [ProgramVis] in {

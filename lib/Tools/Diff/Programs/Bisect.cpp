@@ -3,13 +3,11 @@
 // ad-diff bisect: the rewrites that cause a difference of two configurations.
 #include "CauseSearch.h"
 #include "ProgramCommands.h"
-#include "adjoint/Diff/NumberText.h"
-#include "adjoint/Diff/StringForms.h"
+#include "ReduceSearch.h"
 #include "adjoint/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
-#include <unistd.h>
 
 using namespace mlir::ad;
 using namespace mlir::ad::diff;
@@ -18,51 +16,14 @@ using llvm::StringRef;
 
 namespace {
 
-std::string describe(const ResultDiff &result) {
-  std::string text = "  " + result.name + ": " + stringDiff(result.diff);
-  if (result.diff.ulp)
-    text += ", ulp=" + ulpText(result.diff);
-  if (result.onlyZeroSigns)
-    text += ", signs of zeros";
-  return text + "\n";
-}
-
-std::string describe(const std::vector<ResultDiff> &results) {
-  std::string text;
-  for (const ResultDiff &result : results)
-    text += describe(result);
-  return text;
-}
-
-std::string describe(const Rewrite &rewrite) {
+std::string rewriteText(const Rewrite &rewrite) {
   return "  " + rewrite.name + " (" + rewrite.permission + ") of " + rewrite.operation + " at " +
          rewrite.location + "\n";
 }
 
-std::string textOf(const Side &side) { return side.text.empty() ? "the default options" : side.text; }
-
 std::string rewriteCount(size_t count) {
   return std::to_string(count) + (count == 1 ? " rewrite" : " rewrites");
 }
-
-/// Shows on a terminal that the search goes on.
-class ProgressLine {
-public:
-  ~ProgressLine() {
-    if (shown)
-      llvm::errs() << "\r\x1b[K";
-  }
-  void show(unsigned execution) {
-    if (!isatty(STDERR_FILENO))
-      return;
-    shown = true;
-    llvm::errs() << "\r\x1b[Kad-diff: execution " << execution;
-    llvm::errs().flush();
-  }
-
-private:
-  bool shown = false;
-};
 
 class BisectReport {
 public:
@@ -76,8 +37,12 @@ private:
   llvm::json::Object toJSON() const;
   Table makeTable() const;
 
+  /// Searches the part of the program where the cause has its effect.
+  llvm::Error reduce(const Side &a, const Side &b, std::function<void(unsigned)> progress);
+
   const DiffOptions &options;
   Cause cause;
+  std::optional<Reduction> reduction;
   unsigned executions = 0;
   double seconds = 0;
 };
@@ -100,34 +65,23 @@ std::string BisectReport::causeText() const {
                      std::to_string(cause.candidates) + who +
                      (cause.rewrites.size() > 1 ? "; none of them differs alone" : "") + "\n";
   for (const Rewrite &rewrite : cause.rewrites)
-    text += describe(rewrite);
+    text += rewriteText(rewrite);
   return text + proofText();
 }
 
 std::string BisectReport::proofText() const {
-  std::string text = cause.alone.empty()
-                         ? "not proved: with no other of these rewrites the results are equal\n"
-                         : "with no other of these rewrites, the results differ:\n" + describe(cause.alone);
+  std::string text;
+  if (!cause.aloneCompiles)
+    text = "not proved: with no other of these rewrites the program does not compile\n";
+  else if (cause.alone.empty())
+    text = "not proved: with no other of these rewrites the results are equal\n";
+  else
+    text = "with no other of these rewrites, the results differ:\n" + describe(cause.alone);
   text += cause.rewrites.size() == 1 ? "without it, " : "without them, ";
   if (cause.neededToCompile)
     return text + "the program does not compile\n";
   return text + (cause.othersRemain ? "the results still differ: there are other causes\n"
                                     : "the results are equal\n");
-}
-
-llvm::json::Value toJSON(const std::vector<ResultDiff> &results) {
-  llvm::json::Array array;
-  for (const ResultDiff &result : results) {
-    llvm::json::Object object{{"name", result.name},
-                              {"only_zero_signs", result.onlyZeroSigns},
-                              {"abs", jsonNumber(result.diff.abs)},
-                              {"rel", jsonNumber(result.diff.rel)},
-                              {"dnan", jsonNumber(result.diff.dnan)}};
-    if (result.diff.ulp)
-      object["ulp"] = static_cast<int64_t>(std::min<uint64_t>(*result.diff.ulp, INT64_MAX));
-    array.push_back(std::move(object));
-  }
-  return array;
 }
 
 llvm::json::Object BisectReport::toJSON() const {
@@ -142,8 +96,9 @@ llvm::json::Object BisectReport::toJSON() const {
                             {"side", cause.side},
                             {"candidates", static_cast<int64_t>(cause.candidates)},
                             {"rewrites", std::move(rewrites)},
-                            {"differences", ::toJSON(cause.differences)},
-                            {"alone", ::toJSON(cause.alone)},
+                            {"differences", mlir::ad::diff::toJSON(cause.differences)},
+                            {"alone", mlir::ad::diff::toJSON(cause.alone)},
+                            {"alone_compiles", cause.aloneCompiles},
                             {"others_remain", cause.othersRemain},
                             {"needed_to_compile", cause.neededToCompile},
                             {"executions", static_cast<int64_t>(executions)},
@@ -158,6 +113,20 @@ Table BisectReport::makeTable() const {
   return table;
 }
 
+// Of rewrites, the program without them against the program with them alone.
+llvm::Error BisectReport::reduce(const Side &a, const Side &b, std::function<void(unsigned)> progress) {
+  Configuration first{a, {}}, second{b, {}};
+  if (cause.kind == CauseKind::Shared)
+    first.only = second.only = cause.allowed;
+  else if (cause.kind == CauseKind::Rewrites)
+    (cause.side == "A" ? first : second).only = cause.allowed;
+  ReduceSearch search(options, std::move(first), std::move(second), std::move(progress));
+  if (llvm::Error error = search.find(options.output).moveInto(reduction))
+    return error;
+  executions += reduction->executions;
+  return llvm::Error::success();
+}
+
 Expected<DiffReport> BisectReport::run() {
   auto start = std::chrono::steady_clock::now();
   Expected<Side> a = parseSide("A", options.sideA, options.runnerA);
@@ -166,6 +135,10 @@ Expected<DiffReport> BisectReport::run() {
   Expected<Side> b = parseSide("B", options.sideB, options.runnerB);
   if (!b)
     return b.takeError();
+  if (llvm::Error error = checkNewFolder(options.output))
+    return std::move(error);
+  if (llvm::Error error = options.output.empty() ? llvm::Error::success() : checkSharedInputs(*a, *b))
+    return std::move(error);
   Expected<TemporaryFolder> folder = TemporaryFolder::create();
   if (!folder)
     return folder.takeError();
@@ -175,6 +148,10 @@ Expected<DiffReport> BisectReport::run() {
   if (llvm::Error error = search.find(*a, *b).moveInto(cause))
     return std::move(error);
   executions = process.getCount();
+  if (!options.output.empty() && cause.kind != CauseKind::None)
+    if (llvm::Error error =
+            reduce(*a, *b, [&](unsigned execution) { line.show(process.getCount() + execution); }))
+      return std::move(error);
   seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
   DiffReport report;
@@ -182,9 +159,11 @@ Expected<DiffReport> BisectReport::run() {
   report.text = "A: " + textOf(*a) + "\nB: " + textOf(*b) + "\n";
   if (!cause.differences.empty())
     report.text += "results that differ:\n" + describe(cause.differences);
-  report.text +=
-      causeText() + std::to_string(executions) + " executions, " + llvm::formatv("{0:f1} s\n", seconds).str();
+  report.text += causeText() + (reduction ? describe(*reduction) : "") + std::to_string(executions) +
+                 " executions, " + llvm::formatv("{0:f1} s\n", seconds).str();
   report.json = toJSON();
+  if (reduction)
+    report.json["reduced"] = mlir::ad::diff::toJSON(*reduction);
   report.table = makeTable();
   report.boundHolds = !options.bound || cause.differences.empty();
   return std::move(report);

@@ -50,7 +50,7 @@ Expected<CauseSearch::Differences> CauseSearch::compareWith(const Run &base, con
   Expected<Run> varied = run(side, only);
   if (!varied)
     return varied.takeError();
-  if (varied->failed)
+  if (!varied->failure.empty())
     return Differences();
   Differences differences;
   if (llvm::Error error = compareRuns(base.results, varied->results, bound).moveInto(differences))
@@ -63,7 +63,7 @@ Expected<CauseSearch::Differences> CauseSearch::compareBoth(const Side &a, const
   Expected<Run> base = run(a, only);
   if (!base)
     return base.takeError();
-  return base->failed ? Differences() : compareWith(*base, b, only);
+  return !base->failure.empty() ? Differences() : compareWith(*base, b, only);
 }
 
 llvm::Error CauseSearch::findAmong(const std::vector<Rewrite> &candidates,
@@ -99,6 +99,8 @@ llvm::Error CauseSearch::findAmong(const std::vector<Rewrite> &candidates,
   if (llvm::Error error = proof(others).moveInto(ofOthers))
     return error;
   cause.candidates = candidates.size();
+  cause.allowed = std::move(alone);
+  cause.aloneCompiles = ofAlone.has_value();
   cause.alone = std::move(ofAlone).value_or(std::vector<ResultDiff>());
   cause.othersRemain = differ(ofOthers);
   cause.neededToCompile = !ofOthers;

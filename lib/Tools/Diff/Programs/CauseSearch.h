@@ -24,8 +24,10 @@ struct Cause {
   std::string side;
   size_t candidates = 0;
   std::vector<Rewrite> rewrites;
+  std::set<Rewrite> allowed; ///< the found ones and those that both sides apply
   std::vector<ResultDiff>
       alone; ///< the results differ so if the side applies no other rewrites of these candidates
+  bool aloneCompiles = false;
   /// Whether the results still differ if only the found ones are left out, and whether no program compiles
   /// then.
   bool othersRemain = false, neededToCompile = false;
@@ -55,7 +57,7 @@ private:
   /// Rewrites that both sides apply.
   llvm::Expected<Cause> explainShared(const Side &a, const Run &runA, const Side &b, const Run &runB,
                                       Cause cause);
-  /// Searches the minimal set of candidates that differs beside the background, and proves it.
+  /// Searches the minimal set of candidates that differs together with the background, and proves it.
   llvm::Error findAmong(const std::vector<Rewrite> &candidates, const std::set<Rewrite> &background,
                         const Trial &trial, const Trial &proof, Cause &cause);
   llvm::Expected<Run> run(const Side &side, const std::set<Rewrite> &only);

@@ -181,24 +181,6 @@ Expected<bool> PrecisionSearch::keepsBound(const std::string &text) {
   return holds;
 }
 
-// Errors may cancel, so that an operation in f32 makes the result worse and the set is not minimal.
-static Error dropNeedless(MinimalSetSearch &search, ChangeSet &kept) {
-  for (size_t i = 0; i < kept.size();) {
-    ChangeSet without = kept;
-    without.erase(without.begin() + static_cast<ptrdiff_t>(i));
-    Expected<bool> holds = search.has(without);
-    if (!holds)
-      return holds.takeError();
-    if (*holds) {
-      kept = std::move(without);
-      i = 0;
-    } else {
-      ++i;
-    }
-  }
-  return Error::success();
-}
-
 Expected<std::optional<ChangeSet>> PrecisionSearch::find() {
   MinimalSetSearch search([&](const ChangeSet &kept) { return keepsBound(annotate(kept)); });
   Expected<bool> none = search.has({});
@@ -216,7 +198,8 @@ Expected<std::optional<ChangeSet>> PrecisionSearch::find() {
   Expected<ChangeSet> found = search.find(candidates.size());
   if (!found)
     return found.takeError();
-  if (Error error = dropNeedless(search, *found))
+  // Errors may cancel, so that an operation in f32 makes the result worse and the set is not minimal.
+  if (Error error = search.dropNeedless(*found))
     return std::move(error);
   return std::move(*found);
 }

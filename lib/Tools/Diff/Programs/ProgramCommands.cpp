@@ -18,6 +18,8 @@ static llvm::Expected<DiffReport> runProgramCommand(const DiffOptions &options) 
     return runNan(options);
   case Command::Bisect:
     return runBisect(options);
+  case Command::Reduce:
+    return runReduce(options);
   case Command::Shadow:
     return runShadow(options);
   case Command::Precision:

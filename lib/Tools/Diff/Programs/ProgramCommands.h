@@ -15,6 +15,8 @@ llvm::Expected<DiffReport> runAlignPrograms(const DiffOptions &options);
 llvm::Expected<DiffReport> runNan(const DiffOptions &options);
 /// Finds the rewrites that cause the difference of two configurations of a program.
 llvm::Expected<DiffReport> runBisect(const DiffOptions &options);
+/// Finds the smallest part of a program that differs between two configurations.
+llvm::Expected<DiffReport> runReduce(const DiffOptions &options);
 /// Measures the rounding errors of each operation.
 llvm::Expected<DiffReport> runShadow(const DiffOptions &options);
 /// Finds the operations that must compute in f32 for a bound.

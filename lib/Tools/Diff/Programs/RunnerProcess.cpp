@@ -25,26 +25,6 @@ using llvm::Error;
 using llvm::Expected;
 using llvm::StringRef;
 
-//===- Temporary folders ----------------------------------------------------===//
-
-Expected<TemporaryFolder> TemporaryFolder::create() {
-  llvm::SmallString<128> path;
-  if (std::error_code error = llvm::sys::fs::createUniqueDirectory("ad-diff", path))
-    return usageError("cannot create a temporary folder: " + error.message());
-  return TemporaryFolder(path.str().str());
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  if (!path.empty())
-    llvm::sys::fs::remove_directories(path);
-}
-
-std::string TemporaryFolder::file(StringRef name) const {
-  llvm::SmallString<128> file(path);
-  llvm::sys::path::append(file, name);
-  return file.str().str();
-}
-
 //===- Sides ----------------------------------------------------------------===//
 
 static bool isAssignment(StringRef word) {
@@ -84,6 +64,25 @@ Expected<Side> mlir::ad::diff::parseSide(StringRef name, StringRef text, StringR
   return side;
 }
 
+std::string mlir::ad::diff::textOf(const Side &side) {
+  return side.text.empty() ? "the default options" : side.text;
+}
+
+bool mlir::ad::diff::isInputOption(StringRef option) {
+  StringRef name = option.split('=').first;
+  return name == "--arg" || name == "--feed" || name == "--dim" || name == "--entry";
+}
+
+Error mlir::ad::diff::checkSharedInputs(const Side &a, const Side &b) {
+  for (const Side *side : {&a, &b})
+    for (StringRef option : side->options)
+      if (isInputOption(option))
+        return usageError(
+            "--" + StringRef(side->name).lower() + " has '" + option.split('=').first +
+            "', but a reduced program has the same inputs for both; write it before --a and --b");
+  return Error::success();
+}
+
 std::vector<std::string> mlir::ad::diff::environmentWith(llvm::ArrayRef<std::string> assignments) {
   std::vector<std::string> all;
   for (char **entry = environ; *entry; ++entry) {
@@ -110,10 +109,22 @@ static Expected<std::set<mlir::ad::Rewrite>> readRewrites(StringRef path) {
   return std::move(*rewrites);
 }
 
-static Error runFailed(const Side &side, int code, StringRef messages) {
+static std::string failureText(const Side &side, bool leavesOut, int code, const std::string &messages) {
   std::string how = code < 0 ? "ended by a signal" : "ended with exit code " + std::to_string(code);
-  return usageError("the run of " + side.name + (side.text.empty() ? "" : " (" + side.text + ")") + " " +
-                    how + ":\n" + messages);
+  return "the run of " + side.name + (side.text.empty() ? "" : " (" + side.text + ")") +
+         (leavesOut ? " without some of its rewrites " : " ") + how + ":\n" + messages;
+}
+
+// A process that is still running would keep the temporary folder from being removed.
+static int execute(StringRef runner, llvm::ArrayRef<StringRef> arguments, llvm::ArrayRef<StringRef> variables,
+                   llvm::ArrayRef<std::optional<StringRef>> redirects, std::string &failure) {
+  bool failed = false;
+  llvm::sys::ProcessInfo process = llvm::sys::ExecuteNoWait(runner, arguments, variables, redirects,
+                                                            /*MemoryLimit=*/0, &failure, &failed);
+  if (failed)
+    return -1;
+  KilledWithTool killed(process.Pid);
+  return llvm::sys::Wait(process, /*SecondsToWait=*/std::nullopt, &failure).ReturnCode;
 }
 
 Expected<RunnerProcess::Run> RunnerProcess::run(const Side &side, const std::set<Rewrite> *only) {
@@ -137,14 +148,14 @@ Expected<RunnerProcess::Run> RunnerProcess::run(const Side &side, const std::set
   std::optional<StringRef> redirects[] = {StringRef("/dev/null"), StringRef("/dev/null"),
                                           StringRef(messages)};
   std::string failure;
-  int code =
-      llvm::sys::ExecuteAndWait(side.runner, arguments, llvm::ArrayRef<StringRef>(variables), redirects,
-                                /*SecondsToWait=*/0, /*MemoryLimit=*/0, &failure);
-  result.failed = code != ExitDone && code != ExitCheckFailed;
-  if (result.failed && only)
-    return std::move(result);
-  if (result.failed)
-    return runFailed(side, code, failure.empty() ? contentOf(messages) : failure);
+  int code = execute(side.runner, arguments, variables, redirects, failure);
+  if (code != ExitDone && code != ExitCheckFailed) {
+    result.failure =
+        failureText(side, only != nullptr, code, failure.empty() ? contentOf(messages) : failure);
+    if (only)
+      return std::move(result);
+    return usageError(result.failure);
+  }
   Expected<std::set<Rewrite>> rewrites = readRewrites(list);
   if (!rewrites)
     return rewrites.takeError();

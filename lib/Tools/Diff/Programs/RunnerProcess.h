@@ -6,26 +6,13 @@
 #define ADJOINT_LIB_TOOLS_DIFF_PROGRAMS_RUNNERPROCESS_H
 
 #include "../Options.h"
+#include "TemporaryFolder.h"
 #include "adjoint/Dialect/AD/IR/RewriteControl.h"
 #include "adjoint/Diff/MaxDiff.h"
 
 #include <set>
 
 namespace mlir::ad::diff {
-
-/// A folder that is removed with its content.
-class TemporaryFolder {
-public:
-  static llvm::Expected<TemporaryFolder> create();
-  TemporaryFolder(TemporaryFolder &&other) noexcept : path(std::exchange(other.path, {})) {}
-  ~TemporaryFolder();
-
-  std::string file(llvm::StringRef name) const;
-
-private:
-  explicit TemporaryFolder(std::string path) : path(std::move(path)) {}
-  std::string path;
-};
 
 /// One of the two configurations that are compared.
 struct Side {
@@ -40,6 +27,13 @@ struct Side {
 /// the search needs itself are refused. `runner` is another build of ad-runner; if empty, the one next to
 /// this tool.
 llvm::Expected<Side> parseSide(llvm::StringRef name, llvm::StringRef text, llvm::StringRef runner);
+
+/// The options, for a text.
+std::string textOf(const Side &side);
+/// An error if a side has inputs of its own, which must be those of both.
+llvm::Error checkSharedInputs(const Side &a, const Side &b);
+/// Whether the option names inputs or the function that takes them.
+bool isInputOption(llvm::StringRef option);
 
 /// A result of a program under two configurations.
 struct ResultDiff {
@@ -57,7 +51,7 @@ public:
   struct Run {
     std::string results;        ///< a folder with a .npy file for each result
     std::set<Rewrite> rewrites; ///< that were applied
-    bool failed = false;        ///< there are neither results nor rewrites
+    std::string failure;        ///< the message if there are neither results nor rewrites
   };
 
   /// Runs the program. A run that fails is an error with the side and the messages of ad-runner. With `only`,

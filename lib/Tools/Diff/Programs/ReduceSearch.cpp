@@ -1,0 +1,272 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The parts are taken from the differentiated program before any option about numerics, precision or kernels:
+// each configuration applies its own to the part, as to the whole program.
+#include "ReduceSearch.h"
+#include "ProgramOptions.h"
+#include "SourceProgram.h"
+#include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Support/Error.h"
+#include "adjoint/Support/LocationText.h"
+#include "adjoint/Support/Npy.h"
+#include "adjoint/Support/OutputFile.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <cmath>
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::ad::diff;
+using namespace mlir::ad::runner;
+using llvm::Error;
+using llvm::Expected;
+
+/// Units are numbered as in `units`.
+struct ReduceSearch::Level {
+  Block *block = nullptr;
+  std::vector<Operation *> units;
+  std::unique_ptr<ValueRecorder> values;
+
+  std::vector<Operation *> select(const ChangeSet &numbers) const {
+    std::vector<Operation *> selected;
+    for (size_t number : numbers)
+      selected.push_back(units[number]);
+    return selected;
+  }
+};
+
+std::optional<double> Reduction::amplification() const {
+  auto largest = [](const std::vector<ResultDiff> &results) {
+    double rel = 0;
+    for (const ResultDiff &result : results)
+      rel = std::max(rel, result.diff.rel);
+    return rel;
+  };
+  double whole = largest(differences), part = largest(reduced);
+  if (!(whole > 0) || !(part > 0) || std::isinf(whole) || std::isinf(part))
+    return std::nullopt;
+  return whole / part;
+}
+
+ReduceSearch::ReduceSearch(const DiffOptions &options, Configuration a, Configuration b,
+                           std::function<void(unsigned)> progress)
+    : options(options), a(std::move(a)), b(std::move(b)), progress(std::move(progress)) {}
+ReduceSearch::~ReduceSearch() = default;
+
+Error ReduceSearch::load() {
+  SourceObserver observer;
+  if (Error error =
+          compileProgram(options, options.inputs[0], Target::Reference, &observer).moveInto(program))
+    return error;
+  if (Error error = program->bind())
+    return error;
+  source = parseSourceString<ModuleOp>(observer.source, program->getModule().getContext());
+  if (!source)
+    return exitError(ExitProgramError, "internal error: the text of the program does not parse");
+  StringRef name = program->getSignature().entry;
+  if (Error error = differentiateSource(*source, name))
+    return error;
+  entry = source->lookupSymbol<func::FuncOp>(name);
+  return Error::success();
+}
+
+Expected<ReduceSearch::Level> ReduceSearch::record(Block *block, Occasion occasion) {
+  Level level;
+  level.block = block;
+  level.units = sliceUnits(*block);
+  level.values = std::make_unique<ValueRecorder>(block, occasion);
+  Expected<RunValues> values = program->interpret(*source, level.values.get());
+  if (!values)
+    return values.takeError();
+  return std::move(level);
+}
+
+Expected<ReduceSearch::Differences> ReduceSearch::compare(const TemporaryFolder &folder,
+                                                          const std::string &path,
+                                                          std::vector<std::string> inputs) {
+  RunnerProcess process(folder, path, std::move(inputs));
+  auto run = [&](const Configuration &configuration) -> Expected<RunnerProcess::Run> {
+    progress(++reduction.executions);
+    Expected<RunnerProcess::Run> run =
+        process.run(configuration.side, configuration.only ? &*configuration.only : nullptr);
+    if (run && !run->failure.empty())
+      return usageError(run->failure);
+    return run;
+  };
+  Expected<RunnerProcess::Run> runA = run(a);
+  if (!runA)
+    return runA.takeError();
+  Expected<RunnerProcess::Run> runB = run(b);
+  if (!runB)
+    return runB.takeError();
+  return compareRuns(runA->results, runB->results, options.bound);
+}
+
+//===- Slices as files ------------------------------------------------------===//
+
+// Sources of feeds that a loop of the slice still reads.
+static bool feedsSlice(ModuleOp module, StringRef option) {
+  if (!option.consume_front("--feed="))
+    return false;
+  StringRef name = option.split('=').first;
+  return module
+      .walk([&](ad::FeedOp feed) {
+        return feed.getName() == name ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+Expected<std::vector<std::string>> ReduceSearch::write(ProgramSlice &slice, const TemporaryFolder &folder,
+                                                       StringRef path) {
+  std::string text = textOf(*slice.module);
+  if (Error error = writeFile(folder.file("program.mlir"), {StringRef(text)}))
+    return std::move(error);
+  std::vector<std::string> words;
+  if (entry.getName() != "main")
+    words.push_back("--entry=" + entry.getName().str());
+  for (const ProgramSlice::Argument &argument : slice.arguments) {
+    if (Error error = writeNpy(folder.file(argument.name + ".npy"), argument.value.view()))
+      return std::move(error);
+    llvm::SmallString<128> file(path);
+    llvm::sys::path::append(file, argument.name + ".npy");
+    words.push_back(("--arg=" + argument.name + "=" + file).str());
+  }
+  for (const std::string &option : options.program)
+    if (!isInputOption(option) || feedsSlice(*slice.module, option))
+      words.push_back(option);
+  return words;
+}
+
+Expected<ReduceSearch::Differences> ReduceSearch::compareSlice(const Level &level, const ChangeSet &units) {
+  ProgramSlice slice = makeSlice(entry, level.select(units), *level.values);
+  if (!slice.module)
+    return Differences();
+  Expected<TemporaryFolder> folder = TemporaryFolder::create();
+  if (!folder)
+    return folder.takeError();
+  Expected<std::vector<std::string>> inputs = write(slice, *folder, folder->file(""));
+  if (!inputs)
+    return inputs.takeError();
+  return compare(*folder, folder->file("program.mlir"), std::move(*inputs));
+}
+
+// All files have their final content before the folder has its name.
+Error ReduceSearch::publish(ProgramSlice slice, StringRef output) {
+  llvm::SmallString<128> parent(output);
+  if (std::error_code error = llvm::sys::fs::make_absolute(parent))
+    return usageError("cannot find '" + output + "': " + error.message());
+  llvm::sys::path::remove_dots(parent, /*remove_dot_dot=*/true);
+  llvm::sys::path::remove_filename(parent);
+  Expected<TemporaryFolder> folder = TemporaryFolder::create(parent);
+  if (!folder)
+    return folder.takeError();
+  Expected<std::vector<std::string>> words = write(slice, *folder, output);
+  if (!words)
+    return words.takeError();
+  if (Error error = writeFile(folder->file("arguments"), {StringRef(llvm::join(*words, " ") + "\n")}))
+    return error;
+  llvm::sys::fs::setPermissions(folder->file(""), llvm::sys::fs::all_read | llvm::sys::fs::all_exe |
+                                                      llvm::sys::fs::owner_write);
+  return folder->publish(output);
+}
+
+//===- Search ---------------------------------------------------------------===//
+
+// A part that does not compile or run by itself does not count as one that differs.
+Expected<ChangeSet> ReduceSearch::minimize(const Level &level) {
+  MinimalSetSearch search([&](const ChangeSet &units) -> Expected<bool> {
+    Expected<Differences> differences = compareSlice(level, units);
+    if (differences)
+      return !differences->empty();
+    if (units.size() == level.units.size())
+      return differences.takeError();
+    llvm::consumeError(differences.takeError());
+    ++reduction.failures;
+    return false;
+  });
+  ChangeSet all(level.units.size());
+  std::iota(all.begin(), all.end(), 0);
+  Expected<bool> differs = search.has(all);
+  if (!differs)
+    return differs.takeError();
+  if (!*differs)
+    return ChangeSet();
+  Expected<ChangeSet> found = search.find(all.size());
+  if (!found)
+    return found.takeError();
+  // If operations hide the differences of others, the found ones may not differ alone.
+  Expected<bool> holds = search.has(*found);
+  if (!holds)
+    return holds.takeError();
+  if (!*holds)
+    found = std::move(all);
+  if (Error error = search.dropNeedless(*found))
+    return std::move(error);
+  return found;
+}
+
+static StringRef occasionText(Occasion occasion) { return occasion == Occasion::First ? "first" : "last"; }
+
+/// Replaces a single operation with regions by the operations in them that still differ.
+Expected<bool> ReduceSearch::descend(Level &level, ChangeSet &units) {
+  if (units.size() != 1)
+    return false;
+  Operation *op = level.units[units.front()];
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      for (Occasion occasion : {Occasion::First, Occasion::Last}) {
+        Expected<Level> inner = record(&block, occasion);
+        if (!inner)
+          return inner.takeError();
+        Expected<ChangeSet> found = minimize(*inner);
+        if (!found)
+          return found.takeError();
+        if (found->empty())
+          continue;
+        reduction.inside.push_back(op->getName().getStringRef().str() + " at " + locationText(op->getLoc()) +
+                                   ", with the values of the " + occasionText(occasion).str() + " execution");
+        level = std::move(*inner);
+        units = std::move(*found);
+        return true;
+      }
+  return false;
+}
+
+Expected<Reduction> ReduceSearch::find(StringRef output) {
+  {
+    Expected<TemporaryFolder> folder = TemporaryFolder::create();
+    if (!folder)
+      return folder.takeError();
+    if (Error error = compare(*folder, options.inputs[0], options.program).moveInto(reduction.differences))
+      return std::move(error);
+  }
+  if (reduction.differences.empty())
+    return std::move(reduction);
+  if (Error error = load())
+    return std::move(error);
+  Expected<Level> level = record(&entry.front(), Occasion::Last);
+  if (!level)
+    return level.takeError();
+  reduction.units = level->units.size();
+  Expected<ChangeSet> units = minimize(*level);
+  if (!units)
+    return units.takeError();
+  reduction.kind = units->empty() ? ReductionKind::Earlier : ReductionKind::Found;
+  if (units->empty())
+    return std::move(reduction);
+  for (bool deeper = true; deeper;)
+    if (Error error = descend(*level, *units).moveInto(deeper))
+      return std::move(error);
+  if (Error error = compareSlice(*level, *units).moveInto(reduction.reduced))
+    return std::move(error);
+  for (Operation *op : level->select(*units))
+    reduction.operations.push_back({op->getName().getStringRef().str(), locationText(op->getLoc())});
+  if (!output.empty())
+    if (Error error = publish(makeSlice(entry, level->select(*units), *level->values), output))
+      return std::move(error);
+  return std::move(reduction);
+}

@@ -1,0 +1,115 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What a search for a cause prints and writes.
+#include "../Commands.h"
+#include "ReduceSearch.h"
+#include "adjoint/Diff/NumberText.h"
+#include "adjoint/Diff/StringForms.h"
+#include "adjoint/Support/Error.h"
+#include "llvm/Support/FileSystem.h"
+
+#include <unistd.h>
+
+using namespace mlir::ad::diff;
+using namespace mlir::ad::runner;
+using llvm::StringRef;
+
+ProgressLine::~ProgressLine() {
+  if (shown)
+    llvm::errs() << "\r\x1b[K";
+}
+
+void ProgressLine::show(unsigned execution) {
+  if (!isatty(STDERR_FILENO))
+    return;
+  shown = true;
+  llvm::errs() << "\r\x1b[Kad-diff: execution " << execution;
+  llvm::errs().flush();
+}
+
+llvm::Error mlir::ad::diff::checkNewFolder(StringRef path) {
+  if (path.empty() || !llvm::sys::fs::exists(path))
+    return llvm::Error::success();
+  std::error_code error;
+  if (!llvm::sys::fs::is_directory(path))
+    return usageError("--output: '" + path + "' is no folder");
+  if (llvm::sys::fs::directory_iterator(path, error) != llvm::sys::fs::directory_iterator() || error)
+    return usageError("--output: the folder '" + path + "' is not empty; name a new one");
+  return llvm::Error::success();
+}
+
+std::string mlir::ad::diff::describe(const std::vector<ResultDiff> &results) {
+  std::string text;
+  for (const ResultDiff &result : results) {
+    text += "  " + result.name + ": " + stringDiff(result.diff);
+    if (result.diff.ulp)
+      text += ", ulp=" + ulpText(result.diff);
+    text += result.onlyZeroSigns ? ", signs of zeros\n" : "\n";
+  }
+  return text;
+}
+
+llvm::json::Value mlir::ad::diff::toJSON(const std::vector<ResultDiff> &results) {
+  llvm::json::Array array;
+  for (const ResultDiff &result : results) {
+    llvm::json::Object object{{"name", result.name},
+                              {"only_zero_signs", result.onlyZeroSigns},
+                              {"abs", jsonNumber(result.diff.abs)},
+                              {"rel", jsonNumber(result.diff.rel)},
+                              {"dnan", jsonNumber(result.diff.dnan)}};
+    if (result.diff.ulp)
+      object["ulp"] = static_cast<int64_t>(std::min<uint64_t>(*result.diff.ulp, INT64_MAX));
+    array.push_back(std::move(object));
+  }
+  return array;
+}
+
+static std::string foundText(const Reduction &reduction) {
+  size_t count = reduction.operations.size();
+  std::string text = "reduced program: " + std::to_string(count) +
+                     (count == 1 ? " operation" : " operations") +
+                     (reduction.inside.empty() ? " of " + std::to_string(reduction.units) : "") +
+                     (count == 1 ? "" : ", and none of them can be left out") + "\n";
+  for (const Reduction::Operation &operation : reduction.operations)
+    text += "  " + operation.name + " at " + operation.location + "\n";
+  for (const std::string &outer : reduction.inside)
+    text += "inside " + outer + "\n";
+  text += "results of the reduced program that differ:\n" + describe(reduction.reduced);
+  if (std::optional<double> factor = reduction.amplification())
+    text += "amplification: the relative difference of the program is " + generalNumber(*factor, 3) +
+            " times as large\n";
+  if (reduction.failures > 0)
+    text += std::to_string(reduction.failures) + " parts of the program did not run by themselves\n";
+  return text;
+}
+
+std::string mlir::ad::diff::describe(const Reduction &reduction) {
+  switch (reduction.kind) {
+  case ReductionKind::None:
+    return "nothing to reduce: A and B give the same results\n";
+  case ReductionKind::Earlier:
+    return "the differentiated program gives the same results: the difference arises before, where options "
+           "change what is differentiated\n";
+  case ReductionKind::Found:
+    break;
+  }
+  return foundText(reduction);
+}
+
+llvm::json::Object mlir::ad::diff::toJSON(const Reduction &reduction) {
+  constexpr StringRef kinds[] = {"none", "earlier", "found"};
+  llvm::json::Array operations;
+  for (const Reduction::Operation &operation : reduction.operations)
+    operations.push_back(llvm::json::Object{{"operation", operation.name}, {"location", operation.location}});
+  llvm::json::Object object{{"reduction", kinds[static_cast<size_t>(reduction.kind)]},
+                            {"differences", toJSON(reduction.differences)},
+                            {"reduced", toJSON(reduction.reduced)},
+                            {"operations", std::move(operations)},
+                            {"inside", llvm::json::Array(reduction.inside)},
+                            {"units", static_cast<int64_t>(reduction.units)},
+                            {"failures", static_cast<int64_t>(reduction.failures)},
+                            {"executions", static_cast<int64_t>(reduction.executions)}};
+  if (std::optional<double> factor = reduction.amplification())
+    object["amplification"] = jsonNumber(*factor);
+  return object;
+}
