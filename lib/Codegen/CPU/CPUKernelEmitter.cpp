@@ -30,8 +30,10 @@ FailureOr<int64_t> CPUKernelEmitter::emitSizesOfPartialReductions() {
   auto divided = partials.divisibleReductions(kernel.getBody().front().getTerminator()->getOperands());
   if (divided.empty())
     return 0;
-  func::ReturnOp::create(builder, loc, partials.emitPartialSizes(divided));
-  return partials.threadsForPartials(divided);
+  SmallVector<Value> sizes = partials.emitPartialSizes(divided);
+  int64_t threads = partials.threadsForPartials(divided); // computes sizes of the nest, so before the return
+  func::ReturnOp::create(builder, loc, sizes);
+  return threads;
 }
 
 LogicalResult CPUKernelEmitter::emitNanoseconds() {
