@@ -40,11 +40,13 @@ static bool readsPanels(KernelOp kernel) {
 
 // Whether the argument is large and better read in one sweep than in blocks of columns. Rows of an operand
 // that is contiguous along K are no rows of columns: how far they are apart decides nothing.
-static bool isSwept(BlockArgument argument) {
+static bool isSwept(Value argument) {
   if (!isFromMemory(argument.getType()))
     return false;
   for (OpOperand &use : argument.getUses()) {
     auto generic = dyn_cast<linalg::GenericOp>(use.getOwner());
+    if (generic && isConversion(generic.getResult(0)))
+      return isSwept(generic.getResult(0));
     if (!generic || generic.getNumReductionLoops() == 0 || !generic.isDpsInput(&use))
       continue;
     ArrayRef<AffineExpr> axes = generic.getMatchingIndexingMap(&use).getResults();
@@ -167,8 +169,9 @@ LogicalResult BlockEmitter::emitBlock(const Nest &nest, const Position &outer,
   bool fills = emitter.byteDots.scratchForRows(nest) == 0 &&
                llvm::any_of(packed, [&](PackedOperand &operand) { return emitter.packing.canFill(operand); });
   for (PackedOperand &operand : packed)
-    if (!fills || !emitter.packing.canFill(operand))
-      emitter.packing.pack(operand, outer, start, end);
+    if ((!fills || !emitter.packing.canFill(operand)) &&
+        failed(emitter.packing.pack(operand, outer, start, end)))
+      return failure();
   Value first = lower;
   if (fills) {
     FailureOr<Value> left =

@@ -180,10 +180,8 @@ LogicalResult CPUKernelEmitter::emitOutputs() {
 std::optional<LogicalResult> CPUKernelEmitter::emitMovement(Value output) {
   if (std::optional<BlockTranspose::BlockAxes> axes = blockTranspose.transposedAxes(output))
     return blockTranspose.emitTranspose(output, *axes);
-  if (std::optional<PackedOperand> packed = packing.packingOfCopy(output)) {
-    packing.emitPacking(*packed);
-    return success();
-  }
+  if (std::optional<PackedOperand> packed = packing.packingOfCopy(output))
+    return packing.emitPacking(*packed);
   return std::nullopt;
 }
 

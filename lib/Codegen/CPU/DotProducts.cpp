@@ -48,6 +48,26 @@ Value DotProducts::joinPair(Value low, Value high) {
   return arith::OrIOp::create(builder, loc, widen(low), arith::ShLIOp::create(builder, loc, upper, bits));
 }
 
+FailureOr<Value> DotProducts::convertPairs(OpOperand *operand, Position position) {
+  constexpr int64_t kPair = kBF16DotProduct.group;
+  Value both = mask;
+  if (mask) {
+    SmallVector<int64_t> twice;
+    for (int64_t lane = 0; lane < kPair * lanes; ++lane)
+      twice.push_back(lane / kPair);
+    both = vector::ShuffleOp::create(builder, loc, mask, mask, twice);
+  }
+  auto pairs = VectorType::get(lanes, builder.getI32Type());
+  Index &last = position.back();
+  last.base = binary<arith::MulIOp>(last.base, indexConstant(kPair));
+  CPUKernelEmitter::Scope scope(emitter);
+  CPUKernelEmitter::WithLanes elements(emitter, kPair * lanes, both);
+  FailureOr<Value> value = emitter.evaluator.evaluateOne(operand->get(), position);
+  if (failed(value))
+    return failure();
+  return Value(vector::BitCastOp::create(builder, loc, pairs, emitter.memoryAccess.toMemory(*value)));
+}
+
 // A pair of elements of an operand; in `loops` the reduced index is the number of the pair. One load reads
 // both if they are contiguous.
 FailureOr<Value> DotProducts::pairOf(OpOperand *input, ArrayRef<Index> loops, unsigned reducedLoop) {

@@ -17,6 +17,8 @@ public:
   int64_t groupSize(linalg::GenericOp generic);
   Buffer inPairs(Buffer buffer);
   Value joinPair(Value low, Value high);
+  /// Lanes of pairs of an operand that the kernel converts; the last index counts pairs.
+  FailureOr<Value> convertPairs(OpOperand *operand, Position position);
   FailureOr<SmallVector<Value>> addDotProduct(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum);
   /// Reports, once, that the contraction uses the permission `mma`.
   void recordUse(linalg::GenericOp generic);

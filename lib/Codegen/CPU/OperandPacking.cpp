@@ -59,7 +59,8 @@ std::optional<PackedOperand> OperandPacking::packingOf(OpOperand *operand, unsig
   AffineMap map = generic.getMatchingIndexingMap(operand);
   auto type = dyn_cast<RankedTensorType>(operand->get().getType());
   auto buffer = buffers.find(operand->get());
-  if (buffer == buffers.end() || !type || !type.hasStaticShape() || type.getNumElements() == 0)
+  bool converts = isConversion(operand->get());
+  if ((buffer == buffers.end() && !converts) || !type || !type.hasStaticShape() || type.getNumElements() == 0)
     return std::nullopt;
   unsigned columnLoop = nest.shape.size() - 1;
   int64_t rows = nest.rowCount();
@@ -67,7 +68,9 @@ std::optional<PackedOperand> OperandPacking::packingOf(OpOperand *operand, unsig
   packed.group = emitter.dots.groupSize(generic);
   bool grouped = packed.group > 1;
   packed.memory = grouped ? builder.getI32Type() : memoryType(type.getElementType());
-  if (auto layout = PackedLayout::match(map, type, generic.getStaticLoopRanges(), columnLoop, loopK);
+  if (auto layout = converts
+                        ? std::nullopt
+                        : PackedLayout::match(map, type, generic.getStaticLoopRanges(), columnLoop, loopK);
       layout && layout->group == packed.group && layout->tile % vectorLanes == 0) {
     packed.prepacked = true;
     packed.sizeK = type.getDimSize(1);
@@ -86,7 +89,9 @@ std::optional<PackedOperand> OperandPacking::packingOf(OpOperand *operand, unsig
   bool manyRows = ShapedType::isDynamic(rows) || rows >= kRowsForPairs;
   bool inGroups =
       type.getRank() - 1 == std::max(packed.columnAxis, packed.axisK) && (manyRows || packed.isTransposed());
-  bool wanted = grouped ? inGroups : isWorthPacking(tiles, type, packed.columnAxis, rows);
+  // Several tiles of rows would convert an element several times.
+  bool wanted =
+      grouped ? inGroups : (converts && !oneTile) || isWorthPacking(tiles, type, packed.columnAxis, rows);
   packed.sizeK = llvm::alignTo(llvm::divideCeil(type.getDimSize(packed.axisK), packed.group), vectorLanes);
   packed.tile = nest.vectors * vectorLanes;
   return wanted || packed.inPlace ? std::optional(packed) : std::nullopt;
@@ -195,7 +200,8 @@ void OperandPacking::fillPacked(PackedOperand &packed, ArrayRef<Index> loops, Va
 
 bool OperandPacking::canPrefetch(const PackedOperand &packed) {
   Type element = getElementTypeOrSelf(packed.operand->get().getType());
-  return packed.group == 1 && !packed.isTransposed() && memoryType(element) == element;
+  return packed.group == 1 && !packed.isTransposed() && memoryType(element) == element &&
+         buffers.count(packed.operand->get());
 }
 
 bool OperandPacking::canFill(const PackedOperand &packed) {
@@ -235,7 +241,8 @@ LogicalResult OperandPacking::packOrReadInPlace(const Nest &nest, Value lower, V
   bool inPlace = readsFewInPlace(nest);
   for (PackedOperand &operand : llvm::make_filter_range(packed, [&](auto &each) { return canFill(each); })) {
     operand.inPlace = inPlace;
-    pack(operand, outer, columns.first, columns.second);
+    if (failed(pack(operand, outer, columns.first, columns.second)))
+      return failure();
     operand.inPlace = false;
   }
   if (!inPlace)
@@ -267,34 +274,55 @@ LogicalResult OperandPacking::fillWhileComputing(const Nest &nest, Value row, co
   return success();
 }
 
-void OperandPacking::pack(PackedOperand &packed, const Position &outer, Value start, Value end) {
+// An operand that the kernel converts has sizes, but no address.
+Buffer OperandPacking::elementsOf(const PackedOperand &packed) {
+  if (auto found = buffers.find(packed.operand->get()); found != buffers.end())
+    return found->second;
+  auto type = cast<RankedTensorType>(packed.operand->get().getType());
+  Buffer buffer{{}, type.getElementType(), SmallVector<int64_t>(type.getShape()), {}};
+  for (int64_t size : type.getShape())
+    buffer.sizes.push_back(indexConstant(size));
+  return buffer;
+}
+
+FailureOr<Value> OperandPacking::loadElements(const PackedOperand &packed, const Buffer &buffer,
+                                              const Position &position) {
+  if (buffer.pointer)
+    return emitter.memoryAccess.load(buffer, position);
+  if (packed.isTransposed() && packed.group == kBF16DotProduct.group)
+    return emitter.dots.convertPairs(packed.operand, position);
+  CPUKernelEmitter::Scope scope(emitter);
+  return emitter.evaluator.evaluateOne(packed.operand->get(), position);
+}
+
+LogicalResult OperandPacking::pack(PackedOperand &packed, const Position &outer, Value start, Value end) {
   packed.start = packed.prepacked ? indexConstant(0) : start;
   packed.filling = packed.inPlace;
   packedOperands[packed.operand] = packed;
-  if (!packed.prepacked && !packed.inPlace)
-    fillPanels(packed, buffers.lookup(packed.operand->get()), outer, start, end);
+  if (packed.prepacked || packed.inPlace)
+    return success();
+  return fillPanels(packed, elementsOf(packed), outer, start, end);
 }
 
-void OperandPacking::fillPanels(const PackedOperand &packed, const Buffer &buffer, const Position &outer,
-                                Value start, Value end) {
-  if (packed.group == kByteDotProduct.group)
-    return emitter.byteDots.fillBytePanels(packed, buffer, outer, start, end);
+LogicalResult OperandPacking::fillPanels(const PackedOperand &packed, const Buffer &buffer,
+                                         const Position &outer, Value start, Value end) {
+  if (packed.group == kByteDotProduct.group) {
+    emitter.byteDots.fillBytePanels(packed, buffer, outer, start, end);
+    return success();
+  }
   bool transposed = packed.isTransposed();
   auto overColumns = [&](Value column) -> LogicalResult {
     auto overK = [&](Value indexK) -> LogicalResult {
       CPUKernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
-      if (transposed)
-        packTransposed(packed, buffer, outer, indexK, column, end);
-      else
-        packStraight(packed, buffer, outer, indexK, column, end);
-      return success();
+      return transposed ? packTransposed(packed, buffer, outer, indexK, column, end)
+                        : packStraight(packed, buffer, outer, indexK, column, end);
     };
     Value sizeK = buffer.sizes[packed.axisK];
     if (packed.group == kBF16DotProduct.group)
       sizeK = binary<arith::DivUIOp>(sizeK, indexConstant(packed.group));
     return emitter.emitLoop(indexConstant(0), sizeK, indexConstant(transposed ? vectorLanes : 1), overK);
   };
-  (void)emitter.emitLoop(start, end, indexConstant(vectorLanes), overColumns);
+  return emitter.emitLoop(start, end, indexConstant(vectorLanes), overColumns);
 }
 
 // A copy of a matrix into PackedLayout.
@@ -325,7 +353,7 @@ std::optional<PackedOperand> OperandPacking::packingOfCopy(Value output) {
   return std::nullopt;
 }
 
-void OperandPacking::emitPacking(const PackedOperand &packed) {
+LogicalResult OperandPacking::emitPacking(const PackedOperand &packed) {
   // A unit is a panel.
   Nest nest = emitter.kernelOutputs.nestOver(results.front(), {});
   nest.units = emitter.distribution.unitsOfCall;
@@ -335,8 +363,8 @@ void OperandPacking::emitPacking(const PackedOperand &packed) {
   const Buffer &buffer = buffers.find(packed.operand->get())->second;
   auto [lower, upper] = emitter.distribution.boundsOf(nest, 0, nest.units);
   Value tile = indexConstant(packed.tile), columns = buffer.sizes[packed.columnAxis];
-  fillPanels(packed, buffer, {}, binary<arith::MulIOp>(lower, tile),
-             binary<arith::MinUIOp>(binary<arith::MulIOp>(upper, tile), columns));
+  return fillPanels(packed, buffer, {}, binary<arith::MulIOp>(lower, tile),
+                    binary<arith::MinUIOp>(binary<arith::MulIOp>(upper, tile), columns));
 }
 
 // The position of an element of the operand, with batch axes from the outer loops.
@@ -360,29 +388,36 @@ static void storePacked(OpBuilder &builder, Location loc, Value pointer, Value v
   LLVM::StoreOp::create(builder, loc, value, pointer, memory.getIntOrFloatBitWidth() / 8);
 }
 
-void OperandPacking::packStraight(const PackedOperand &packed, const Buffer &buffer, const Position &outer,
-                                  Value indexK, Value column, Value end) {
+LogicalResult OperandPacking::packStraight(const PackedOperand &packed, const Buffer &buffer,
+                                           const Position &outer, Value indexK, Value column, Value end) {
   int64_t columns = buffer.shape[packed.columnAxis];
   mask = columns % lanes == 0 ? Value() : lanesBelow(binary<arith::SubIOp>(end, column));
   auto row = [&](Value at) {
-    return emitter.memoryAccess.load(buffer,
-                                     operandPosition(packed, outer, {at, 0, nullptr}, {column, 1, nullptr}));
+    return loadElements(packed, buffer,
+                        operandPosition(packed, outer, {at, 0, nullptr}, {column, 1, nullptr}));
   };
   Value value;
   if (packed.group == kBF16DotProduct.group) {
     Value first = binary<arith::MulIOp>(indexK, indexConstant(packed.group));
-    value = emitter.dots.joinPair(row(first), row(binary<arith::AddIOp>(first, indexConstant(1))));
+    FailureOr<Value> low = row(first), high = row(binary<arith::AddIOp>(first, indexConstant(1)));
+    if (failed(low) || failed(high))
+      return failure();
+    value = emitter.dots.joinPair(*low, *high);
   } else {
-    value = emitter.memoryAccess.toMemory(row(indexK));
+    FailureOr<Value> loaded = row(indexK);
+    if (failed(loaded))
+      return failure();
+    value = emitter.memoryAccess.toMemory(*loaded);
   }
   mask = nullptr;
   storePacked(builder, loc, pointerToPacked(packed, indexK, column), value, packed.memory);
+  return success();
 }
 
 // A square block: one vector along K for each of as many columns as there are lanes, transposed in registers.
 // Columns past the last one repeat it; the padding of K is zero and never read.
-void OperandPacking::packTransposed(const PackedOperand &packed, Buffer buffer, const Position &outer,
-                                    Value indexK, Value column, Value end) {
+LogicalResult OperandPacking::packTransposed(const PackedOperand &packed, Buffer buffer,
+                                             const Position &outer, Value indexK, Value column, Value end) {
   if (packed.group == kBF16DotProduct.group)
     buffer = emitter.dots.inPairs(buffer);
   bool wholeK = buffer.shape[packed.axisK] % lanes == 0;
@@ -394,8 +429,11 @@ void OperandPacking::packTransposed(const PackedOperand &packed, Buffer buffer, 
     Value at = binary<arith::AddIOp>(column, indexConstant(i));
     if (!wholeColumns)
       at = binary<arith::MinUIOp>(at, last);
-    rows.push_back(emitter.memoryAccess.toMemory(emitter.memoryAccess.load(
-        buffer, operandPosition(packed, outer, {indexK, 1, nullptr}, {at, 0, nullptr}))));
+    FailureOr<Value> row =
+        loadElements(packed, buffer, operandPosition(packed, outer, {indexK, 1, nullptr}, {at, 0, nullptr}));
+    if (failed(row))
+      return failure();
+    rows.push_back(emitter.memoryAccess.toMemory(*row));
   }
   mask = nullptr;
   emitter.registerTranspose.transposeInRegisters(rows);
@@ -410,4 +448,5 @@ void OperandPacking::packTransposed(const PackedOperand &packed, Buffer buffer, 
     }
     storePacked(builder, loc, pointerToPacked(packed, at, column), rows[i], packed.memory);
   }
+  return success();
 }

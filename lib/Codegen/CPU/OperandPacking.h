@@ -21,11 +21,11 @@ public:
   FailureOr<Value> emitFillingTile(const Nest &nest, Value lower, Value upper, const Position &outer,
                                    std::pair<Value, Value> columns, MutableArrayRef<PackedOperand> packed,
                                    Store store);
-  void pack(PackedOperand &packed, const Position &outer, Value start, Value end);
+  LogicalResult pack(PackedOperand &packed, const Position &outer, Value start, Value end);
   Value pointerToPacked(const PackedOperand &packed, Value indexK, Value column);
   Position operandPosition(const PackedOperand &packed, const Position &outer, Index indexK, Index column);
   std::optional<PackedOperand> packingOfCopy(Value output);
-  void emitPacking(const PackedOperand &packed);
+  LogicalResult emitPacking(const PackedOperand &packed);
   Value lanesBelow(Value count);
   DenseMap<OpOperand *, PackedOperand> packedOperands;
 
@@ -41,12 +41,14 @@ private:
   Value packedIndex(const PackedOperand &packed, Value indexK, Value column);
   Value packedPointer(const PackedOperand &packed, ArrayRef<Index> loops);
   bool canPrefetch(const PackedOperand &packed);
-  void fillPanels(const PackedOperand &packed, const Buffer &buffer, const Position &outer, Value start,
-                  Value end);
-  void packStraight(const PackedOperand &packed, const Buffer &buffer, const Position &outer, Value indexK,
-                    Value column, Value end);
-  void packTransposed(const PackedOperand &packed, Buffer buffer, const Position &outer, Value indexK,
-                      Value column, Value end);
+  Buffer elementsOf(const PackedOperand &packed);
+  FailureOr<Value> loadElements(const PackedOperand &packed, const Buffer &buffer, const Position &position);
+  LogicalResult fillPanels(const PackedOperand &packed, const Buffer &buffer, const Position &outer,
+                           Value start, Value end);
+  LogicalResult packStraight(const PackedOperand &packed, const Buffer &buffer, const Position &outer,
+                             Value indexK, Value column, Value end);
+  LogicalResult packTransposed(const PackedOperand &packed, Buffer buffer, const Position &outer,
+                               Value indexK, Value column, Value end);
 };
 
 } // namespace mlir::ad::cpu

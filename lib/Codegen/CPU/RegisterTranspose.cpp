@@ -51,7 +51,9 @@ bool RegisterTranspose::isContiguousAlongK(OpOperand *operand, unsigned columnLo
   if (vectorLanes == 1 || !k || !map.isProjectedPermutation() || map.getNumResults() < 2 ||
       map.getResults().back() != builder.getAffineDimExpr(*k) || !map.isFunctionOfDim(columnLoop))
     return false;
-  return emitter.dots.groupSize(generic) > 1 ? buffers.count(operand->get()) : isContiguous(operand->get());
+  int64_t group = emitter.dots.groupSize(generic);
+  bool converts = group == kBF16DotProduct.group && isConversion(operand->get());
+  return group == 1 || converts ? isContiguous(operand->get()) : buffers.count(operand->get());
 }
 
 // The maximum number of vectors of columns in a tile of the nest. Their accumulators and the transposed block
@@ -97,6 +99,8 @@ FailureOr<Value> RegisterTranspose::loadAlongK(OpOperand *operand, Position posi
   int64_t group = emitter.dots.groupSize(cast<linalg::GenericOp>(operand->getOwner()));
   if (group == 1)
     return emitter.evaluator.evaluateOne(operand->get(), position);
+  if (!buffers.count(operand->get()))
+    return emitter.dots.convertPairs(operand, position);
   const Buffer &buffer = buffers.find(operand->get())->second;
   if (group == kBF16DotProduct.group)
     return emitter.memoryAccess.load(emitter.dots.inPairs(buffer), position);
@@ -115,7 +119,10 @@ FailureOr<SmallVector<Value>> RegisterTranspose::loadBlock(OpOperand *operand, A
   Value last = mask ? binary<arith::SubIOp>(emitter.reductions.loopSize(generic, lane - inner.begin()),
                                             indexConstant(1))
                     : Value();
-  bool prefetches = buffers.count(operand->get()) && isFromMemory(operand->get().getType());
+  Value source = operand->get();
+  if (isConversion(source))
+    source = source.getDefiningOp<linalg::GenericOp>().getDpsInputs()[0];
+  bool prefetches = buffers.count(source) && isFromMemory(source.getType());
   CPUKernelEmitter::WithLanes alongK(emitter, lanes, active);
   inner[*singleReduction(generic)] = {step, 1, nullptr};
   SmallVector<Value> rows;
@@ -127,11 +134,10 @@ FailureOr<SmallVector<Value>> RegisterTranspose::loadBlock(OpOperand *operand, A
     if (failed(row))
       return failure();
     rows.push_back(emitter.memoryAccess.toMemory(emitter.laneValues.splat(*row, lanes)));
-    if (emitter.dots.groupSize(generic) == kByteDotProduct.group)
-      position.back().base = binary<arith::MulIOp>(position.back().base, indexConstant(kBytesPerLane));
+    if (int64_t group = emitter.dots.groupSize(generic); group > 1 && prefetches)
+      position.back().base = binary<arith::MulIOp>(position.back().base, indexConstant(group));
     if (prefetches)
-      emitter.prefetcher.prefetch(buffers.lookup(operand->get()), position, kBytesAhead,
-                                  Prefetcher::kSecondLevel);
+      emitter.prefetcher.prefetch(buffers.lookup(source), position, kBytesAhead, Prefetcher::kSecondLevel);
   }
   return rows;
 }

@@ -56,6 +56,15 @@ bool codegen::isPointwise(linalg::GenericOp generic) {
                        [](Operation &op) { return isa<linalg::IndexOp, tensor::ExtractOp>(op); });
 }
 
+bool codegen::isConversion(Value tensor) {
+  auto generic = tensor.getDefiningOp<linalg::GenericOp>();
+  if (!generic || generic.getNumDpsInputs() != 1 || generic.getNumResults() != 1 || !isPointwise(generic))
+    return false;
+  auto convert = generic.getBlock()->getTerminator()->getOperand(0).getDefiningOp<ConvertOp>();
+  return convert && convert.getInput() == generic.getBlock()->getArgument(0) &&
+         isa<RankedTensorType>(generic.getDpsInputs()[0].getType());
+}
+
 // Whether all operations that the value is computed by are of a kind whose elements can be counted over all
 // axes: then all of it is one long vector.
 bool KernelOutputs::isFlat(Value output, function_ref<bool(linalg::GenericOp)> isOfKind) {

@@ -76,6 +76,9 @@ bool isExpensive(linalg::GenericOp generic);
 /// Whether every point is computed from the operands' elements at the same point.
 bool isPointwise(linalg::GenericOp generic);
 
+/// Whether the kernel computes the tensor by converting each element of one other tensor.
+bool isConversion(Value tensor);
+
 using Visited = std::set<std::pair<const void *, std::vector<Index>>>;
 
 using Key = std::pair<const void *, std::pair<std::vector<Index>, std::pair<int64_t, const void *>>>;

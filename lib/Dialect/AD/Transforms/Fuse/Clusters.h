@@ -41,7 +41,7 @@ class ClusterGraph {
 public:
   explicit ClusterGraph(Block &block);
 
-  Block &getBlock() { return block; }
+  Block &getBlock() const { return block; }
   Cluster *clusterOf(Operation *op) const { return owners.lookup(op); }
   ComputeAt computedAt(Operation *op) const { return computeAts.lookup(op); }
   unsigned positionOf(Operation *op) const { return positions.lookup(op); }

@@ -64,6 +64,8 @@ private:
       return;
     if (isCopyableView(op) && usersTakeCopies(op, graph))
       return graph.copyIntoUsers(op);
+    if (grow && isConvertedByUsers(op, graph))
+      return graph.copyIntoUsers(op);
     if (grow && joinUsers(op))
       return;
     Cluster &own = graph.create(op, reducesLastAxis(op) ? ComputeAt::row : ComputeAt::point);

@@ -25,6 +25,9 @@ bool isContractionLike(Operation *op);
 bool isSmallConstant(Operation *op);
 /// A free view that is worth a copy in every kernel that uses it.
 bool isCopyableView(Operation *op);
+/// A conversion of floats that contractions make while they load the operand: nothing else could store its
+/// result, and each contraction reads an element once, or packs it once for all tiles of rows.
+bool isConvertedByUsers(Operation *op, const ClusterGraph &graph);
 /// Whether a kernel with this operation may have copies of free views.
 bool mayReadThroughViews(Operation *user);
 
