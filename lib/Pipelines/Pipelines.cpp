@@ -89,9 +89,11 @@ static void addFusionInputChecks(OpPassManager &pm) {
   pm.addPass(createVerifyDifferentiatedPass());
 }
 
-static void addFusion(OpPassManager &pm, const SharedOptions &options) {
+// Of contractions on GPUs (ContractionTiles.cpp).
+static constexpr int64_t kSmallestTileRows = 64;
+
+static void addFusion(OpPassManager &pm, const SharedOptions &options, FusePassOptions fuse = {}) {
   pm.addNestedPass<func::FuncOp>(createInsertShapeChecksPass());
-  FusePassOptions fuse;
   fuse.policy = options.fuse;
   pm.addPass(createFusePass(fuse));
   pm.addPass(createSelectKernelsPass());
@@ -106,6 +108,7 @@ void ad::buildAdFusionPipeline(OpPassManager &pm, const AdToCpuOptions &options)
     WidenOperandsPassOptions widen;
     widen.dotProducts = options.dotProducts;
     pm.addPass(createWidenOperandsPass(widen));
+    pm.addPass(createPlaceCastsPass());
   }
   addFusion(pm, options);
 }
@@ -114,7 +117,9 @@ void ad::buildAdGpuFusionPipeline(OpPassManager &pm, const SharedOptions &option
   addFusionInputChecks(pm);
   if (options.optimize)
     pm.addPass(createSplitKPass());
-  addFusion(pm, options);
+  FusePassOptions fuse;
+  fuse.maxConvertedRows = kSmallestTileRows;
+  addFusion(pm, options, fuse);
 }
 
 void ad::buildAdKernelPipeline(OpPassManager &pm, const AdToCpuOptions &options) {

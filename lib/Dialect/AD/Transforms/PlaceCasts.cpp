@@ -40,7 +40,8 @@ static bool feedsContraction(Value value) {
     if (!fusable)
       return false;
     return fusable.getFusionKind() == FusionKind::dot ||
-           (fusable.isFreeView() && feedsContraction(user->getResult(0)));
+           ((fusable.isFreeView() || viewKindOf(user) == ViewKind::reshape) &&
+            feedsContraction(user->getResult(0)));
   });
 }
 
@@ -54,8 +55,8 @@ static bool isBetterBeforeView(CastOp cast) {
     return false;
   ViewKind kind = viewKindOf(view);
   bool isInElementwiseKernel = cast->hasOneUse() && isElementwiseOp(*cast->user_begin());
-  return (kind == ViewKind::reshape || (kind == ViewKind::transpose && view->hasOneUse())) &&
-         !isInElementwiseKernel;
+  bool moves = kind == ViewKind::transpose || isa<ConcatOp>(view);
+  return (kind == ViewKind::reshape || (moves && view->hasOneUse())) && !isInElementwiseKernel;
 }
 
 // The tensor that the value is a view of, through views of the given kinds.
@@ -106,8 +107,7 @@ public:
       CastOp cast = pending.pop_back_val();
       if (Value value = whatToCast(cast); value != cast.getInput())
         cast = move(cast, value);
-      if (auto concat = cast.getInput().getDefiningOp<ConcatOp>();
-          concat && narrows(cast) && concat->hasOneUse())
+      if (auto concat = cast.getInput().getDefiningOp<ConcatOp>(); concat && concat->hasOneUse())
         moveBefore(concat, cast);
     }
   }
@@ -119,7 +119,8 @@ private:
     Value whole = wholeOf(op);
     auto type = cast<RankedTensorType>(whole.getType());
     int64_t elements = castElements.lookup({whole, op.getType().getElementType()});
-    if (isCarriedOrInvariant(whole, op) && type.hasStaticShape() && 2 * elements >= type.getNumElements())
+    if (narrows(op) && isCarriedOrInvariant(whole, op) && type.hasStaticShape() &&
+        2 * elements >= type.getNumElements())
       return whole;
     return rootOf(op.getInput(), isFullView);
   }
@@ -193,6 +194,33 @@ struct PlaceCastsPass : ad::impl::PlaceCastsPassBase<PlaceCastsPass> {
       hoistInvariant(loop);
       carry(loop);
     }
+    getOperation()->walk([](CastOp cast) {
+      if (Value copy = carriedCopy(cast)) {
+        LDBG() << "carried by the loop before: " << cast;
+        cast.getResult().replaceAllUsesWith(copy);
+        cast->erase();
+      }
+    });
+  }
+
+  static bool isCastLike(Value value, CastOp like, Value input) {
+    auto cast = value.getDefiningOp<CastOp>();
+    return cast && cast.getInput() == input && cast.getType() == like.getType();
+  }
+
+  // The result of a loop that is this cast of another result: it is that before the first iteration and after
+  // each.
+  static Value carriedCopy(CastOp cast) {
+    auto result = dyn_cast<OpResult>(cast.getInput());
+    auto loop = result ? dyn_cast<scf::ForOp>(result.getOwner()) : scf::ForOp();
+    if (!loop)
+      return {};
+    unsigned number = result.getResultNumber();
+    for (OpResult other : loop.getResults())
+      if (isCastLike(loop.getInits()[other.getResultNumber()], cast, loop.getInits()[number]) &&
+          isCastLike(loop.getYieldedValues()[other.getResultNumber()], cast, loop.getYieldedValues()[number]))
+        return other;
+    return {};
   }
 
   // A cast of a value from outside is the same in every iteration.

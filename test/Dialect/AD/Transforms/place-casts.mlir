@@ -151,3 +151,62 @@ func.func @nested(%a: tensor<?x4xf32>, %b: tensor<?x4xf32>, %w: tensor<12x8xf16>
   %e = ad.exp %wide : tensor<8x?xf32>
   return %wide, %e : tensor<8x?xf32>, tensor<8x?xf32>
 }
+
+// -----
+
+// A reshape that is no free view is another name for the same memory, too.
+// CHECK-LABEL: @merged_axes
+// CHECK: %[[E:.+]] = ad.exp
+// CHECK-NEXT: %[[C:.+]] = ad.cast %[[E]] : tensor<6x4xf32> -> tensor<6x4xbf16>
+// CHECK: ad.dot
+func.func @merged_axes(%x: tensor<6x4xf32>, %w: tensor<6x8xbf16>) -> (tensor<2x3x4xf32>, tensor<4x8xbf16>) {
+  %e = ad.exp %x : tensor<6x4xf32>
+  %r = ad.reshape %e : tensor<6x4xf32> -> tensor<2x3x4xf32>
+  %c = ad.cast %r : tensor<2x3x4xf32> -> tensor<2x3x4xbf16>
+  %m = ad.reshape %c : tensor<2x3x4xbf16> -> tensor<6x4xbf16>
+  %y = ad.dot %m, %w contract [0] x [0] : (tensor<6x4xbf16>, tensor<6x8xbf16>) -> tensor<4x8xbf16>
+  return %r, %y : tensor<2x3x4xf32>, tensor<4x8xbf16>
+}
+
+// -----
+
+// A cast to a wider type also moves before a concatenation that nothing else reads, but not before a slice.
+// CHECK-LABEL: @wider
+// CHECK-SAME: %[[A:[a-z0-9]+]]: tensor<2x3xf16>, %[[W:[a-z0-9]+]]: tensor<2x6x8xf16>
+// CHECK: ad.cast %[[A]] : tensor<2x3xf16> -> tensor<2x3xf32>
+// CHECK: ad.concat {{.*}} tensor<2x3xf32>, tensor<2x3xf32>
+// CHECK: ad.cast %{{.+}} : tensor<1x6x8xf16> -> tensor<1x6x8xf32>
+func.func @wider(%a: tensor<2x3xf16>, %w: tensor<2x6x8xf16>) -> tensor<2x8xf32> {
+  %b = ad.concat axis 1 %a, %a : tensor<2x3xf16>, tensor<2x3xf16>
+  %c = ad.cast %b : tensor<2x6xf16> -> tensor<2x6xf32>
+  %s = ad.slice %w [1, 0, 0] strides [1, 1, 1] : tensor<2x6x8xf16> -> tensor<1x6x8xf16>
+  %r = ad.reshape %s : tensor<1x6x8xf16> -> tensor<6x8xf16>
+  %v = ad.cast %r : tensor<6x8xf16> -> tensor<6x8xf32>
+  %y = ad.dot %c, %v : (tensor<2x6xf32>, tensor<6x8xf32>) -> tensor<2x8xf32>
+  return %y : tensor<2x8xf32>
+}
+
+// -----
+
+// After a loop that carries the cast value, the result of the loop is that value. A cast to another type stays.
+// CHECK-LABEL: @after_loop
+func.func @after_loop(%w: tensor<8x8xf32>, %x: tensor<8x8xbf16>, %z: tensor<8x8xf16>, %n: index)
+    -> (tensor<8x8xf32>, tensor<8x8xf16>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  // CHECK: %[[R:.+]]:2 = scf.for
+  %r = scf.for %i = %zero to %n step %one iter_args(%p = %w) -> (tensor<8x8xf32>) {
+    %c = ad.cast %p : tensor<8x8xf32> -> tensor<8x8xbf16>
+    %y = ad.dot %x, %c : (tensor<8x8xbf16>, tensor<8x8xbf16>) -> tensor<8x8xf32>
+    %next = ad.sub %p, %y : tensor<8x8xf32>
+    scf.yield %next : tensor<8x8xf32>
+  }
+  // CHECK: ad.dot %{{.+}}, %[[R]]#1 :
+  // CHECK: %[[H:.+]] = ad.cast %[[R]]#0 : tensor<8x8xf32> -> tensor<8x8xf16>
+  // CHECK: ad.dot %{{.+}}, %[[H]] :
+  %d = ad.cast %r : tensor<8x8xf32> -> tensor<8x8xbf16>
+  %u = ad.dot %x, %d : (tensor<8x8xbf16>, tensor<8x8xbf16>) -> tensor<8x8xf32>
+  %h = ad.cast %r : tensor<8x8xf32> -> tensor<8x8xf16>
+  %v = ad.dot %z, %h : (tensor<8x8xf16>, tensor<8x8xf16>) -> tensor<8x8xf16>
+  return %u, %v : tensor<8x8xf32>, tensor<8x8xf16>
+}

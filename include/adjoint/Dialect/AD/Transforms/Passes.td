@@ -200,10 +200,11 @@ def PlaceCastsPass : Pass<"ad-place-casts"> {
       half as many elements as the value has;
     - out of loops, if the value is defined outside;
     - of a value that a loop carries: the loop carries the cast value too. It is cast once before the loop, and the next
-      value at the end of the body, where the kernel that updates a parameter writes both.
+      value at the end of the body, where the kernel that updates a parameter writes both. After the loop, its result is
+      the cast value.
 
-    A cast to a wider type moves before a reshape or a transposition, unless one elementwise operation alone reads it:
-    the kernel that computes the value then has the cast.
+    A cast to a wider type moves before a reshape, a transposition or a concatenation, unless one elementwise operation
+    alone reads it: the kernel that computes the value then has the cast.
 
     Bit-exact: the same elements are rounded in the same way.
 
@@ -384,10 +385,21 @@ def FusePass : Pass<"ad-fuse"> {
       ad.yield %1 : tensor<8x32xf32>
     }
     ```
+    Kernels convert operands that are casts of values that no kernel computes, if that moves no more bytes. A
+    contraction does so for an operand that it reads once for all rows of its result, or packs for all rows (CPUs). On
+    GPUs, `max-converted-rows` is the number of rows of a tile: with more rows, tensor cores and asynchronous copies
+    need the operand in its narrow type in memory.
+
+    A fusion that only converts operands of a loop, such as the first 16-bit copy of a parameter, also writes the
+    tensors of one number that the same loop starts with, such as the states of an optimizer.
+
     Refuses unknown policies. A remark of the category ad-fuse names each fusion, and each producer that stays outside
     with the reason. The program must be one that --ad-verify-numerics accepts.
   }];
-  let options = [Option<"policy", "policy", "std::string", "\"grow\"",
+  let options = [Option<"maxConvertedRows", "max-converted-rows", "int64_t", "-1",
+                        "contractions with more rows read operands that a kernel converted before; -1: the operands that "
+                        "kernels for CPUs pack are converted for any number of rows">,
+                 Option<"policy", "policy", "std::string", "\"grow\"",
                         "grow: as described; single: one fusion for each operation; layers: groups along the "
                         "layers of the dependence graph, for tests that compare with recorded groups">];
   let dependentDialects = ["::mlir::ad::ADDialect"];

@@ -25,10 +25,19 @@ public:
       for (Value result : member->getResults())
         if (isUsedOutside(result, cluster))
           results.push_back(result);
+    fills = cluster.fills;
+    for (OpOperand *fill : fills)
+      makeAvailable(fill->get());
   }
 
   FusionOp finish() {
-    YieldOp::create(builder, members.back()->getLoc(), inside(results));
+    SmallVector<Value> yielded = inside(results);
+    SmallVector<Type> types(ValueRange(results).getTypes());
+    for (OpOperand *fill : fills) {
+      types.push_back(fill->get().getType());
+      yielded.push_back(mapping.lookup(fill->get()));
+    }
+    YieldOp::create(builder, members.back()->getLoc(), yielded);
     SmallVector<Location> locations;
     for (Operation *member : members)
       locations.push_back(member->getLoc());
@@ -38,8 +47,8 @@ public:
                                 : PermissionsAttr();
     OpBuilder outer(last);
     outer.setInsertionPointAfter(last);
-    auto fusion = FusionOp::create(outer, outer.getFusedLoc(locations), ValueRange(results).getTypes(),
-                                   kind(), inputs, KernelClassAttr(), order, allow);
+    auto fusion = FusionOp::create(outer, outer.getFusedLoc(locations), types, kind(), inputs,
+                                   KernelClassAttr(), order, allow);
     Block &target = fusion.getBody().emplaceBlock();
     for (Value input : inputs)
       target.addArgument(input.getType(), input.getLoc());
@@ -47,7 +56,9 @@ public:
       own.replaceAllUsesWith(final);
     target.getOperations().splice(target.end(), body.getOperations());
     llvm::SmallPtrSet<Operation *, 8> inCluster(members.begin(), members.end());
-    for (auto [old, fresh] : llvm::zip_equal(results, fusion.getResults()))
+    for (auto [fill, fresh] : llvm::zip_equal(fills, fusion.getResults().take_back(fills.size())))
+      fill->set(fresh);
+    for (auto [old, fresh] : llvm::zip_equal(results, fusion.getResults().take_front(results.size())))
       old.replaceUsesWithIf(fresh, [&](OpOperand &use) { return !inCluster.contains(use.getOwner()); });
     return fusion;
   }
@@ -112,6 +123,7 @@ private:
   Block body;
   IRMapping mapping;
   SmallVector<Value> inputs, results;
+  SmallVector<OpOperand *> fills;
   std::optional<Permissions> permissions;
   bool explicitlySet = true;
   OrderAttr order;

@@ -76,6 +76,12 @@ void ClusterGraph::merge(Cluster &to, Cluster &from) {
   from.members.clear();
 }
 
+void ClusterGraph::dissolve(Cluster &cluster) {
+  for (Operation *op : cluster.members)
+    owners.erase(op);
+  cluster.members.clear();
+}
+
 SmallVector<ClusterGraph::Use> ClusterGraph::usesOf(Value value) const {
   SmallVector<Use> uses;
   for (OpOperand &use : value.getUses()) {

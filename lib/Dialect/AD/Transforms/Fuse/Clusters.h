@@ -28,6 +28,8 @@ struct Cluster {
   bool reduces = false;
   OrderAttr order;                ///< the order that its reductions share
   unsigned first = ~0u, last = 0; ///< positions of members in the block
+  /// Uses of numbers that fill a tensor; the kernel writes the tensors too.
+  SmallVector<OpOperand *> fills;
 };
 
 /// A cluster, or one operation that stays in the host program.
@@ -51,6 +53,8 @@ public:
   void add(Operation *op, Cluster &cluster, ComputeAt at);
   /// Moves the members of `from` into `to`.
   void merge(Cluster &to, Cluster &from);
+  /// The members belong to no cluster any more.
+  void dissolve(Cluster &cluster);
 
   /// Operations that are copied into every cluster that uses them and have no other place.
   void copyIntoUsers(Operation *op) { copied.insert(op); }

@@ -5,6 +5,8 @@
 
 #include "../PrepareForFusion.h"
 #include "Body.h"
+#include "Conversions.h"
+#include "Fills.h"
 #include "Layers.h"
 #include "Rules.h"
 #include "Siblings.h"
@@ -42,20 +44,24 @@ static void reportFusion(FusionOp fusion, size_t operations) {
 namespace {
 class BlockFuser {
 public:
-  BlockFuser(Block &block, StringRef policy) : graph(block), grow(policy == "grow") {}
+  BlockFuser(Block &block, StringRef policy, int64_t maxConvertedRows)
+      : graph(block), grow(policy == "grow"), maxConvertedRows(maxConvertedRows) {}
 
   void run() {
     for (Operation &op : llvm::reverse(graph.getBlock()))
       if (isa<FusableOpInterface>(op))
         cluster(&op);
-    if (grow)
+    llvm::SetVector<Operation *> unused;
+    if (grow) {
       joinSiblings(graph);
-    build();
+      joinFills(graph, unused);
+    }
+    build(unused);
   }
 
   void runByLayers() {
     clusterByLayers(graph);
-    build();
+    build({});
   }
 
 private:
@@ -64,8 +70,10 @@ private:
       return;
     if (isCopyableView(op) && usersTakeCopies(op, graph))
       return graph.copyIntoUsers(op);
-    if (grow && isConvertedByUsers(op, graph))
+    if (grow && isConvertedByUsers(op, graph, maxConvertedRows) && allowsRewrite("fuse", "none", op)) {
+      LDBG() << op->getName() << " is computed by the kernels that use it";
       return graph.copyIntoUsers(op);
+    }
     if (grow && joinUsers(op))
       return;
     Cluster &own = graph.create(op, reducesLastAxis(op) ? ComputeAt::row : ComputeAt::point);
@@ -131,9 +139,10 @@ private:
     return !others.empty() && graph.reaches(others, cluster);
   }
 
-  void build() {
+  void build(const llvm::SetVector<Operation *> &unused) {
     SmallVector<Node> order = graph.order();
     llvm::SetVector<Operation *> copies = graph.getCopied();
+    copies.insert_range(unused);
     SmallVector<Operation *> sequence;
     for (const Node &node : order) {
       if (!node.cluster) {
@@ -167,6 +176,7 @@ private:
 
   ClusterGraph graph;
   bool grow;
+  int64_t maxConvertedRows;
 };
 
 struct FusePass : ad::impl::FusePassBase<FusePass> {
@@ -194,7 +204,7 @@ struct FusePass : ad::impl::FusePassBase<FusePass> {
       if (llvm::none_of(*block, [](Operation &op) { return isa<FusableOpInterface>(op); }))
         continue;
       eraseDead(*block);
-      BlockFuser fuser(*block, policy);
+      BlockFuser fuser(*block, policy, maxConvertedRows);
       policy == "layers" ? fuser.runByLayers() : fuser.run();
     }
   }

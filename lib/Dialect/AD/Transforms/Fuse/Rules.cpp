@@ -66,62 +66,6 @@ static bool isContracted(Value value, const ClusterGraph &graph) {
                       [](const ClusterGraph::Use &use) { return isContractionOp(use.operand->getOwner()); });
 }
 
-// With so few rows a contraction has one tile of rows, which reads each element of its other operand once.
-static constexpr int64_t kRowsOfOneTile = 8;
-// Longer columns do not fit the memory of packed operands on the CPU.
-static constexpr int64_t kLongestPackedK = 8192;
-
-static bool convertsFloats(Operation *op) {
-  if (!isElementwiseOp(op) || op->getNumOperands() != 1 || op->getNumResults() != 1)
-    return false;
-  Type from = getElementTypeOrSelf(op->getOperand(0)), to = getElementTypeOrSelf(op->getResult(0));
-  return isa<FloatType>(from) && isa<FloatType>(to) && from != to;
-}
-
-// Whether the kernel that computes the value could store the converted value, too.
-static bool hasProducerThatConverts(Value value, Block &block) {
-  Operation *producer = value.getDefiningOp();
-  while (producer && producer->getBlock() == &block && isCopyableView(producer) &&
-         viewKindOf(producer) != ViewKind::dynamicSlice)
-    producer = producer->getOperand(0).getDefiningOp();
-  return producer && producer->getBlock() == &block && isa<FusableOpInterface>(producer) &&
-         (mayReadThroughViews(producer) || viewKindOf(producer) == ViewKind::dynamicSlice);
-}
-
-// Whether the contraction indexes the operand by the columns of its result, so that it packs the operand or
-// has one tile of rows. An operand of the rows is read again for each tile of columns.
-static bool convertsWhileLoading(OpOperand &operand) {
-  Operation *op = operand.getOwner();
-  if (!isContractionOp(op) || !isContractionLike(op))
-    return false;
-  SmallVector<AffineMap> maps = cast<FusableOpInterface>(op).getAccessMaps();
-  AffineMap own = maps[operand.getOperandNumber()], out = maps.back();
-  if (!own || !out || out.getNumResults() == 0 || !out.isProjectedPermutation())
-    return false;
-  if (!own.isFunctionOfDim(out.getDimPosition(out.getNumResults() - 1)))
-    return false;
-  int64_t rows = 1, k = 1;
-  for (auto [axis, size] : llvm::enumerate(typeOf(op->getResult(0)).getShape()))
-    if (!own.isFunctionOfDim(out.getDimPosition(axis)))
-      rows = ShapedType::isDynamic(rows) || ShapedType::isDynamic(size) ? ShapedType::kDynamic : rows * size;
-  if (!ShapedType::isDynamic(rows) && rows <= kRowsOfOneTile)
-    return true;
-  RankedTensorType type = typeOf(operand.get());
-  for (auto [axis, size] : llvm::enumerate(type.getShape()))
-    if (auto loop = dyn_cast<AffineDimExpr>(own.getResult(axis));
-        loop && !out.isFunctionOfDim(loop.getPosition()))
-      k *= size;
-  return type.hasStaticShape() && own.isProjectedPermutation() && k <= kLongestPackedK;
-}
-
-bool fuse::isConvertedByUsers(Operation *op, const ClusterGraph &graph) {
-  if (!convertsFloats(op) || op->use_empty() || hasProducerThatConverts(op->getOperand(0), graph.getBlock()))
-    return false;
-  return llvm::all_of(op->getUses(), [&](OpOperand &use) {
-    return graph.clusterOf(use.getOwner()) && convertsWhileLoading(use);
-  });
-}
-
 // Whether an update could run before the users of the slice: in place it would replace elements that the
 // slice reads.
 static bool mayBeUpdatedFirst(Operation *slice) {

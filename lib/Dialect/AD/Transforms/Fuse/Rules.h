@@ -15,6 +15,8 @@ constexpr int64_t kSmallSpace = 16384;
 /// Limit of `weightOf` for the code of one kernel: the time to compile one block of straight code grows
 /// faster than its length.
 constexpr int64_t kWeightLimit = 160;
+/// Pointer arguments of one kernel: more would spill the registers that hold them.
+constexpr unsigned kResultLimit = 24;
 /// Roughly the instructions of all operations, in tens.
 int64_t weightOf(const Cluster &cluster);
 
@@ -25,9 +27,6 @@ bool isContractionLike(Operation *op);
 bool isSmallConstant(Operation *op);
 /// A free view that is worth a copy in every kernel that uses it.
 bool isCopyableView(Operation *op);
-/// A conversion of floats that contractions make while they load the operand: nothing else could store its
-/// result, and each contraction reads an element once, or packs it once for all tiles of rows.
-bool isConvertedByUsers(Operation *op, const ClusterGraph &graph);
 /// Whether a kernel with this operation may have copies of free views.
 bool mayReadThroughViews(Operation *user);
 

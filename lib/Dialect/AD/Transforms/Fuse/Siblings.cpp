@@ -15,9 +15,6 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::fuse;
 
-// Pointer arguments of one kernel: more would spill the registers that hold them.
-static constexpr unsigned kResultLimit = 24;
-
 // Limit of the kernels between two siblings: their operands occupy memory until the later one runs.
 static constexpr unsigned kWaitLimit = 8;
 
