@@ -6,6 +6,8 @@
 // RUN: FileCheck %s --check-prefix=CAST --input-file %t.json
 // RUN: ad-runner %s --entry cast --arg x=normal:1 --target gpu-sim --report %t.json
 // RUN: FileCheck %s --check-prefix=CAST --input-file %t.json
+// RUN: ad-runner %s --entry cast --emit %t.adx --report %t.json
+// RUN: FileCheck %s --check-prefix=CAST --input-file %t.json
 // RUN: ad-runner %s --entry fused --arg x=normal:1 --report %t.json
 // RUN: FileCheck %s --check-prefix=FUSED --input-file %t.json
 

@@ -45,7 +45,7 @@ static bool isSwept(Value argument) {
     return false;
   for (OpOperand &use : argument.getUses()) {
     auto generic = dyn_cast<linalg::GenericOp>(use.getOwner());
-    if (generic && isConversion(generic.getResult(0)))
+    if (generic && convertedFrom(generic.getResult(0)))
       return isSwept(generic.getResult(0));
     if (!generic || generic.getNumReductionLoops() == 0 || !generic.isDpsInput(&use))
       continue;

@@ -59,7 +59,7 @@ std::optional<PackedOperand> OperandPacking::packingOf(OpOperand *operand, unsig
   AffineMap map = generic.getMatchingIndexingMap(operand);
   auto type = dyn_cast<RankedTensorType>(operand->get().getType());
   auto buffer = buffers.find(operand->get());
-  bool converts = isConversion(operand->get());
+  bool converts = convertedFrom(operand->get()) != nullptr;
   if ((buffer == buffers.end() && !converts) || !type || !type.hasStaticShape() || type.getNumElements() == 0)
     return std::nullopt;
   unsigned columnLoop = nest.shape.size() - 1;

@@ -52,7 +52,7 @@ bool RegisterTranspose::isContiguousAlongK(OpOperand *operand, unsigned columnLo
       map.getResults().back() != builder.getAffineDimExpr(*k) || !map.isFunctionOfDim(columnLoop))
     return false;
   int64_t group = emitter.dots.groupSize(generic);
-  bool converts = group == kBF16DotProduct.group && isConversion(operand->get());
+  bool converts = group == kBF16DotProduct.group && convertedFrom(operand->get());
   return group == 1 || converts ? isContiguous(operand->get()) : buffers.count(operand->get());
 }
 
@@ -119,9 +119,8 @@ FailureOr<SmallVector<Value>> RegisterTranspose::loadBlock(OpOperand *operand, A
   Value last = mask ? binary<arith::SubIOp>(emitter.reductions.loopSize(generic, lane - inner.begin()),
                                             indexConstant(1))
                     : Value();
-  Value source = operand->get();
-  if (isConversion(source))
-    source = source.getDefiningOp<linalg::GenericOp>().getDpsInputs()[0];
+  Value source = convertedFrom(operand->get());
+  source = source ? source : operand->get();
   bool prefetches = buffers.count(source) && isFromMemory(source.getType());
   CPUKernelEmitter::WithLanes alongK(emitter, lanes, active);
   inner[*singleReduction(generic)] = {step, 1, nullptr};

@@ -56,13 +56,18 @@ bool codegen::isPointwise(linalg::GenericOp generic) {
                        [](Operation &op) { return isa<linalg::IndexOp, tensor::ExtractOp>(op); });
 }
 
-bool codegen::isConversion(Value tensor) {
-  auto generic = tensor.getDefiningOp<linalg::GenericOp>();
-  if (!generic || generic.getNumDpsInputs() != 1 || generic.getNumResults() != 1 || !isPointwise(generic))
-    return false;
-  auto convert = generic.getBlock()->getTerminator()->getOperand(0).getDefiningOp<ConvertOp>();
-  return convert && convert.getInput() == generic.getBlock()->getArgument(0) &&
-         isa<RankedTensorType>(generic.getDpsInputs()[0].getType());
+Value codegen::convertedFrom(Value tensor) {
+  Value source;
+  while (auto generic = tensor.getDefiningOp<linalg::GenericOp>()) {
+    if (generic.getNumDpsInputs() != 1 || generic.getNumResults() != 1 || !isPointwise(generic))
+      break;
+    auto convert = generic.getBlock()->getTerminator()->getOperand(0).getDefiningOp<ConvertOp>();
+    if (!convert || convert.getInput() != generic.getBlock()->getArgument(0) ||
+        !isa<RankedTensorType>(generic.getDpsInputs()[0].getType()))
+      break;
+    source = tensor = generic.getDpsInputs()[0];
+  }
+  return source;
 }
 
 // Whether all operations that the value is computed by are of a kind whose elements can be counted over all

@@ -76,8 +76,9 @@ bool isExpensive(linalg::GenericOp generic);
 /// Whether every point is computed from the operands' elements at the same point.
 bool isPointwise(linalg::GenericOp generic);
 
-/// Whether the kernel computes the tensor by converting each element of one other tensor.
-bool isConversion(Value tensor);
+/// The tensor whose elements the kernel converts, once or several times, to those of this one; null if it
+/// computes the tensor in another way.
+Value convertedFrom(Value tensor);
 
 using Visited = std::set<std::pair<const void *, std::vector<Index>>>;
 

@@ -72,6 +72,7 @@ int Session::emit(const llvm::MemoryBuffer &input, Frontend &frontend) {
   if (!program)
     return console.fail(program.takeError());
   console.clearProgress();
+  report.kernelNames = program->kernels;
   if (Error error = writeJSON(options.numericsReport, program->numericsReport))
     return console.fail(std::move(error));
   if (Error error = writeRewrites(options.listRewrites, program->rewrites))

@@ -25,8 +25,10 @@ bool fuse::isConversion(Operation *op) {
 // Whether the kernel that computes the value could store the converted value, too.
 static bool hasProducerThatConverts(Value value, Block &block) {
   Operation *producer = value.getDefiningOp();
-  while (producer && producer->getBlock() == &block && isCopyableView(producer) &&
-         viewKindOf(producer) != ViewKind::dynamicSlice)
+  auto passes = [](Operation *op) {
+    return (isCopyableView(op) && viewKindOf(op) != ViewKind::dynamicSlice) || isConversion(op);
+  };
+  while (producer && producer->getBlock() == &block && passes(producer))
     producer = producer->getOperand(0).getDefiningOp();
   return producer && producer->getBlock() == &block && isa<FusableOpInterface>(producer) &&
          (mayReadThroughViews(producer) || viewKindOf(producer) == ViewKind::dynamicSlice);
@@ -79,8 +81,10 @@ static bool userConverts(OpOperand &use, const ClusterGraph &graph, int64_t maxC
     return graph.clusterOf(user) && contractionConverts(use, maxConvertedRows);
   if (!graph.isCopied(user))
     return graph.clusterOf(user) && mayReadThroughViews(user);
+  // A contraction packs converted elements, but not those of a view of them.
+  bool packs = isConversion(user);
   return llvm::all_of(user->getUses(), [&](OpOperand &further) {
-    return !isContractionOp(further.getOwner()) && userConverts(further, graph, maxConvertedRows);
+    return (packs || !isContractionOp(further.getOwner())) && userConverts(further, graph, maxConvertedRows);
   });
 }
 
@@ -97,6 +101,8 @@ bool fuse::isConvertedByUsers(Operation *op, const ClusterGraph &graph, int64_t 
   if (!isConversion(op) || op->use_empty() || hasProducerThatConverts(op->getOperand(0), graph.getBlock()))
     return false;
   auto converts = [&](OpOperand &use) { return userConverts(use, graph, maxConvertedRows); };
-  bool contracted = llvm::any_of(op->getUsers(), isContractionOp);
+  bool contracted = llvm::any_of(graph.usesOf(op->getResult(0)), [](const ClusterGraph::Use &use) {
+    return isContractionOp(use.operand->getOwner());
+  });
   return llvm::all_of(op->getUses(), converts) && (contracted || savesBytes(op, graph));
 }
