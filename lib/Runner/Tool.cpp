@@ -4,6 +4,7 @@
 #include "Tool.h"
 #include "adjoint/Numerics/BuiltinPolicies.h"
 #include "adjoint/Support/OutputFile.h"
+#include "adjoint/Support/TemporaryPath.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <atomic>
@@ -22,7 +23,10 @@ static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it"
 /// Seconds after Ctrl-C until a message says that the program still runs: a long kernel does not poll.
 constexpr unsigned kQuietSeconds = 1;
 
-void onInterrupt(int) {
+// The second Ctrl-C ends a program that does not poll; files that were flushed before are valid.
+void onInterrupt(int signal) {
+  if (interrupted)
+    return cleanUpAndEndBy(signal);
   interrupted = true;
   alarm(kQuietSeconds);
 }
@@ -42,13 +46,11 @@ void handleInterrupts() {
   action.sa_flags = SA_RESTART;
   sigaction(SIGALRM, &action, nullptr);
   action.sa_handler = onInterrupt;
-  // The second Ctrl-C ends a program that does not poll; files that were flushed before are valid. System
-  // calls are restarted.
-  action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
 }
 
 void installSignalHandlers() {
+  cleanUpOnSignals({SIGTERM, SIGHUP});
   // A program that was started with SIGINT ignored (nohup, background of a script) keeps ignoring it.
   if (std::signal(SIGINT, SIG_IGN) != SIG_IGN)
     handleInterrupts();

@@ -140,29 +140,29 @@ Expected<TemporaryFile> TemporaryFile::create(StringRef finalPath) {
   llvm::SmallString<128> model(llvm::sys::path::parent_path(finalPath));
   // The name is hidden, so that a reader who globs *.npy never sees an incomplete file.
   llvm::sys::path::append(model, "." + llvm::sys::path::filename(finalPath) + ".%%%%%%%%");
-  llvm::SmallString<128> name;
   int descriptor;
-  if (std::error_code code = llvm::sys::fs::createUniqueFile(model, descriptor, name))
+  std::error_code code;
+  TemporaryPath path([&] {
+    llvm::SmallString<128> name;
+    code = llvm::sys::fs::createUniqueFile(model, descriptor, name);
+    return code ? std::string() : name.str().str();
+  });
+  if (code)
     return usageError("cannot write '" + finalPath + "': " + code.message());
   // The new file has the permissions of the old one.
   struct stat status;
   if (::stat(finalPath.str().c_str(), &status) == 0)
     ::fchmod(descriptor, status.st_mode & 0777);
-  return TemporaryFile(descriptor, name.str().str(), finalPath.str());
+  return TemporaryFile(descriptor, std::move(path), finalPath.str());
 }
 
 TemporaryFile::~TemporaryFile() {
   if (descriptor >= 0)
     ::close(descriptor);
-  if (!name.empty())
-    ::unlink(name.c_str());
 }
 
 Error TemporaryFile::publish() {
-  if (::rename(name.c_str(), finalPath.c_str()) != 0)
-    return systemError("cannot write", finalPath);
-  name.clear();
-  return Error::success();
+  return path.moveTo(finalPath) ? Error::success() : systemError("cannot write", finalPath);
 }
 
 Error mlir::ad::runner::replaceFile(StringRef path, llvm::ArrayRef<StringRef> parts) {

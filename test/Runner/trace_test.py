@@ -194,19 +194,21 @@ def check_full_disk(folder):
             yield f"{target}: {message}, left {os.listdir(folder)}"
 
 
-def check_interrupt(folder):
+def check_signals(folder):
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    for target in ("reference", "cpu"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    for target, number, code in (("reference", signal.SIGINT, 130), ("cpu", signal.SIGINT, 130),
+                                 ("cpu", signal.SIGTERM, -signal.SIGTERM), ("cpu", signal.SIGHUP, -signal.SIGHUP)):
         command = [runner.binary("ad-runner"), HERE / "Inputs/long.mlir", "--arg=start=zeros", "--target", target,
                    "--trace", folder / "trace", "--out-dir", folder / "out"]
         with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
             deadline = time.time() + 60
             while time.time() < deadline and not (folder / "out/count.npy").exists():
                 time.sleep(0.01)
-            process.send_signal(signal.SIGINT)
+            process.send_signal(number)
             process.communicate(timeout=60)
-        if process.returncode != 130 or os.listdir(folder) != ["out"]:
-            yield f"{target}: exit code {process.returncode}, left {os.listdir(folder)}"
+        if process.returncode != code or os.listdir(folder) != ["out"]:
+            yield f"{target}: exit code {process.returncode} after {number.name}, left {os.listdir(folder)}"
         shutil.rmtree(folder / "out")
 
 
@@ -214,4 +216,4 @@ if __name__ == "__main__":
     sys.exit(checks.run_checks("trace", [("loop", check_loop), ("random programs", check_random),
                                          ("content", check_content), ("moved", check_moved),
                                          ("failed program", check_failed_program), ("refusals", check_refusals),
-                                         ("full disk", check_full_disk), ("interrupt", check_interrupt)]))
+                                         ("full disk", check_full_disk), ("signals", check_signals)]))

@@ -5,6 +5,7 @@
 #ifndef ADJOINT_SUPPORT_OUTPUTFILE_H
 #define ADJOINT_SUPPORT_OUTPUTFILE_H
 
+#include "adjoint/Support/TemporaryPath.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 
@@ -18,12 +19,12 @@ llvm::Error systemError(const llvm::Twine &what, llvm::StringRef path);
 llvm::Error writeFully(int descriptor, llvm::StringRef path, uint64_t offset, const char *data,
                        int64_t bytes);
 
-/// A file in the folder of its final path. It is removed unless it is published.
+/// A file in the folder of its final path. It is removed unless it is published, also by cleanUpOnSignals.
 class TemporaryFile {
 public:
   static llvm::Expected<TemporaryFile> create(llvm::StringRef finalPath);
   TemporaryFile(TemporaryFile &&other) noexcept
-      : descriptor(std::exchange(other.descriptor, -1)), name(std::exchange(other.name, {})),
+      : descriptor(std::exchange(other.descriptor, -1)), path(std::move(other.path)),
         finalPath(std::move(other.finalPath)) {}
   ~TemporaryFile();
 
@@ -35,10 +36,11 @@ public:
   llvm::Error publish();
 
 private:
-  TemporaryFile(int descriptor, std::string name, std::string finalPath)
-      : descriptor(descriptor), name(std::move(name)), finalPath(std::move(finalPath)) {}
+  TemporaryFile(int descriptor, TemporaryPath path, std::string finalPath)
+      : descriptor(descriptor), path(std::move(path)), finalPath(std::move(finalPath)) {}
   int descriptor;
-  std::string name, finalPath;
+  TemporaryPath path;
+  std::string finalPath;
 };
 
 /// The path of the regular file that `path` refers to, after links. The file need not exist. An error if

@@ -5,6 +5,7 @@
 #include "../Executable/CompiledExecutable.h"
 #include "adjoint/Runner/AOT/Adx.h"
 #include "adjoint/Support/Error.h"
+#include "adjoint/Support/TemporaryPath.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -22,15 +23,19 @@ namespace {
 class TemporaryFolder {
 public:
   static Expected<std::unique_ptr<TemporaryFolder>> create() {
-    llvm::SmallString<128> path;
-    if (std::error_code code = llvm::sys::fs::createUniqueDirectory("adjoint", path))
+    std::error_code code;
+    TemporaryPath path([&] {
+      llvm::SmallString<128> made;
+      code = llvm::sys::fs::createUniqueDirectory("adjoint", made);
+      return code ? std::string() : made.str().str();
+    });
+    if (code)
       return usageError("cannot make a temporary folder: " + code.message());
-    return std::unique_ptr<TemporaryFolder>(new TemporaryFolder(path));
+    return std::unique_ptr<TemporaryFolder>(new TemporaryFolder(std::move(path)));
   }
-  ~TemporaryFolder() { llvm::sys::fs::remove_directories(path); }
 
   std::string file(const llvm::Twine &name) const {
-    llvm::SmallString<128> full(path);
+    llvm::SmallString<128> full(path.get());
     llvm::sys::path::append(full, name);
     return full.str().str();
   }
@@ -50,8 +55,8 @@ public:
   }
 
 private:
-  explicit TemporaryFolder(StringRef path) : path(path) {}
-  std::string path;
+  explicit TemporaryFolder(TemporaryPath path) : path(std::move(path)) {}
+  TemporaryPath path;
 };
 
 /// The linker on the path, or that of the LLVM that this program was built with.

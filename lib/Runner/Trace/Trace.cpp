@@ -33,7 +33,6 @@ public:
         recorder(this->program, [this](const ad::diff::Record &record, const adrt_tensor &value) {
           return keepTensor(record, value);
         }) {}
-  ~TraceFolder() override;
 
   Error open() override;
   void parsed(ModuleOp module) override { stages->write(module, "parse"); }
@@ -59,8 +58,9 @@ private:
   Error publish();
 
   const Options &options;
-  std::string program, folder; // `folder` is the one with another name
-  std::shared_ptr<void> kept;  // the context of the program, declared before its clone
+  std::string program;
+  TemporaryPath temporary;    // of the folder until it is complete
+  std::shared_ptr<void> kept; // the context of the program, declared before its clone
   std::unique_ptr<StageFiles> stages;
   ValueRecorder recorder;
   TensorQueue queue;
@@ -73,13 +73,8 @@ private:
   uint64_t keptTensors = 0, different = 0;
 };
 
-TraceFolder::~TraceFolder() {
-  if (!folder.empty())
-    llvm::sys::fs::remove_directories(folder);
-}
-
 std::string TraceFolder::pathOf(StringRef file) const {
-  llvm::SmallString<128> path(folder);
+  llvm::SmallString<128> path(temporary.get());
   llvm::sys::path::append(path, file);
   return path.str().str();
 }
@@ -100,9 +95,10 @@ Error TraceFolder::open() {
     return usageError("--trace makes a new folder, and '" + options.trace +
                       "' exists; remove it or name another");
   std::string path = StringRef(options.trace).rtrim('/').str() + ".partial-XXXXXX";
-  if (!mkdtemp(path.data()))
+  temporary = TemporaryPath([&] { return std::string(mkdtemp(path.data()) ? path : ""); });
+  const std::string &folder = temporary.get();
+  if (folder.empty())
     return systemError("cannot make folder", options.trace);
-  folder = path;
   for (StringRef name : {"inputs", "feeds", "outputs", "received"})
     if (std::error_code code = llvm::sys::fs::create_directory(pathOf(name)))
       return usageError("cannot make folder '" + pathOf(name) + "': " + code.message());
@@ -139,7 +135,7 @@ Error TraceFolder::start(const Signature &newSignature, Bindings &newBindings, E
     return exitError(ExitProgramError, "--trace needs a program in the ad dialect, and this one has been "
                                        "lowered already");
   recorder.setRecomputed(true);
-  if (Error error = queue.open(folder))
+  if (Error error = queue.open(temporary.get()))
     return error;
   return saveArguments(newBindings);
 }
@@ -248,9 +244,8 @@ Error TraceFolder::writeRun(int32_t status, const adrt::ErrorRecord &error, cons
 }
 
 Error TraceFolder::publish() {
-  if (std::error_code code = llvm::sys::fs::rename(folder, options.trace))
-    return usageError("cannot make folder '" + options.trace + "': " + code.message());
-  folder.clear();
+  if (!temporary.moveTo(options.trace))
+    return systemError("cannot make folder", options.trace);
   return Error::success();
 }
 

@@ -117,6 +117,7 @@ llvm::json::Value mlir::ad::diff::jsonNumber(double value) {
 
 int mlir::ad::diff::runDiffTool(int argc, char **argv, RunProgramCommand runProgram) {
   llvm::ArrayRef<const char *> arguments(argv, static_cast<size_t>(argc));
+  cleanUpOnSignals({SIGINT, SIGTERM, SIGHUP});
   std::signal(SIGXFSZ, SIG_IGN); // a limit on the size of files is an error of the write
   Expected<DiffOptions> options = parseDiffOptions(arguments.drop_front(argc > 0 ? 1 : 0));
   if (options && options->showHelp) {

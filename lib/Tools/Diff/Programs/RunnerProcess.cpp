@@ -123,7 +123,7 @@ static int execute(StringRef runner, llvm::ArrayRef<StringRef> arguments, llvm::
                                                             /*MemoryLimit=*/0, &failure, &failed);
   if (failed)
     return -1;
-  KilledWithTool killed(process.Pid);
+  mlir::ad::runner::KilledWithTool killed(process.Pid);
   return llvm::sys::Wait(process, /*SecondsToWait=*/std::nullopt, &failure).ReturnCode;
 }
 

@@ -1,0 +1,129 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// A handler of signals must not allocate, so it only wakes a thread, which removes the paths.
+#include "adjoint/Support/TemporaryPath.h"
+#include "llvm/Support/FileSystem.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <fcntl.h>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <unistd.h>
+
+using namespace mlir::ad::runner;
+using llvm::StringRef;
+
+namespace {
+
+/// What a signal has to end; never destroyed, since the thread may read it until the process ends.
+struct Cleanup {
+  std::mutex mutex;
+  std::set<std::string> paths;
+  pid_t child = 0;
+  int pipeEnds[2] = {-1, -1};
+
+  static Cleanup &get() {
+    static Cleanup *cleanup = new Cleanup();
+    return *cleanup;
+  }
+  bool start();
+  void clean();
+};
+
+void removePath(const std::string &path) {
+  if (llvm::sys::fs::is_directory(path))
+    llvm::sys::fs::remove_directories(path);
+  else
+    ::unlink(path.c_str());
+}
+
+extern "C" void wakeCleanup(int signal) { cleanUpAndEndBy(signal); }
+
+// The lock is kept: no path and no child may come until the process ends.
+void Cleanup::clean() {
+  mutex.lock();
+  if (child > 0)
+    kill(child, SIGKILL);
+  for (const std::string &path : paths)
+    removePath(path);
+}
+
+bool Cleanup::start() {
+  if (pipeEnds[0] >= 0)
+    return true;
+  if (pipe2(pipeEnds, O_CLOEXEC) != 0)
+    return false;
+  std::thread([this] {
+    char number;
+    while (read(pipeEnds[0], &number, 1) != 1)
+      continue;
+    clean();
+    std::signal(number, SIG_DFL);
+    kill(getpid(), number);
+  }).detach();
+  return true;
+}
+
+} // namespace
+
+void mlir::ad::runner::cleanUpAndEndBy(int signal) {
+  int saved = errno;
+  char byte = static_cast<char>(signal);
+  [[maybe_unused]] ssize_t written = write(Cleanup::get().pipeEnds[1], &byte, 1);
+  errno = saved;
+}
+
+void mlir::ad::runner::cleanUpOnSignals(llvm::ArrayRef<int> signals) {
+  if (!Cleanup::get().start())
+    return;
+  for (int number : signals) {
+    struct sigaction old;
+    if (sigaction(number, nullptr, &old) != 0 || old.sa_handler == SIG_IGN)
+      continue;
+    struct sigaction action = {};
+    action.sa_handler = wakeCleanup;
+    action.sa_flags = SA_RESTART;
+    sigaction(number, &action, nullptr);
+  }
+}
+
+TemporaryPath::TemporaryPath(llvm::function_ref<std::string()> create) {
+  Cleanup &cleanup = Cleanup::get();
+  std::lock_guard<std::mutex> lock(cleanup.mutex);
+  path = create();
+  if (!path.empty())
+    cleanup.paths.insert(path);
+}
+
+TemporaryPath::~TemporaryPath() {
+  if (path.empty())
+    return;
+  Cleanup &cleanup = Cleanup::get();
+  std::lock_guard<std::mutex> lock(cleanup.mutex);
+  removePath(path);
+  cleanup.paths.erase(path);
+}
+
+bool TemporaryPath::moveTo(StringRef finalPath) {
+  Cleanup &cleanup = Cleanup::get();
+  std::lock_guard<std::mutex> lock(cleanup.mutex);
+  if (std::rename(path.c_str(), finalPath.str().c_str()) != 0)
+    return false;
+  cleanup.paths.erase(std::exchange(path, {}));
+  return true;
+}
+
+KilledWithTool::KilledWithTool(pid_t process) {
+  Cleanup &cleanup = Cleanup::get();
+  std::lock_guard<std::mutex> lock(cleanup.mutex);
+  cleanup.child = process;
+}
+
+KilledWithTool::~KilledWithTool() {
+  Cleanup &cleanup = Cleanup::get();
+  std::lock_guard<std::mutex> lock(cleanup.mutex);
+  cleanup.child = 0;
+}
