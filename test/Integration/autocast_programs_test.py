@@ -19,7 +19,7 @@ import programs  # noqa: E402
 import runner  # noqa: E402
 
 PROGRAMS = 12  # of a case
-BUILTIN = policies.parse((ROOT / "lib/Numerics/Policies/bf16.yaml").read_text())
+BUILTIN = policies.parse(policies.BUILTIN.read_text())
 SHARES = [0.3, 0.4, 0.3]  # of operations in each list
 
 
@@ -30,7 +30,11 @@ def random_policy(rng):
     if rng.random() < 0.7:
         names = [name for rule in policies.RULES for name in BUILTIN[rule]]
         rules = dict(zip(names, rng.choice(policies.RULES, size=len(names), p=SHARES)))
+        rules["cast_stochastic"] = "never"  # the only one that is allowed
         policy.update({rule: [name for name in names if rules[name] == rule] for rule in policies.RULES})
+    if rng.random() < 0.5:  # some operations have the default rule
+        policy["default"] = str(rng.choice(policies.RULES))
+        policy.update({rule: [name for name in policy[rule] if rng.random() < 0.8] for rule in policies.RULES})
     return policy
 
 

@@ -5,8 +5,10 @@
 operands and results of each operation once the policy is applied; `differences` compares them with the program that
 ad-autocast made."""
 
+import pathlib
 import re
 
+BUILTIN = pathlib.Path(__file__).resolve().parents[2] / "lib/Numerics/Policies/bf16.yaml"
 RULES = ["always", "follow", "never"]
 NARROW = ["f32", "bf16", "f16"]  # the types that policies are about
 OTHER = ["f64", "f8E4M3FN", "f8E5M2"]
@@ -21,6 +23,10 @@ def parse(text):
     words = dict(re.findall(r"^(\w+): (\w+)$", plain, re.M))
     policy = {"result": words["compute"], "default": "never", **words}
     return {**policy, **{rule: lists.get(rule, []) for rule in RULES}}
+
+
+# Each operation that policies are about is in a list of the built-in ones.
+GOVERNED = {name for rule, names in parse(BUILTIN.read_text()).items() if rule in RULES for name in names}
 
 
 def write(policy):
@@ -59,8 +65,12 @@ def read(text):
 
 
 def rule_of(policy, name):
+    """The rule of an operation; None if a policy is not about it. ad.cast_stochastic has operands of f32 alone."""
     short = name.removeprefix("ad.")
-    return next((rule for rule in RULES if short in policy[rule]), None)
+    if short not in GOVERNED:
+        return None
+    default = "never" if short == "cast_stochastic" else policy["default"]
+    return next((rule for rule in RULES if short in policy[rule]), default)
 
 
 def widest(types):
@@ -68,7 +78,7 @@ def widest(types):
 
 
 def expected(policy, text):
-    """The operations with their types under the policy. All that it governs is in a list."""
+    """The operations with their types under the policy."""
     now = {}  # the element types of results that have changed
     for op in read(text):
         rule = rule_of(policy, op.name)

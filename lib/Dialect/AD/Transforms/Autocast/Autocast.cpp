@@ -159,14 +159,21 @@ struct AutocastPass : ad::impl::AutocastPassBase<AutocastPass> {
     getOperation()->walk([](Operation *op) { op->removeAttr(kPrecisionAttr); });
   }
 
-  /// A rule on an operation that no policy is about would have no effect.
+  /// A rule on an operation that no policy is about would have no effect, and one that the operands do not
+  /// allow an invalid program.
   LogicalResult checkRules() {
     bool failed = false;
     getOperation()->walk([&](Operation *op) {
-      if (isa<ModuleOp, FunctionOpInterface>(op) || !op->hasAttr(kPrecisionAttr) ||
-          takesPrecisionRule(op->getName()))
+      auto rule = op->getAttrOfType<PrecisionAttr>(kPrecisionAttr);
+      if (isa<ModuleOp, FunctionOpInterface>(op) || !rule)
         return;
-      op->emitOpError("expected '") << kPrecisionAttr << "' on an operation that computes tensors";
+      if (!takesPrecisionRule(op->getName()))
+        op->emitOpError("expected '") << kPrecisionAttr << "' on an operation that computes tensors";
+      else if (computesOnlyInF32(op->getName()) && rule.getName() != numerics::ruleName(PrecisionRule::never))
+        op->emitOpError("expected the rule never, since its operand can only be f32, but got ")
+            << rule.getName();
+      else
+        return;
       failed = true;
     });
     return failure(failed);

@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "Policies.h"
+#include "adjoint/Dialect/AD/IR/ADRandomOps.h"
 #include "adjoint/Interfaces/ElementwiseOpInterface.h"
 #include "adjoint/Interfaces/FusableOpInterface.h"
 #include "mlir/IR/Builders.h"
@@ -15,7 +16,7 @@ AppliedRule ResolvedPolicy::ruleOf(Operation *op) const {
     return {*numerics::ruleFromName(own.getName()), kPrecisionAttr};
   auto listed = rules.find(op->getName());
   if (listed == rules.end())
-    return {defaultRule, "default"};
+    return {computesOnlyInF32(op->getName()) ? PrecisionRule::never : defaultRule, "default"};
   return {listed->second, numerics::ruleName(listed->second)};
 }
 
@@ -23,6 +24,10 @@ AppliedRule ResolvedPolicy::ruleOf(Operation *op) const {
 bool ad::takesPrecisionRule(OperationName name) {
   return name.hasInterface<FusableOpInterface>() || name.hasInterface<ElementwiseOpInterface>() ||
          name.hasTrait<OpTrait::SameOperandsAndResultType>();
+}
+
+bool ad::computesOnlyInF32(OperationName name) {
+  return name.getStringRef() == CastStochasticOp::getOperationName();
 }
 
 // Adds the operation that a list names. Operations of dialects that are not loaded are in no program of the
@@ -34,6 +39,10 @@ static LogicalResult addRule(ResolvedPolicy &policy, StringRef listed, Precision
   std::optional<RegisteredOperationName> name = RegisteredOperationName::lookup(full, context);
   if (!name && !context->getLoadedDialect(StringRef(full).split('.').first))
     return success();
+  if (name && computesOnlyInF32(*name) && rule != PrecisionRule::never)
+    return emitError(owner->getLoc())
+           << "policy '" << policy.name << "': expected '" << listed
+           << "' in never, since its operand can only be f32, but got it in " << numerics::ruleName(rule);
   if (name && takesPrecisionRule(*name)) {
     policy.rules.try_emplace(*name, rule);
     return success();

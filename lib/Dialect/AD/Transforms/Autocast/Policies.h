@@ -31,6 +31,8 @@ struct ResolvedPolicy {
 
 /// Whether a policy may have a rule for operations of that name.
 bool takesPrecisionRule(OperationName name);
+/// Whether operations of that name have operands that can only be f32, so that `never` is their one rule.
+bool computesOnlyInF32(OperationName name);
 
 /// The policies in force in a module. Each is resolved once.
 class PolicyTable {
