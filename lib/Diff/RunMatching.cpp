@@ -32,6 +32,12 @@ std::string nameKey(const Record &record) {
   return record.kind + "\t" + plainName(record).str() + "\t" + std::to_string(record.run);
 }
 
+/// Of values that may have another type or other sizes in the other run. The compiler names its constants
+/// after the operations that need them, so a constant of another type is another constant.
+std::string untypedKey(const Record &record) {
+  return record.kind == "INITIA" ? std::string() : nameKey(record);
+}
+
 std::string typedKey(const Record &record) { return nameKey(record) + "\t" + shapeKey(record); }
 std::string operationKey(const Record &record) { return typedKey(record) + "\t" + record.op; }
 
@@ -51,13 +57,23 @@ public:
 
 private:
   /// Pairs open records of one key: each with each if there are as many in both runs. Otherwise one operation
-  /// has become several of its kind, and the last with the last alone.
+  /// has become several of its kind, and one pair is made. A record with an empty key has no pair.
   void match(const Key &key, ValueMatch by);
+  /// The last records with equal bits, else the last with the last.
+  std::pair<size_t, size_t> findPair(llvm::ArrayRef<size_t> l, llvm::ArrayRef<size_t> r) const;
 
   llvm::ArrayRef<Record> left, right;
   Numbers openLeft, openRight;
   RunMatching result;
 };
+
+std::pair<size_t, size_t> RunMatcher::findPair(llvm::ArrayRef<size_t> l, llvm::ArrayRef<size_t> r) const {
+  for (size_t leftNumber : llvm::reverse(l))
+    for (size_t rightNumber : llvm::reverse(r))
+      if (haveSameBits(left[leftNumber], right[rightNumber]))
+        return {leftNumber, rightNumber};
+  return {l.back(), r.back()};
+}
 
 void RunMatcher::match(const Key &key, ValueMatch by) {
   bool onlyLast = by == ValueMatch::LastNamed;
@@ -69,11 +85,12 @@ void RunMatcher::match(const Key &key, ValueMatch by) {
   std::vector<bool> leftUsed(left.size()), rightUsed(right.size());
   for (auto &group : groups) {
     auto &[l, r] = group.second;
-    if (l.empty() || r.empty())
+    if (group.first().empty() || l.empty() || r.empty())
       continue;
     if (onlyLast || (by == ValueMatch::Name && l.size() != r.size())) {
-      l = {l.back()};
-      r = {r.back()};
+      auto [leftNumber, rightNumber] = findPair(l, r);
+      l = {leftNumber};
+      r = {rightNumber};
     }
     for (auto [leftNumber, rightNumber] : llvm::zip_first(llvm::ArrayRef(l).take_front(r.size()), r)) {
       result.pairs.push_back({leftNumber, rightNumber, by});
@@ -87,7 +104,7 @@ void RunMatcher::match(const Key &key, ValueMatch by) {
 RunMatching RunMatcher::run() {
   match(operationKey, ValueMatch::Name);
   match(typedKey, ValueMatch::LastNamed);
-  match(nameKey, ValueMatch::LastNamed); // of other types or sizes
+  match(untypedKey, ValueMatch::LastNamed);
   match(valueKey, ValueMatch::Value);
   llvm::sort(result.pairs, [](const MatchedValues &a, const MatchedValues &b) { return a.left < b.left; });
   result.onlyLeft = std::move(openLeft);

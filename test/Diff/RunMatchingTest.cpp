@@ -61,6 +61,23 @@ TEST(RunMatching, OneOperationAndSeveralOfItsKind) {
   EXPECT_EQ(pairsOf(matchRuns(left, right)), (Pairs{{0, 2}}));
 }
 
+// Simplification has left one of three products; it is not the last one.
+TEST(RunMatching, EqualBitsComeBeforeTheLastOfItsParts) {
+  std::vector<Record> left = {record("ad.mul", "%s", "1")};
+  std::vector<Record> right = {record("ad.mul", "%s", "1"), record("ad.mul", "%s(2)", "2"),
+                               record("ad.mul", "%s(3)", "2")};
+  EXPECT_EQ(pairsOf(matchRuns(left, right)), (Pairs{{0, 0}}));
+  EXPECT_EQ(pairsOf(matchRuns(right, left)), (Pairs{{0, 0}}));
+}
+
+TEST(RunMatching, AConstantOfAnotherTypeIsAnotherConstant) {
+  Record left = record("", "%t", "1"), right = record("", "%t", "2", 0, 8);
+  left.kind = right.kind = "INITIA";
+  RunMatching matching = matchRuns({left}, {right});
+  EXPECT_TRUE(matching.pairs.empty());
+  EXPECT_EQ(matching.onlyRight, (std::vector<size_t>{0}));
+}
+
 TEST(RunMatching, ANameOfAnotherTypeIsADifference) {
   Record left = record("ad.exp", "%a", "1"), right = left;
   right.dtype = "bfloat16";

@@ -417,8 +417,9 @@ void mlir::ad::diff::printDiffHelp(raw_ostream &os, std::optional<Command> comma
                              /*ShowAllAliases=*/false, Visibility(info.visibility));
   } else {
     os << "OVERVIEW: Tells how two numerical runs differ\n\nUSAGE: ad-diff SUBCOMMAND …\n\nSUBCOMMANDS:\n";
+    constexpr unsigned nameColumn = 11;
     for (const CommandInfo &info : commands)
-      os << "  " << left_justify(info.name, 9) << info.title << ": " << info.operands << "\n";
+      os << "  " << left_justify(info.name, nameColumn) << info.title << ": " << info.operands << "\n";
     os << "\nad-diff SUBCOMMAND --help lists the options of a subcommand.\n";
   }
   os << "\nExit codes: 0 done, 1 a difference is larger than its bound or something was found, 2 wrong "
