@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""docs/ad-diff.md names each subcommand and each option of ad-diff, and what it shows of `tensors` and `align` is what
-the tool prints."""
+"""docs/ad-diff.md names each subcommand and each option of ad-diff, and what it shows of `tensors`, `align`, `nan`,
+`shadow` and `precision` is what the tool prints."""
 
 import os
 import pathlib
@@ -29,6 +29,27 @@ def excerpt(first):
     return next(block for block in re.findall(r"^```\n(.*?)^```$", PAGE, re.M | re.S) if block.startswith(first))
 
 
+def lines_not_printed(shown, printed):
+    """The lines of an excerpt that are not among those printed; … stands for lines that were left out."""
+    return [line for line in shown.splitlines() if line != "…" and line not in printed.splitlines()]
+
+
+def check_programs(folder):
+    """The commands of the page that run programs, with the output that the page shows after them."""
+    commands = re.findall(r"^```\n((?:cd [^\n]*\n)?ad-diff (nan|shadow|precision) .*?)```\n\n```\n(.*?)^```$", PAGE,
+                          re.M | re.S)
+    if [name for _, name, _ in commands] != ["nan", "shadow", "precision"]:
+        yield f"found commands of {[name for _, name, _ in commands]}"
+    for text, name, shown in commands:
+        text = text.replace("build/", f"{folder}/")
+        done = subprocess.run(["bash", "-c", text], cwd=ROOT, capture_output=True, text=True, timeout=60,
+                              env={**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"})
+        if done.returncode not in (0, 1) or done.stderr:
+            yield f"{name} ends with {done.returncode}: {done.stderr}"
+        for line in lines_not_printed(shown, done.stdout):
+            yield f"ad-diff {name} does not print {line}"
+
+
 def check_options(folder):
     commands = re.findall(r"^  (\w+) +[A-Z]", run(folder, "--help"), re.M)
     if len(commands) < 3:
@@ -53,12 +74,11 @@ def check_tensors(folder):
 
 
 def check_alignment(_folder):
-    printed = run(ROOT / "test/Diff/Inputs", "align", "llama-left.tsv", "llama-right.tsv", "--column=65").splitlines()
-    for line in excerpt("034").splitlines():
-        if line != "…" and line not in printed:
-            yield f"the tool does not print {line}"
+    printed = run(ROOT / "test/Diff/Inputs", "align", "llama-left.tsv", "llama-right.tsv", "--column=65")
+    for line in lines_not_printed(excerpt("034"), printed):
+        yield f"the tool does not print {line}"
 
 
 if __name__ == "__main__":
     sys.exit(checks.run_checks("ad-diff.md", [("options", check_options), ("tensors", check_tensors),
-                                              ("alignment", check_alignment)]))
+                                              ("alignment", check_alignment), ("programs", check_programs)]))
