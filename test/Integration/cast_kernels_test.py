@@ -2,7 +2,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """No kernel of the training programs of examples/training only casts, says the report: the digits transformer and the
 Llama in each precision, for CPUs with and without dot-product instructions of bf16 and for GPUs. `-O0` has such
-kernels. Closes with `cast kernels: N run, N failed`."""
+kernels. One kernel checks all gradients of a scaled loss. Closes with `cast kernels: N run, N failed`."""
 
 import functools
 import importlib.util
@@ -67,7 +67,22 @@ def check_written(folder):
     return None
 
 
+def check_gradients(folder):
+    """All gradients are checked by one kernel: the largest magnitudes are in one fusion with what follows from them."""
+    text = next(text for label, _, text in programs() if label == "digits f16")
+    (folder / "program.mlir").write_text(text)
+    for target in ("cpu", "gpu"):
+        command = [runner.binary("ad-opt"), folder / "program.mlir", "--ad-to-cpu-frontend=precision=f16",
+                   f"--ad-to-{target}-fusion"]
+        fused = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        checks_of = [body for body in fused.split(" ad.fusion ")[1:] if "ad.abs" in body and "ad.reduce_max" in body]
+        gradients = sum(body.count("ad.reduce_max") for body in checks_of)
+        if len(checks_of) != 1 or gradients != 10 or "ad.is_finite" not in checks_of[0]:
+            yield f"{target}: {len(checks_of)} kernels check {gradients} gradients, expected 1 and 10"
+
+
 if __name__ == "__main__":
     cases = [(f"{label}, {target}", functools.partial(check, text, policy, options))
              for label, policy, text in programs() for target, options in TARGETS.items()]
-    sys.exit(checks.run_checks("cast kernels", [*cases, ("as written", check_written)]))
+    sys.exit(checks.run_checks("cast kernels", [*cases, ("as written", check_written),
+                                                  ("check of gradients", check_gradients)]))

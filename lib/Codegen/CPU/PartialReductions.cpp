@@ -119,17 +119,19 @@ SmallVector<linalg::GenericOp> PartialReductions::divisibleReductions(ValueRange
                     emitter.streaming.streamedColumns(reductions.front()) > 0;
   if (!isStreamed && (knownElements(nest.shape) > kMaxResults || (nest.blocked && !isDeep(nest))))
     return {};
-  auto isShared = [&](linalg::GenericOp generic) {
+  auto isLong = [&](linalg::GenericOp generic) {
     int64_t total = reducedElements(generic);
-    bool isLong = isStreamed || ShapedType::isDynamic(total) ||
-                  total > kernel.getOrderAttr().getLength() * blocksOfPartial(generic);
-    return isLong && llvm::all_of(outputs, [&](Value output) {
+    return isStreamed || ShapedType::isDynamic(total) ||
+           total > kernel.getOrderAttr().getLength() * blocksOfPartial(generic);
+  };
+  auto isOfOutputs = [&](linalg::GenericOp generic) {
+    return isDivisible(generic) && llvm::all_of(outputs, [&](Value output) {
              return withoutUnits(output) == withoutUnits(generic.getResult(0));
            });
   };
-  bool all = !reductions.empty() &&
-             llvm::all_of(reductions, [&](linalg::GenericOp generic) { return isDivisible(generic); });
-  return all && llvm::all_of(reductions, isShared) ? reductions : SmallVector<linalg::GenericOp>();
+  // A short one among them has one partial result.
+  bool shared = llvm::all_of(reductions, isOfOutputs) && llvm::any_of(reductions, isLong);
+  return shared ? reductions : SmallVector<linalg::GenericOp>();
 }
 
 // Lays out the partial results of all reductions one after the other in the memory; returns the bytes of all.

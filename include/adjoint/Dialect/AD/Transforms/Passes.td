@@ -358,10 +358,11 @@ def FusePass : Pass<"ad-fuse"> {
 
     A contraction, or a reduction of other axes than the last, fuses with elementwise users of its shape (bias,
     activation, residual, update of a parameter). Reductions fuse with elementwise producers. Softmax and norms become
-    one fusion with their backward passes. Small independent fusions over equal spaces are joined. Splat constants,
-    ad.full, and broadcasts, slices, transpositions and reshapes that only change which element is read are copied into
-    the fusions that use them. A broadcast of a dynamic size is one of these if the size of its result is provably the
-    same, which `ad.same_sizes` records.
+    one fusion with their backward passes. So do reductions of tensors of any shapes, each to one number, whose
+    results are joined. Small independent fusions over equal spaces are joined. Splat constants, ad.full, and
+    broadcasts, slices, transpositions and reshapes that only change which element is read are copied into the fusions
+    that use them. A broadcast of a dynamic size is one of these if the size of its result is provably the same, which
+    `ad.same_sizes` records.
 
     No fusion depends on itself through other operations (convexity). Nothing moves across a condition (`ad.require`),
     and effects keep their order. All sums in a fusion have the same written order, so that fused and unfused programs

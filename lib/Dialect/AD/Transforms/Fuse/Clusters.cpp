@@ -71,6 +71,7 @@ void ClusterGraph::merge(Cluster &to, Cluster &from) {
     add(op, to, computeAts.lookup(op));
   to.hasRows |= from.hasRows;
   to.reduces |= from.reduces;
+  to.hasSpaces |= from.hasSpaces;
   if (!to.order)
     to.order = from.order;
   from.members.clear();

@@ -26,6 +26,7 @@ struct Cluster {
   Value space;          ///< a value that has the shape of the iteration space
   bool hasRows = false; ///< some members are computed once per row
   bool reduces = false;
+  bool hasSpaces = false;         ///< several tensors of any shapes are reduced, each to one number
   OrderAttr order;                ///< the order that its reductions share
   unsigned first = ~0u, last = 0; ///< positions of members in the block
   /// Uses of numbers that fill a tensor; the kernel writes the tensors too.

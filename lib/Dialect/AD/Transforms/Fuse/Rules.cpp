@@ -109,7 +109,9 @@ static ComputeAt operandReadAt(Operation *member, ClusterGraph &graph) {
   ComputeAt at = graph.computedAt(member);
   if (isElementwiseOp(member))
     return at;
-  return reducesLastAxis(member) && at == ComputeAt::row ? ComputeAt::point : ComputeAt::reduction;
+  bool reducesRows = reducesLastAxis(member) && at == ComputeAt::row &&
+                     hasSpaceOf(member->getOperand(0), graph.clusterOf(member)->space, graph);
+  return reducesRows ? ComputeAt::point : ComputeAt::reduction;
 }
 
 // At which points a member reads a value through copied operations.
@@ -174,6 +176,18 @@ static Fit fitElementwise(Operation *op, ComputeAt at, const Cluster &cluster, C
   return {at, false, {}};
 }
 
+// Each of several tensors may be reduced to one number, whatever their shapes.
+static bool reducesToNumber(Operation *op) {
+  return reducesLastAxis(op) && typeOf(op->getResult(0)).getRank() == 0;
+}
+
+static bool reducesOnlyToNumbers(const Cluster &cluster) {
+  return llvm::all_of(cluster.members, [](Operation *member) {
+    bool isNumber = typeOf(member->getResult(0)).getRank() == 0;
+    return isNumber || (member->hasOneUse() && isElementwiseOp(member));
+  });
+}
+
 static Fit fitRowReduction(Operation *op, ComputeAt at, const Cluster &cluster, ClusterGraph &graph) {
   if (at == ComputeAt::reduction)
     return refuse("it is reduced again at other points");
@@ -182,7 +196,8 @@ static Fit fitRowReduction(Operation *op, ComputeAt at, const Cluster &cluster, 
   if (at == ComputeAt::row) {
     if (cluster.reduces && !cluster.hasRows)
       return refuse("the fusion reduces other axes");
-    if (!hasSpaceOf(op->getOperand(0), cluster.space, graph))
+    if (!hasSpaceOf(op->getOperand(0), cluster.space, graph) &&
+        !(reducesToNumber(op) && reducesOnlyToNumbers(cluster)))
       return refuse("it reduces another iteration space");
     return {at, false, {}};
   }
@@ -212,6 +227,9 @@ Fit fuse::fitInto(Operation *op, const Cluster &cluster, ClusterGraph &graph) {
     return refuse("its kind has a kernel of its own");
   if (llvm::any_of(cluster.members, [](Operation *member) { return !mayReadThroughViews(member); }))
     return refuse("the user's kind has a kernel of its own");
+  if (cluster.hasSpaces && typeOf(op->getResult(0)).getRank() > 0 &&
+      graph.hasUsesOutside(op->getResult(0), &cluster))
+    return refuse("the fusion reduces tensors to numbers and writes nothing else");
   std::optional<ComputeAt> at = usesReadAt(op->getResult(0), cluster, graph);
   if (!at)
     return refuse("it is read both at the points of the fusion and elsewhere");
@@ -234,8 +252,10 @@ void fuse::accept(Operation *op, const Fit &fit, Cluster &cluster, ClusterGraph 
       if (graph.computedAt(member) == ComputeAt::point)
         graph.setComputedAt(member, ComputeAt::row);
   if (reducesLastAxis(op)) {
+    cluster.hasSpaces |= cluster.hasRows && !hasSpaceOf(op->getOperand(0), cluster.space, graph);
+    if (!cluster.hasSpaces)
+      cluster.space = op->getOperand(0);
     cluster.reduces = cluster.hasRows = true;
-    cluster.space = op->getOperand(0);
   }
   cluster.reduces |= isContractionLike(op);
   cluster.hasRows |= fit.at == ComputeAt::row;
@@ -250,6 +270,7 @@ bool fuse::haveSameSpace(const Cluster &a, const Cluster &b, ClusterGraph &graph
   };
   // A kernel either reduces its rows or accumulates into its elements.
   bool clash = (a.hasRows && b.reduces && !b.hasRows) || (b.hasRows && a.reduces && !a.hasRows);
-  return !clash && weightOf(a) + weightOf(b) <= kWeightLimit && mayShareOrder(a.order, b.order) &&
-         !ownKernel(a) && !ownKernel(b) && hasSpaceOf(a.space, b.space, graph);
+  return !clash && !a.hasSpaces && !b.hasSpaces && weightOf(a) + weightOf(b) <= kWeightLimit &&
+         mayShareOrder(a.order, b.order) && !ownKernel(a) && !ownKernel(b) &&
+         hasSpaceOf(a.space, b.space, graph);
 }
