@@ -36,16 +36,24 @@ Expected<ChangeSet> MinimalSetSearch::explain(const ChangeSet &background, bool 
     if (*enough)
       return ChangeSet();
   }
-  if (candidates.size() == 1)
-    return ChangeSet(candidates.begin(), candidates.end());
+  if (candidates.size() == 1) {
+    ChangeSet found(candidates.begin(), candidates.end());
+    // Most causes are single: one test here replaces those that would leave out all others.
+    Expected<bool> aloneEnough = has(found);
+    if (!aloneEnough)
+      return aloneEnough.takeError();
+    if (*aloneEnough)
+      single = found;
+    return found;
+  }
   ArrayRef<size_t> first = candidates.take_front(candidates.size() / 2);
   ArrayRef<size_t> second = candidates.drop_front(first.size());
   Expected<ChangeSet> inSecond = explain(join(background, first), true, second);
-  if (!inSecond)
-    return inSecond.takeError();
+  if (!inSecond || single)
+    return inSecond;
   Expected<ChangeSet> inFirst = explain(join(background, *inSecond), !inSecond->empty(), first);
-  if (!inFirst)
-    return inFirst.takeError();
+  if (!inFirst || single)
+    return inFirst;
   return join(*inFirst, *inSecond);
 }
 
@@ -54,7 +62,9 @@ Expected<ChangeSet> MinimalSetSearch::find(size_t count) {
     return ChangeSet();
   ChangeSet all(count);
   std::iota(all.begin(), all.end(), 0);
-  return explain({}, false, all);
+  single.reset();
+  Expected<ChangeSet> found = explain({}, false, all);
+  return found && single ? *single : std::move(found);
 }
 
 llvm::Error MinimalSetSearch::dropNeedless(ChangeSet &changes) {

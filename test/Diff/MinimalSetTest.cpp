@@ -27,7 +27,7 @@ TEST(MinimalSet, FindsEachSingleChangeWithFewTests) {
   for (size_t cause = 0; cause < 200; ++cause) {
     MinimalSetSearch search = searchFor({{cause}});
     EXPECT_EQ(find(search, 200), ChangeSet({cause}));
-    EXPECT_LE(search.getTestCount(), 18u) << cause;
+    EXPECT_LE(search.getTestCount(), 9u) << cause;
   }
   MinimalSetSearch early = searchFor({{0}});
   find(early, 256);

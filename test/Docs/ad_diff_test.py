@@ -73,6 +73,22 @@ def check_tensors(folder):
         yield f"the page shows {shown}, the tool prints {printed}"
 
 
+def check_stages(_folder):
+    """ad-diff bisect gives passes the stages of docs/architecture.md."""
+    rows = re.findall(r"^\| \w+ ([\w ]+?) \| (.*?) \|", (ROOT / "docs/architecture.md").read_text(), re.M)
+    code = (ROOT / "lib/Tools/Diff/Programs/StageSearch.cpp").read_text()
+    stages = re.findall(r'\{"((?:ad|convert)-[\w-]+)", "([\w ]+)"\}', code)
+    if len(stages) < 15:
+        yield f"found the passes {stages}"
+    yield from (f"the page has no {passed} in the stage {stage}" for passed, stage in stages
+                if not any(name == stage and f"`{passed}`" in passes for name, passes in rows))
+    named = {passed for passed, _ in stages}
+    for name, passes in rows:
+        if name in {stage for _, stage in stages}:
+            yield from (f"StageSearch.cpp has no {passed}" for passed in re.findall(r"`([\w-]+)`", passes)
+                        if passed not in named)
+
+
 def check_alignment(_folder):
     printed = run(ROOT / "test/Diff/Inputs", "align", "llama-left.tsv", "llama-right.tsv", "--column=65")
     for line in lines_not_printed(excerpt("034"), printed):
@@ -81,4 +97,5 @@ def check_alignment(_folder):
 
 if __name__ == "__main__":
     sys.exit(checks.run_checks("ad-diff.md", [("options", check_options), ("tensors", check_tensors),
-                                              ("alignment", check_alignment), ("programs", check_programs)]))
+                                              ("alignment", check_alignment), ("stages", check_stages),
+                                              ("programs", check_programs)]))

@@ -2,7 +2,8 @@
 //
 // Which of many changes are behind an effect: the algorithm QuickXplain (U. Junker, AAAI 2004). It finds one
 // set of changes that has the effect and of which no change can be left out, changes that only act together
-// too. A single change among n needs at most 2 log2(n) + 2 tests, and log2(n) if it comes early.
+// too. A single change among n needs at most log2(n) + 2 tests: the first change that is found is tried
+// alone.
 #ifndef ADJOINT_DIFF_MINIMALSET_H
 #define ADJOINT_DIFF_MINIMALSET_H
 
@@ -11,6 +12,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace mlir::ad::diff {
@@ -44,6 +46,7 @@ private:
 
   Test test;
   std::map<ChangeSet, bool> known;
+  std::optional<ChangeSet> single; ///< of this search: a change that has the effect alone
 };
 
 } // namespace mlir::ad::diff

@@ -96,7 +96,7 @@ constexpr CommandInfo commands[] = {
      {},
      Runs::Always},
     {"bisect", "FILE.mlir --a OPTIONS --b OPTIONS",
-     "Finds the rewrite that causes the difference of two configurations",
+     "Finds the rewrites, or the operation and pass, that cause a difference of two configurations",
      OutputVis | BoundVis | ProgramVis | BisectVis, 1, 1, tensorBounds, Runs::Always},
     {"reduce", "FILE.mlir --a OPTIONS --b OPTIONS",
      "Finds the smallest part of a program that differs between two configurations",

@@ -37,12 +37,18 @@ private:
   llvm::json::Object toJSON() const;
   Table makeTable() const;
 
-  /// Searches the part of the program where the cause has its effect.
-  llvm::Error reduce(const Side &a, const Side &b, std::function<void(unsigned)> progress);
+  llvm::Error search();
+  /// Search the part of the program where the cause has its effect.
+  llvm::Error reduceRewrites();
+  llvm::Error reduceElsewhere(CauseSearch &causes);
+  llvm::Error reduce(Configuration first, Configuration second, ReduceHints hints);
 
   const DiffOptions &options;
+  std::optional<Side> a, b;
+  ProgressLine line;
   Cause cause;
   std::optional<Reduction> reduction;
+  std::string notReduced; ///< why there is no reduction
   unsigned executions = 0;
   double seconds = 0;
 };
@@ -52,9 +58,10 @@ std::string BisectReport::causeText() const {
   case CauseKind::None:
     return "no cause: A and B give the same results\n";
   case CauseKind::Elsewhere:
+    if (reduction && !reduction->operations.empty())
+      return "no rewrite that can be left out explains the difference\n";
     return "no rewrite explains the difference: it is in one without which the program does not compile, "
-           "such "
-           "as a decomposition, in a derivative, in the generated code, or in the options themselves\n";
+           "such as a decomposition, in a derivative, in the generated code, or in the options themselves\n";
   case CauseKind::Rewrites:
   case CauseKind::Shared:
     break;
@@ -113,45 +120,94 @@ Table BisectReport::makeTable() const {
   return table;
 }
 
-// Of rewrites, the program without them against the program with them alone.
-llvm::Error BisectReport::reduce(const Side &a, const Side &b, std::function<void(unsigned)> progress) {
-  Configuration first{a, {}}, second{b, {}};
+// Where rewrites are is known, so without --output two executions are enough for their effect on the
+// operation itself: the program without them against the program with them alone.
+llvm::Error BisectReport::reduceRewrites() {
+  if (cause.alone.empty())
+    return llvm::Error::success();
+  Configuration first{*a, {}}, second{*b, {}};
   if (cause.kind == CauseKind::Shared)
     first.only = second.only = cause.allowed;
-  else if (cause.kind == CauseKind::Rewrites)
+  else
     (cause.side == "A" ? first : second).only = cause.allowed;
-  ReduceSearch search(options, std::move(first), std::move(second), std::move(progress));
-  if (llvm::Error error = search.find(options.output).moveInto(reduction))
+  ReduceHints hints;
+  hints.differences = cause.alone;
+  for (const Rewrite &rewrite : cause.rewrites)
+    hints.locations.insert(rewrite.location);
+  hints.brief = options.output.empty();
+  return reduce(std::move(first), std::move(second), std::move(hints));
+}
+
+// Mostly one operation differs by itself, which is the shortest search. Then only its own rewrites may
+// be the cause, else those of all operations.
+llvm::Error BisectReport::reduceElsewhere(CauseSearch &causes) {
+  auto restricted = [&](const Side &side) -> Configuration {
+    auto found = cause.restrictions.find(side.name);
+    return found == cause.restrictions.end() ? Configuration{side, {}} : Configuration{side, found->second};
+  };
+  ReduceHints hints;
+  hints.differences = cause.differences;
+  hints.beforeLongSearch = [&]() -> Expected<bool> {
+    if (llvm::Error error = causes.findOthers(cause))
+      return std::move(error);
+    return cause.kind != CauseKind::Elsewhere;
+  };
+  if (llvm::Error error = reduce(restricted(*a), restricted(*b), std::move(hints)))
     return error;
-  executions += reduction->executions;
+  if (cause.kind != CauseKind::Elsewhere)
+    return reduceRewrites();
+  if (!reduction)
+    return causes.findOthers(cause);
+  if (reduction->kind != ReductionKind::Found || !reduction->isShort)
+    return llvm::Error::success();
+  std::set<std::string> locations;
+  for (const Reduction::Operation &operation : reduction->operations)
+    locations.insert(operation.location);
+  return causes.findShared(cause, &locations, reduction->stage ? reduction->stage->side : "");
+}
+
+llvm::Error BisectReport::reduce(Configuration first, Configuration second, ReduceHints hints) {
+  reduction.reset();
+  ReduceSearch search(options, std::move(first), std::move(second),
+                      [&](unsigned execution) { line.show(executions + execution); });
+  llvm::Error error = checkSharedInputs(*a, *b);
+  if (!error)
+    error = search.find(options.output, std::move(hints)).moveInto(reduction);
+  executions += search.getExecutions();
+  if (!error || !options.output.empty())
+    return error;
+  notReduced =
+      "the operation is not searched: " + mlir::ad::runner::consumeExitError(std::move(error)).second + "\n";
   return llvm::Error::success();
+}
+
+llvm::Error BisectReport::search() {
+  Expected<TemporaryFolder> folder = TemporaryFolder::create();
+  if (!folder)
+    return folder.takeError();
+  RunnerProcess process(*folder, options.inputs[0], options.program);
+  CauseSearch causes(process, options.bound, [&](unsigned execution) { line.show(executions + execution); });
+  llvm::Error error = causes.find(*a, *b).moveInto(cause);
+  if (!error && cause.kind == CauseKind::Rewrites)
+    error = reduceRewrites();
+  else if (!error && cause.kind == CauseKind::Elsewhere)
+    error = reduceElsewhere(causes);
+  executions += process.getCount();
+  return error;
 }
 
 Expected<DiffReport> BisectReport::run() {
   auto start = std::chrono::steady_clock::now();
-  Expected<Side> a = parseSide("A", options.sideA, options.runnerA);
-  if (!a)
-    return a.takeError();
-  Expected<Side> b = parseSide("B", options.sideB, options.runnerB);
-  if (!b)
-    return b.takeError();
+  if (llvm::Error error = parseSide("A", options.sideA, options.runnerA).moveInto(a))
+    return std::move(error);
+  if (llvm::Error error = parseSide("B", options.sideB, options.runnerB).moveInto(b))
+    return std::move(error);
   if (llvm::Error error = checkNewFolder(options.output))
     return std::move(error);
   if (llvm::Error error = options.output.empty() ? llvm::Error::success() : checkSharedInputs(*a, *b))
     return std::move(error);
-  Expected<TemporaryFolder> folder = TemporaryFolder::create();
-  if (!folder)
-    return folder.takeError();
-  ProgressLine line;
-  RunnerProcess process(*folder, options.inputs[0], options.program);
-  CauseSearch search(process, options.bound, [&](unsigned execution) { line.show(execution); });
-  if (llvm::Error error = search.find(*a, *b).moveInto(cause))
+  if (llvm::Error error = search())
     return std::move(error);
-  executions = process.getCount();
-  if (!options.output.empty() && cause.kind != CauseKind::None)
-    if (llvm::Error error =
-            reduce(*a, *b, [&](unsigned execution) { line.show(process.getCount() + execution); }))
-      return std::move(error);
   seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
   DiffReport report;
@@ -159,7 +215,7 @@ Expected<DiffReport> BisectReport::run() {
   report.text = "A: " + textOf(*a) + "\nB: " + textOf(*b) + "\n";
   if (!cause.differences.empty())
     report.text += "results that differ:\n" + describe(cause.differences);
-  report.text += causeText() + (reduction ? describe(*reduction) : "") + std::to_string(executions) +
+  report.text += causeText() + (reduction ? describe(*reduction) : notReduced) + std::to_string(executions) +
                  " executions, " + llvm::formatv("{0:f1} s\n", seconds).str();
   report.json = toJSON();
   if (reduction)

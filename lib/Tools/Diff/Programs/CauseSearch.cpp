@@ -66,9 +66,20 @@ Expected<CauseSearch::Differences> CauseSearch::compareBoth(const Side &a, const
   return !base->failure.empty() ? Differences() : compareWith(*base, b, only);
 }
 
+CauseSearch::Trial CauseSearch::remembering(Trial trial) {
+  auto known = std::make_shared<std::map<std::set<Rewrite>, Differences>>();
+  return [known, trial = std::move(trial)](const std::set<Rewrite> &only) -> Expected<Differences> {
+    if (auto found = known->find(only); found != known->end())
+      return found->second;
+    Expected<Differences> differences = trial(only);
+    if (differences)
+      (*known)[only] = *differences;
+    return differences;
+  };
+}
+
 llvm::Error CauseSearch::findAmong(const std::vector<Rewrite> &candidates,
-                                   const std::set<Rewrite> &background, const Trial &trial,
-                                   const Trial &proof, Cause &cause) {
+                                   const std::set<Rewrite> &background, const Trial &trial, Cause &cause) {
   MinimalSetSearch search([&](const ChangeSet &changes) -> Expected<bool> {
     // The caller has tried it: the results are equal, or the program does not compile.
     if (changes.empty())
@@ -94,9 +105,9 @@ llvm::Error CauseSearch::findAmong(const std::vector<Rewrite> &candidates,
     others.erase(candidates[change]);
   }
   Differences ofAlone, ofOthers;
-  if (llvm::Error error = proof(alone).moveInto(ofAlone))
+  if (llvm::Error error = trial(alone).moveInto(ofAlone))
     return error;
-  if (llvm::Error error = proof(others).moveInto(ofOthers))
+  if (llvm::Error error = trial(others).moveInto(ofOthers))
     return error;
   cause.candidates = candidates.size();
   cause.allowed = std::move(alone);
@@ -108,60 +119,78 @@ llvm::Error CauseSearch::findAmong(const std::vector<Rewrite> &candidates,
 }
 
 Expected<Cause> CauseSearch::explain(const Direction &direction, Cause cause) {
-  Trial trial = [&](const std::set<Rewrite> &only) {
-    return compareWith(direction.base, direction.varied, only);
-  };
+  Trial trial = remembering(
+      [&](const std::set<Rewrite> &only) { return compareWith(direction.base, direction.varied, only); });
   // Rewrites of the base stay allowed: a candidate that is left out may make one of them necessary.
-  if (llvm::Error error = findAmong(direction.candidates, direction.base.rewrites, trial, trial, cause))
+  if (llvm::Error error = findAmong(direction.candidates, direction.base.rewrites, trial, cause))
     return std::move(error);
   cause.kind = CauseKind::Rewrites;
   cause.side = direction.varied.name;
   return std::move(cause);
 }
 
-// Rewrites that keep all bits may be left out of one side alone, which halves the executions; the proof
-// leaves them out of both.
-Expected<Cause> CauseSearch::explainShared(const Side &a, const Run &runA, const Side &b, const Run &runB,
-                                           Cause cause) {
-  std::set<Rewrite> all = runA.rewrites;
-  all.insert(runB.rewrites.begin(), runB.rewrites.end());
-  Trial proof = [&](const std::set<Rewrite> &only) { return compareBoth(a, b, only); };
-  for (const std::vector<Rewrite> &group : groupsOfShared(runA.rewrites, runB.rewrites)) {
-    Trial trial = proof;
-    if (group.front().permission == "none")
-      trial = [&](const std::set<Rewrite> &only) { return compareWith(runA, b, only); };
-    std::set<Rewrite> background = all;
-    for (const Rewrite &rewrite : group)
-      background.erase(rewrite);
-    Expected<Differences> without = trial(background);
-    if (!without)
-      return without.takeError();
-    if (!*without || differ(*without))
-      continue;
-    if (llvm::Error error = findAmong(group, background, trial, proof, cause))
-      return std::move(error);
-    cause.kind = CauseKind::Shared;
-    return std::move(cause);
-  }
-  return std::move(cause);
+// Rewrites that keep all bits may be left out of one side alone, which halves the executions. B comes first:
+// it is the new build more often.
+llvm::Error CauseSearch::findShared(Cause &cause, const std::set<std::string> *locations,
+                                    llvm::StringRef changedSide) {
+  std::vector<std::vector<Rewrite>> groups = groupsOfShared(runA.rewrites, runB.rewrites);
+  for (std::vector<Rewrite> &group : groups)
+    llvm::erase_if(group,
+                   [&](const Rewrite &rewrite) { return locations && !locations->count(rewrite.location); });
+  llvm::erase_if(groups, [](const std::vector<Rewrite> &group) { return group.empty(); });
+  auto varied = [this](const Run &base, const Side &side) {
+    return remembering([&](const std::set<Rewrite> &only) { return compareWith(base, side, only); });
+  };
+  Trial both = remembering([&](const std::set<Rewrite> &only) { return compareBoth(*a, *b, only); });
+  std::vector<Trial> oneSided;
+  if (changedSide != "A")
+    oneSided.push_back(varied(runA, *b));
+  if (changedSide != "B")
+    oneSided.push_back(varied(runB, *a));
+  for (size_t number = 0; number < oneSided.size(); ++number)
+    for (const std::vector<Rewrite> &group : groups) {
+      bool keepsBits = group.front().permission == "none";
+      if (number > 0 && !keepsBits)
+        continue;
+      if (llvm::Error error = findSharedIn(group, keepsBits ? oneSided[number] : both, cause))
+        return error;
+      if (cause.kind == CauseKind::Shared)
+        return llvm::Error::success();
+    }
+  return llvm::Error::success();
 }
 
-Expected<Cause> CauseSearch::find(const Side &a, const Side &b) {
+llvm::Error CauseSearch::findSharedIn(const std::vector<Rewrite> &group, const Trial &trial, Cause &cause) {
+  std::set<Rewrite> background = runA.rewrites;
+  background.insert(runB.rewrites.begin(), runB.rewrites.end());
+  for (const Rewrite &rewrite : group)
+    background.erase(rewrite);
+  Expected<Differences> without = trial(background);
+  if (!without)
+    return without.takeError();
+  if (!*without || differ(*without))
+    return llvm::Error::success();
+  if (llvm::Error error = findAmong(group, background, trial, cause))
+    return error;
+  cause.kind = CauseKind::Shared;
+  return llvm::Error::success();
+}
+
+Expected<Cause> CauseSearch::find(const Side &sideA, const Side &sideB) {
+  a = &sideA;
+  b = &sideB;
   Cause cause;
-  Expected<Run> runA = process.run(a);
-  if (!runA)
-    return runA.takeError();
-  Expected<Run> runB = process.run(b);
-  if (!runB)
-    return runB.takeError();
-  if (llvm::Error error = compareRuns(runA->results, runB->results, bound).moveInto(cause.differences))
+  if (llvm::Error error = process.run(*a).moveInto(runA))
+    return std::move(error);
+  if (llvm::Error error = process.run(*b).moveInto(runB))
+    return std::move(error);
+  if (llvm::Error error = compareRuns(runA.results, runB.results, bound).moveInto(cause.differences))
     return std::move(error);
   if (cause.differences.empty())
     return cause;
   cause.kind = CauseKind::Elsewhere;
-  std::vector<Direction> needed; // no program compiles without their candidates
-  for (const Direction &direction : {Direction{b, *runA, candidatesOf(runB->rewrites, runA->rewrites)},
-                                     Direction{a, *runB, candidatesOf(runA->rewrites, runB->rewrites)}}) {
+  for (const Direction &direction : {Direction{*b, runA, candidatesOf(runB.rewrites, runA.rewrites)},
+                                     Direction{*a, runB, candidatesOf(runA.rewrites, runB.rewrites)}}) {
     if (direction.candidates.empty())
       continue;
     Expected<Differences> without = compareWith(direction.base, direction.varied, direction.base.rewrites);
@@ -171,8 +200,14 @@ Expected<Cause> CauseSearch::find(const Side &a, const Side &b) {
       needed.push_back(direction);
     else if (!differ(*without))
       return explain(direction, std::move(cause));
+    else if (direction.candidates.front().permission != "none")
+      cause.restrictions[direction.varied.name] = direction.base.rewrites;
   }
-  if (!needed.empty())
-    return explain(needed.front(), std::move(cause));
-  return explainShared(a, *runA, b, *runB, std::move(cause));
+  return cause;
+}
+
+llvm::Error CauseSearch::findOthers(Cause &cause) {
+  if (needed.empty())
+    return findShared(cause, /*locations=*/nullptr, "");
+  return explain(needed.front(), std::move(cause)).moveInto(cause);
 }

@@ -13,7 +13,7 @@ enum class CauseKind {
   None,     ///< the results are equal
   Rewrites, ///< rewrites that one side applies and the other one does not
   Shared,   ///< rewrites that both sides apply, with other results
-  Elsewhere ///< the results differ without such rewrites, too
+  Elsewhere ///< the results differ without the rewrites of one side, too
 };
 
 struct Cause {
@@ -28,6 +28,8 @@ struct Cause {
   std::vector<ResultDiff>
       alone; ///< the results differ so if the side applies no other rewrites of these candidates
   bool aloneCompiles = false;
+  /// By side: without other rewrites than these the results differ, too. Of the kind Elsewhere.
+  std::map<std::string, std::set<Rewrite>> restrictions;
   /// Whether the results still differ if only the found ones are left out, and whether no program compiles
   /// then.
   bool othersRemain = false, neededToCompile = false;
@@ -38,7 +40,14 @@ public:
   CauseSearch(RunnerProcess &process, std::optional<Bound> bound, std::function<void(unsigned)> progress)
       : process(process), bound(std::move(bound)), progress(std::move(progress)) {}
 
+  /// The sides must live as long as the search.
   llvm::Expected<Cause> find(const Side &a, const Side &b);
+  /// Rewrites that both sides apply, at these locations or, if null, at any. To be called after `find` has
+  /// found nothing; if one is the cause, `cause` gets the kind Shared. `changedSide` is the side that
+  /// computes other values than before, A or B, or any other text.
+  llvm::Error findShared(Cause &cause, const std::set<std::string> *locations, llvm::StringRef changedSide);
+  /// The same for rewrites without which no program compiles, or, if there are none, shared ones anywhere.
+  llvm::Error findOthers(Cause &cause);
 
 private:
   using Run = RunnerProcess::Run;
@@ -54,12 +63,12 @@ private:
   };
 
   llvm::Expected<Cause> explain(const Direction &direction, Cause cause);
-  /// Rewrites that both sides apply.
-  llvm::Expected<Cause> explainShared(const Side &a, const Run &runA, const Side &b, const Run &runB,
-                                      Cause cause);
+  llvm::Error findSharedIn(const std::vector<Rewrite> &group, const Trial &trial, Cause &cause);
   /// Searches the minimal set of candidates that differs together with the background, and proves it.
   llvm::Error findAmong(const std::vector<Rewrite> &candidates, const std::set<Rewrite> &background,
-                        const Trial &trial, const Trial &proof, Cause &cause);
+                        const Trial &trial, Cause &cause);
+  /// The same trial, which runs each set once.
+  static Trial remembering(Trial trial);
   llvm::Expected<Run> run(const Side &side, const std::set<Rewrite> &only);
   llvm::Expected<Differences> compareWith(const Run &base, const Side &side, const std::set<Rewrite> &only);
   llvm::Expected<Differences> compareBoth(const Side &a, const Side &b, const std::set<Rewrite> &only);
@@ -67,6 +76,9 @@ private:
   RunnerProcess &process;
   std::optional<Bound> bound;
   std::function<void(unsigned)> progress;
+  const Side *a = nullptr, *b = nullptr;
+  Run runA, runB;
+  std::vector<Direction> needed; // no program compiles without their candidates
 };
 
 } // namespace mlir::ad::diff

@@ -40,12 +40,16 @@ const Tensor *ValueRecorder::find(Value value) const {
 
 //===- Slices ---------------------------------------------------------------===//
 
-static bool isConstant(Operation *op) { return op && matchPattern(op, m_Constant()); }
+bool mlir::ad::diff::isConstant(Operation *op) { return op && matchPattern(op, m_Constant()); }
+
+static bool isUnit(Operation *op) {
+  return op->getNumResults() > 0 && !isConstant(op) && !isa<mlir::ad::FeedOp>(op);
+}
 
 std::vector<Operation *> mlir::ad::diff::sliceUnits(Block &block) {
   std::vector<Operation *> units;
   for (Operation &op : block.without_terminator())
-    if (op.getNumResults() > 0 && !isConstant(&op) && !isa<FeedOp>(op))
+    if (isUnit(&op))
       units.push_back(&op);
   return units;
 }
@@ -60,6 +64,18 @@ static TypedAttr scalarAttribute(Type type, const Tensor &value) {
   return IntegerAttr::get(type, APInt(width, bits, false, /*implicitTrunc=*/true));
 }
 
+// Functions that are still called come along, and so does the contract of the module.
+OwningOpRef<ModuleOp> mlir::ad::diff::cloneWithoutEntry(func::FuncOp entry) {
+  auto source = entry->getParentOfType<ModuleOp>();
+  OwningOpRef<ModuleOp> module = ModuleOp::create(source.getLoc());
+  (*module)->setAttrs(source->getAttrs());
+  OpBuilder builder(module->getBodyRegion());
+  for (Operation &op : source.getOps())
+    if (&op != entry)
+      builder.clone(op);
+  return module;
+}
+
 namespace {
 
 class SliceBuilder {
@@ -68,12 +84,15 @@ public:
       : entry(entry), operations(operations), values(values), builder(entry.getContext()) {}
 
   ProgramSlice build();
+  ProgramSlice buildIsolated(ArrayRef<OperationGroup> groups);
 
 private:
   func::FuncOp makeFunction();
-  void add(Operation *op);
+  /// Gives the operation what it reads; fails if a value was not recorded.
+  LogicalResult provideOperands(Operation *op);
   LogicalResult provide(Value value);
   bool isReadOutside(Value value);
+  void addResults(size_t number, ValueRange values);
   void addReturn();
 
   func::FuncOp entry;
@@ -83,18 +102,12 @@ private:
   func::FuncOp function;
   IRMapping mapping;
   ProgramSlice slice;
-  bool complete = true;
+  SmallVector<Value> results;
 };
 
-// Functions that are still called come along, and so do the contracts of module and entry.
 func::FuncOp SliceBuilder::makeFunction() {
-  auto source = entry->getParentOfType<ModuleOp>();
-  slice.module = ModuleOp::create(source.getLoc());
-  (*slice.module)->setAttrs(source->getAttrs());
-  builder.setInsertionPointToStart(slice.module->getBody());
-  for (Operation &op : source.getOps())
-    if (&op != entry)
-      builder.clone(op);
+  slice.module = cloneWithoutEntry(entry);
+  builder.setInsertionPointToEnd(slice.module->getBody());
   auto made = func::FuncOp::create(builder, entry.getLoc(), entry.getName(), builder.getFunctionType({}, {}));
   for (NamedAttribute attribute : entry->getDiscardableAttrs())
     made->setAttr(attribute.getName(), attribute.getValue());
@@ -124,19 +137,14 @@ LogicalResult SliceBuilder::provide(Value value) {
   if (failed(function.insertArgument(index, value.getType(), attributes, value.getLoc())))
     return failure();
   mapping.map(value, function.getArgument(index));
-  slice.arguments.push_back({name, *tensor});
+  slice.arguments.push_back({name, *tensor, ""});
   return success();
 }
 
-void SliceBuilder::add(Operation *op) {
+LogicalResult SliceBuilder::provideOperands(Operation *op) {
   llvm::SetVector<Value> needed(op->operand_begin(), op->operand_end());
   getUsedValuesDefinedAbove(op->getRegions(), needed);
-  for (Value value : needed)
-    if (failed(provide(value))) {
-      complete = false;
-      return;
-    }
-  builder.clone(*op, mapping);
+  return success(llvm::all_of(needed, [&](Value value) { return succeeded(provide(value)); }));
 }
 
 bool SliceBuilder::isReadOutside(Value value) {
@@ -146,21 +154,17 @@ bool SliceBuilder::isReadOutside(Value value) {
   });
 }
 
+void SliceBuilder::addResults(size_t number, ValueRange values) {
+  for (Value value : values)
+    if (isa<ShapedType>(value.getType())) {
+      results.push_back(value);
+      slice.producers.push_back(number);
+    }
+}
+
 void SliceBuilder::addReturn() {
-  SmallVector<Value> results;
-  SmallVector<Type> types;
-  for (Operation *op : operations)
-    for (Value value : op->getResults())
-      if (isa<ShapedType>(value.getType()) && isReadOutside(value)) {
-        results.push_back(mapping.lookup(value));
-        types.push_back(value.getType());
-      }
-  if (results.empty()) {
-    complete = false;
-    return;
-  }
   func::ReturnOp::create(builder, entry.getLoc(), results);
-  function.setType(builder.getFunctionType(function.getArgumentTypes(), types));
+  function.setType(builder.getFunctionType(function.getArgumentTypes(), ValueRange(results).getTypes()));
   for (unsigned index = 0; index < results.size(); ++index)
     function.setResultAttr(index, "ad.name", builder.getStringAttr("r" + Twine(index)));
 }
@@ -169,12 +173,37 @@ ProgramSlice SliceBuilder::build() {
   if (operations.empty())
     return {};
   function = makeFunction();
-  for (Operation *op : operations)
-    if (complete)
-      add(op);
-  if (complete)
-    addReturn();
-  return complete ? std::move(slice) : ProgramSlice();
+  for (Operation *op : operations) {
+    if (failed(provideOperands(op)))
+      return {};
+    builder.clone(*op, mapping);
+  }
+  for (auto [number, op] : llvm::enumerate(operations))
+    for (Value value : op->getResults())
+      if (isReadOutside(value))
+        addResults(number, mapping.lookup(value));
+  if (results.empty())
+    return {};
+  addReturn();
+  return std::move(slice);
+}
+
+// What is cloned is not in the shared mapping, so no other group reads it.
+ProgramSlice SliceBuilder::buildIsolated(ArrayRef<OperationGroup> groups) {
+  function = makeFunction();
+  for (auto [number, group] : llvm::enumerate(groups)) {
+    if (llvm::any_of(group, [&](Operation *op) { return failed(provideOperands(op)); }))
+      continue;
+    IRMapping own = mapping;
+    Operation *last = nullptr;
+    for (Operation *op : group)
+      last = builder.clone(*op, own);
+    addResults(number, last->getResults());
+  }
+  if (results.empty())
+    return {};
+  addReturn();
+  return std::move(slice);
 }
 
 } // namespace
@@ -182,4 +211,9 @@ ProgramSlice SliceBuilder::build() {
 ProgramSlice mlir::ad::diff::makeSlice(func::FuncOp entry, ArrayRef<Operation *> operations,
                                        const ValueRecorder &values) {
   return SliceBuilder(entry, operations, values).build();
+}
+
+ProgramSlice mlir::ad::diff::makeIsolated(func::FuncOp entry, ArrayRef<OperationGroup> groups,
+                                          const ValueRecorder &values) {
+  return SliceBuilder(entry, {}, values).buildIsolated(groups);
 }

@@ -37,10 +37,18 @@ struct ProgramSlice {
   struct Argument {
     std::string name;
     reference::Tensor value;
+    std::string source; ///< of ad-runner, in place of the value, if it is not empty
   };
   OwningOpRef<ModuleOp> module; ///< null if the operations compute nothing that others read
   std::vector<Argument> arguments;
+  /// By result: which of the given operations or groups computes it.
+  std::vector<size_t> producers;
 };
+
+/// Whether it is a constant; null is none.
+bool isConstant(Operation *op);
+/// The module around `entry` without it.
+OwningOpRef<ModuleOp> cloneWithoutEntry(func::FuncOp entry);
 
 /// The operations of `block` that a slice may have or leave out: those with results, without constants, and
 /// without values of the host, which are arguments of a slice.
@@ -51,6 +59,21 @@ std::vector<Operation *> sliceUnits(Block &block);
 /// Scalars from outside become constants, tensors arguments: a compiled function neither takes nor returns
 /// scalars.
 ProgramSlice makeSlice(func::FuncOp entry, ArrayRef<Operation *> operations, const ValueRecorder &values);
+
+/// Operations of one block in their order.
+using OperationGroup = std::vector<Operation *>;
+
+/// All these groups side by side: each reads recorded values, and what its last operation computes are
+/// results. So one run shows which of them differ by themselves. Groups that did not run are left out.
+ProgramSlice makeIsolated(func::FuncOp entry, ArrayRef<OperationGroup> groups, const ValueRecorder &values);
+
+/// The derivatives of these groups of one operation each, for random cotangents. Results are the cotangents
+/// of the operands. Only operations for which `hasDerivative` holds.
+ProgramSlice makeDerivatives(func::FuncOp entry, ArrayRef<OperationGroup> groups,
+                             const ValueRecorder &values);
+/// Whether a slice may have the derivative: the operation has a rule, no regions, and only tensors of static
+/// shape, some of them of floats.
+bool hasDerivative(Operation *op);
 
 } // namespace mlir::ad::diff
 

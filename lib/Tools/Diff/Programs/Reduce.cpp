@@ -34,19 +34,22 @@ Expected<DiffReport> mlir::ad::diff::runReduce(const DiffOptions &options) {
   report.title = "ad-diff reduce " + options.inputs[0];
   report.text = "A: " + textOf(*a) + "\nB: " + textOf(*b) + "\n";
   Reduction reduction;
+  unsigned executions = 0;
   {
     ProgressLine line;
     ReduceSearch search(options, {std::move(*a), {}}, {std::move(*b), {}},
                         [&](unsigned execution) { line.show(execution); });
     if (llvm::Error error = search.find(options.output).moveInto(reduction))
       return std::move(error);
+    executions = search.getExecutions();
   }
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!reduction.differences.empty())
     report.text += "results that differ:\n" + describe(reduction.differences);
-  report.text += describe(reduction) + std::to_string(reduction.executions) + " executions, " +
+  report.text += describe(reduction) + std::to_string(executions) + " executions, " +
                  llvm::formatv("{0:f1} s\n", seconds).str();
   report.json = toJSON(reduction);
+  report.json["executions"] = static_cast<int64_t>(executions);
   report.json["seconds"] = seconds;
   report.table = makeTable(reduction);
   report.boundHolds = !options.bound || reduction.differences.empty();

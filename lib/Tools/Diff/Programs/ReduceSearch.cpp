@@ -2,8 +2,8 @@
 //
 // The parts are taken from the differentiated program before any option about numerics, precision or kernels:
 // each configuration applies its own to the part, as to the whole program.
-#include "ReduceSearch.h"
 #include "ProgramOptions.h"
+#include "ReduceLevel.h"
 #include "SourceProgram.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Support/Error.h"
@@ -17,27 +17,12 @@
 #include "llvm/Support/Path.h"
 
 #include <cmath>
-#include <numeric>
 
 using namespace mlir;
 using namespace mlir::ad::diff;
 using namespace mlir::ad::runner;
 using llvm::Error;
 using llvm::Expected;
-
-/// Units are numbered as in `units`.
-struct ReduceSearch::Level {
-  Block *block = nullptr;
-  std::vector<Operation *> units;
-  std::unique_ptr<ValueRecorder> values;
-
-  std::vector<Operation *> select(const ChangeSet &numbers) const {
-    std::vector<Operation *> selected;
-    for (size_t number : numbers)
-      selected.push_back(units[number]);
-    return selected;
-  }
-};
 
 std::optional<double> Reduction::amplification() const {
   auto largest = [](const std::vector<ResultDiff> &results) {
@@ -68,6 +53,7 @@ Error ReduceSearch::load() {
   if (!source)
     return exitError(ExitProgramError, "internal error: the text of the program does not parse");
   StringRef name = program->getSignature().entry;
+  differentiated = differentiatedOperations(*source);
   if (Error error = differentiateSource(*source, name))
     return error;
   entry = source->lookupSymbol<func::FuncOp>(name);
@@ -90,7 +76,7 @@ Expected<ReduceSearch::Differences> ReduceSearch::compare(const TemporaryFolder 
                                                           std::vector<std::string> inputs) {
   RunnerProcess process(folder, path, std::move(inputs));
   auto run = [&](const Configuration &configuration) -> Expected<RunnerProcess::Run> {
-    progress(++reduction.executions);
+    progress(++executions);
     Expected<RunnerProcess::Run> run =
         process.run(configuration.side, configuration.only ? &*configuration.only : nullptr);
     if (run && !run->failure.empty())
@@ -129,6 +115,10 @@ Expected<std::vector<std::string>> ReduceSearch::write(ProgramSlice &slice, cons
   if (entry.getName() != "main")
     words.push_back("--entry=" + entry.getName().str());
   for (const ProgramSlice::Argument &argument : slice.arguments) {
+    if (!argument.source.empty()) {
+      words.push_back("--arg=" + argument.name + "=" + argument.source);
+      continue;
+    }
     if (Error error = writeNpy(folder.file(argument.name + ".npy"), argument.value.view()))
       return std::move(error);
     llvm::SmallString<128> file(path);
@@ -141,8 +131,7 @@ Expected<std::vector<std::string>> ReduceSearch::write(ProgramSlice &slice, cons
   return words;
 }
 
-Expected<ReduceSearch::Differences> ReduceSearch::compareSlice(const Level &level, const ChangeSet &units) {
-  ProgramSlice slice = makeSlice(entry, level.select(units), *level.values);
+Expected<ReduceSearch::Differences> ReduceSearch::compareSlice(ProgramSlice slice) {
   if (!slice.module)
     return Differences();
   Expected<TemporaryFolder> folder = TemporaryFolder::create();
@@ -155,7 +144,7 @@ Expected<ReduceSearch::Differences> ReduceSearch::compareSlice(const Level &leve
 }
 
 // All files have their final content before the folder has its name.
-Error ReduceSearch::publish(ProgramSlice slice, StringRef output) {
+Error ReduceSearch::publish(ProgramSlice &slice, StringRef output) {
   llvm::SmallString<128> parent(output);
   if (std::error_code error = llvm::sys::fs::make_absolute(parent))
     return usageError("cannot find '" + output + "': " + error.message());
@@ -174,26 +163,47 @@ Error ReduceSearch::publish(ProgramSlice slice, StringRef output) {
   return folder->publish(output);
 }
 
+// The program is traced where it is, so that both traces have its text.
+Error ReduceSearch::finish(ProgramSlice slice, StringRef output) {
+  Expected<TemporaryFolder> folder = TemporaryFolder::create();
+  if (!folder)
+    return folder.takeError();
+  Expected<std::vector<std::string>> inputs = write(slice, *folder, folder->file(""));
+  if (!inputs)
+    return inputs.takeError();
+  if (!a.only && !b.only) {
+    StageSearch stages(options, *folder, std::move(*inputs));
+    executions += 2;
+    if (Error error = stages.find(a.side, b.side).moveInto(reduction.stage))
+      return error;
+  }
+  return output.empty() ? Error::success() : publish(slice, output);
+}
+
 //===- Search ---------------------------------------------------------------===//
 
 // A part that does not compile or run by itself does not count as one that differs.
-Expected<ChangeSet> ReduceSearch::minimize(const Level &level) {
-  MinimalSetSearch search([&](const ChangeSet &units) -> Expected<bool> {
-    Expected<Differences> differences = compareSlice(level, units);
-    if (differences)
-      return !differences->empty();
-    if (units.size() == level.units.size())
+Expected<bool> ReduceSearch::differs(Level &level, const ChangeSet &units) {
+  if (auto known = level.known.find(units); known != level.known.end())
+    return !known->second.empty();
+  Expected<Differences> differences = compareSlice(makeSlice(entry, level.select(units), *level.values));
+  if (!differences) {
+    if (units.size() == level.units.size() && reduction.failures == 0)
       return differences.takeError();
     llvm::consumeError(differences.takeError());
     ++reduction.failures;
-    return false;
-  });
-  ChangeSet all(level.units.size());
-  std::iota(all.begin(), all.end(), 0);
-  Expected<bool> differs = search.has(all);
-  if (!differs)
-    return differs.takeError();
-  if (!*differs)
+    differences = Differences();
+  }
+  return !(level.known[units] = std::move(*differences)).empty();
+}
+
+Expected<ChangeSet> ReduceSearch::minimizeAll(Level &level) {
+  MinimalSetSearch search([&](const ChangeSet &units) { return differs(level, units); });
+  ChangeSet all = level.all();
+  Expected<bool> whole = search.has(all);
+  if (!whole)
+    return whole.takeError();
+  if (!*whole)
     return ChangeSet();
   Expected<ChangeSet> found = search.find(all.size());
   if (!found)
@@ -207,6 +217,41 @@ Expected<ChangeSet> ReduceSearch::minimize(const Level &level) {
   if (Error error = search.dropNeedless(*found))
     return std::move(error);
   return found;
+}
+
+Expected<ChangeSet> ReduceSearch::findFewProved(Level &level, unsigned size) {
+  constexpr size_t maxTries = 3;
+  Expected<std::map<ChangeSet, Differences>> found = findFew(level, level.all(), size);
+  if (!found)
+    return found.takeError();
+  size_t tries = 0;
+  for (const auto &[group, ignored] : *found) {
+    if (tries++ == maxTries)
+      break;
+    Expected<bool> enough = differs(level, group);
+    if (!enough)
+      return enough.takeError();
+    if (!*enough)
+      continue;
+    // A single operation of the pair is not excluded if single ones differed that were not tried.
+    ChangeSet units = group;
+    MinimalSetSearch search([&](const ChangeSet &changes) { return differs(level, changes); });
+    if (level.singlesDiffer)
+      if (Error error = search.dropNeedless(units))
+        return std::move(error);
+    return units;
+  }
+  level.singlesDiffer |= size == 1 && !found->empty();
+  return ChangeSet();
+}
+
+Expected<ChangeSet> ReduceSearch::minimize(Level &level) {
+  for (unsigned size : {1u, 2u}) {
+    Expected<ChangeSet> found = findFewProved(level, size);
+    if (!found || !found->empty())
+      return found;
+  }
+  return minimizeAll(level);
 }
 
 static StringRef occasionText(Occasion occasion) { return occasion == Occasion::First ? "first" : "last"; }
@@ -236,14 +281,20 @@ Expected<bool> ReduceSearch::descend(Level &level, ChangeSet &units) {
   return false;
 }
 
-Expected<Reduction> ReduceSearch::find(StringRef output) {
-  {
-    Expected<TemporaryFolder> folder = TemporaryFolder::create();
-    if (!folder)
-      return folder.takeError();
-    if (Error error = compare(*folder, options.inputs[0], options.program).moveInto(reduction.differences))
-      return std::move(error);
+Error ReduceSearch::compareWhole(ReduceHints &hints) {
+  if (hints.differences) {
+    reduction.differences = std::move(*hints.differences);
+    return Error::success();
   }
+  Expected<TemporaryFolder> folder = TemporaryFolder::create();
+  if (!folder)
+    return folder.takeError();
+  return compare(*folder, options.inputs[0], options.program).moveInto(reduction.differences);
+}
+
+Expected<Reduction> ReduceSearch::find(StringRef output, ReduceHints hints) {
+  if (Error error = compareWhole(hints))
+    return std::move(error);
   if (reduction.differences.empty())
     return std::move(reduction);
   if (Error error = load())
@@ -252,21 +303,48 @@ Expected<Reduction> ReduceSearch::find(StringRef output) {
   if (!level)
     return level.takeError();
   reduction.units = level->units.size();
-  Expected<ChangeSet> units = minimize(*level);
+  if (hints.brief) {
+    if (Error error = findBriefly(*level, hints))
+      return std::move(error);
+    return std::move(reduction);
+  }
+  Expected<ChangeSet> units = search(*level, hints, output);
   if (!units)
     return units.takeError();
-  reduction.kind = units->empty() ? ReductionKind::Earlier : ReductionKind::Found;
-  if (units->empty())
-    return std::move(reduction);
-  for (bool deeper = true; deeper;)
-    if (Error error = descend(*level, *units).moveInto(deeper))
-      return std::move(error);
-  if (Error error = compareSlice(*level, *units).moveInto(reduction.reduced))
-    return std::move(error);
-  for (Operation *op : level->select(*units))
-    reduction.operations.push_back({op->getName().getStringRef().str(), locationText(op->getLoc())});
-  if (!output.empty())
-    if (Error error = publish(makeSlice(entry, level->select(*units), *level->values), output))
+  if (!units->empty())
+    if (Error error = report(*level, std::move(*units), output))
       return std::move(error);
   return std::move(reduction);
+}
+
+// If the differentiated program gives equal results, only derivatives of its operations are left.
+Expected<ChangeSet> ReduceSearch::search(Level &level, const ReduceHints &hints, StringRef output) {
+  Expected<ChangeSet> few = findFewProved(level, 1);
+  Expected<bool> whole = few && few->empty() ? differs(level, level.all()) : Expected<bool>(true);
+  if (!whole)
+    return whole.takeError();
+  if (!*whole) {
+    if (Error error = findDerivative(output))
+      return std::move(error);
+  } else if (few && few->empty()) {
+    few = findFewProved(level, 2);
+  }
+  reduction.isShort = few && !few->empty();
+  if (!few || reduction.isShort || reduction.kind == ReductionKind::Derivative)
+    return few;
+  Expected<bool> ended = hints.beforeLongSearch ? hints.beforeLongSearch() : false;
+  if (!ended)
+    return ended.takeError();
+  return *ended || !*whole ? ChangeSet() : minimizeAll(level);
+}
+
+Error ReduceSearch::report(Level &level, ChangeSet units, StringRef output) {
+  reduction.kind = ReductionKind::Found;
+  for (bool deeper = true; deeper;)
+    if (Error error = descend(level, units).moveInto(deeper))
+      return error;
+  reduction.reduced = level.known[units];
+  for (Operation *op : level.select(units))
+    reduction.operations.push_back(describeOperation(op));
+  return finish(makeSlice(entry, level.select(units), *level.values), output);
 }

@@ -6,21 +6,21 @@
 
 #include "ProgramSlice.h"
 #include "RunnerProcess.h"
+#include "StageSearch.h"
 #include "adjoint/Diff/MinimalSet.h"
 #include "adjoint/Runner/ProgramRun.h"
 
+#include <map>
+
 namespace mlir::ad::diff {
 
-/// A configuration, and the only rewrites that it may apply.
-struct Configuration {
-  Side side;
-  std::optional<std::set<Rewrite>> only;
-};
-
 enum class ReductionKind {
-  None,    ///< the results are equal
-  Earlier, ///< the differentiated program gives equal results
-  Found
+  None,       ///< the results are equal
+  Earlier,    ///< the differentiated program gives equal results, and so do derivatives of single operations
+  Found,      ///< the operations differ
+  Derivative, ///< the derivative of the operation differs, the operation itself does not
+  Alone,      ///< of a short search: the operation differs by itself
+  Unknown     ///< a short search found no single operation
 };
 
 struct Reduction {
@@ -30,15 +30,25 @@ struct Reduction {
   ReductionKind kind = ReductionKind::None;
   std::vector<ResultDiff> differences; ///< of the whole program
   std::vector<ResultDiff> reduced;     ///< of the reduced program
+  bool isShort = false;                ///< one operation differs by itself, or two
   std::vector<Operation> operations;   ///< of the reduced program, without constants
   std::vector<std::string> inside;     ///< the loops and branches around them, the outermost first
   size_t units = 0;                    ///< how many operations the differentiated entry has
-  unsigned executions = 0;
-  unsigned failures = 0; ///< parts of the program that a configuration could not compile or run
+  std::optional<StageFinding> stage;   ///< where the reduced program begins to differ
+  unsigned failures = 0;               ///< parts of the program that a configuration could not compile or run
 
   /// The relative difference of the program, divided by that of the reduced one; none if one of them is not
   /// positive and finite.
   std::optional<double> amplification() const;
+};
+
+/// What a caller knows of the difference.
+struct ReduceHints {
+  std::optional<std::vector<ResultDiff>> differences; ///< of the whole program
+  std::set<std::string> locations;                    ///< where the cause is
+  bool brief = false;                                 ///< only single operations, at these locations
+  /// Called if no operation differs by itself. If it returns true, the search ends.
+  std::function<llvm::Expected<bool>()> beforeLongSearch;
 };
 
 class ReduceSearch {
@@ -48,24 +58,49 @@ public:
   ~ReduceSearch();
 
   /// With `output`, writes the reduced program there, which must be an empty folder or none.
-  llvm::Expected<Reduction> find(llvm::StringRef output);
+  llvm::Expected<Reduction> find(llvm::StringRef output, ReduceHints hints = {});
+  unsigned getExecutions() const { return executions; }
 
 private:
   using Differences = std::vector<ResultDiff>;
   struct Level; // a block, with the values of one of its executions
+  using SliceMaker =
+      std::function<ProgramSlice(func::FuncOp, ArrayRef<OperationGroup>, const ValueRecorder &)>;
 
   llvm::Error load();
   llvm::Expected<Level> record(Block *block, Occasion occasion);
   llvm::Expected<Differences> compare(const TemporaryFolder &folder, const std::string &program,
                                       std::vector<std::string> inputs);
+  llvm::Error compareWhole(ReduceHints &hints);
   /// Writes the slice into `folder` as if that were `path`, and returns the options that run it.
   llvm::Expected<std::vector<std::string>> write(ProgramSlice &slice, const TemporaryFolder &folder,
                                                  llvm::StringRef path);
-  llvm::Expected<Differences> compareSlice(const Level &level, const ChangeSet &units);
+  llvm::Expected<Differences> compareSlice(ProgramSlice slice);
+  llvm::Expected<bool> differs(Level &level, const ChangeSet &units);
   /// The smallest set that differs; empty if all operations together do not.
-  llvm::Expected<ChangeSet> minimize(const Level &level);
+  llvm::Expected<ChangeSet> minimize(Level &level);
+  /// Those of these units that differ alone, or, for the size 2, with one of their producers.
+  llvm::Expected<std::map<ChangeSet, Differences>> findFew(const Level &level, const ChangeSet &among,
+                                                           unsigned size);
+  /// The first among all that differs as a program of its own, too.
+  llvm::Expected<ChangeSet> findFewProved(Level &level, unsigned size);
+  llvm::Expected<ChangeSet> minimizeAll(Level &level);
+  /// The first part of the program that differs, from the most likely kind to the least likely one.
+  llvm::Expected<ChangeSet> search(Level &level, const ReduceHints &hints, llvm::StringRef output);
+  llvm::Error report(Level &level, ChangeSet units, llvm::StringRef output);
   llvm::Expected<bool> descend(Level &level, ChangeSet &units);
-  llvm::Error publish(ProgramSlice slice, llvm::StringRef output);
+  llvm::Error finish(ProgramSlice slice, llvm::StringRef output);
+  llvm::Error publish(ProgramSlice &slice, llvm::StringRef output);
+
+  // In ReduceAlone.cpp: operations that differ by themselves.
+
+  /// The groups of units that differ in a program of all of them side by side. Where that program fails, its
+  /// halves count.
+  llvm::Expected<std::map<ChangeSet, Differences>>
+  findAlone(const Level &level, const std::vector<ChangeSet> &groups, const SliceMaker &make);
+  llvm::Error findBriefly(Level &level, const ReduceHints &hints);
+  llvm::Error findDerivative(llvm::StringRef output);
+  llvm::Expected<bool> findDerivativeIn(Block &block, std::set<std::string> &seen, llvm::StringRef output);
 
   const DiffOptions &options;
   Configuration a, b;
@@ -73,7 +108,9 @@ private:
   std::unique_ptr<runner::ProgramRun> program;
   OwningOpRef<ModuleOp> source; // differentiated and inlined
   func::FuncOp entry;
+  std::set<std::string> differentiated; // names and locations of operations that were differentiated
   Reduction reduction;
+  unsigned executions = 0;
 };
 
 /// The lines about the reduced program.

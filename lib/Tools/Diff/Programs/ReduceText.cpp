@@ -64,23 +64,35 @@ llvm::json::Value mlir::ad::diff::toJSON(const std::vector<ResultDiff> &results)
   return array;
 }
 
+static std::string measuresText(const Reduction &reduction, mlir::StringRef of) {
+  std::string text = ("results of the " + of + " that differ:\n").str() + describe(reduction.reduced);
+  if (std::optional<double> factor = reduction.amplification())
+    text += "amplification: the relative difference of the program is " + generalNumber(*factor, 3) +
+            " times as large\n";
+  if (reduction.stage)
+    text += describe(*reduction.stage);
+  if (reduction.failures > 0)
+    text += std::to_string(reduction.failures) + " parts of the program did not run by themselves\n";
+  return text;
+}
+
+static std::string operationsText(const Reduction &reduction) {
+  std::string text;
+  for (const Reduction::Operation &operation : reduction.operations)
+    text += "  " + operation.name + " at " + operation.location + "\n";
+  return text;
+}
+
 static std::string foundText(const Reduction &reduction) {
   size_t count = reduction.operations.size();
   std::string text = "reduced program: " + std::to_string(count) +
                      (count == 1 ? " operation" : " operations") +
                      (reduction.inside.empty() ? " of " + std::to_string(reduction.units) : "") +
                      (count == 1 ? "" : ", and none of them can be left out") + "\n";
-  for (const Reduction::Operation &operation : reduction.operations)
-    text += "  " + operation.name + " at " + operation.location + "\n";
+  text += operationsText(reduction);
   for (const std::string &outer : reduction.inside)
     text += "inside " + outer + "\n";
-  text += "results of the reduced program that differ:\n" + describe(reduction.reduced);
-  if (std::optional<double> factor = reduction.amplification())
-    text += "amplification: the relative difference of the program is " + generalNumber(*factor, 3) +
-            " times as large\n";
-  if (reduction.failures > 0)
-    text += std::to_string(reduction.failures) + " parts of the program did not run by themselves\n";
-  return text;
+  return text + measuresText(reduction, "reduced program");
 }
 
 std::string mlir::ad::diff::describe(const Reduction &reduction) {
@@ -90,6 +102,17 @@ std::string mlir::ad::diff::describe(const Reduction &reduction) {
   case ReductionKind::Earlier:
     return "the differentiated program gives the same results: the difference arises before, where options "
            "change what is differentiated\n";
+  case ReductionKind::Derivative:
+    return "the derivative of 1 operation differs, not the operation itself:\n" + operationsText(reduction) +
+           measuresText(reduction, "derivative for random cotangents");
+  case ReductionKind::Alone:
+    return std::string(reduction.operations.size() == 1
+                           ? "the operation itself, for its operands in the program:\n"
+                           : "these operations together, for their operands in the program:\n") +
+           operationsText(reduction) +
+           measuresText(reduction, reduction.operations.size() == 1 ? "operation" : "operations");
+  case ReductionKind::Unknown:
+    return "no single operation there differs by itself; --output reduces the program\n";
   case ReductionKind::Found:
     break;
   }
@@ -97,7 +120,7 @@ std::string mlir::ad::diff::describe(const Reduction &reduction) {
 }
 
 llvm::json::Object mlir::ad::diff::toJSON(const Reduction &reduction) {
-  constexpr StringRef kinds[] = {"none", "earlier", "found"};
+  constexpr StringRef kinds[] = {"none", "earlier", "found", "derivative", "alone", "unknown"};
   llvm::json::Array operations;
   for (const Reduction::Operation &operation : reduction.operations)
     operations.push_back(llvm::json::Object{{"operation", operation.name}, {"location", operation.location}});
@@ -107,9 +130,13 @@ llvm::json::Object mlir::ad::diff::toJSON(const Reduction &reduction) {
                             {"operations", std::move(operations)},
                             {"inside", llvm::json::Array(reduction.inside)},
                             {"units", static_cast<int64_t>(reduction.units)},
-                            {"failures", static_cast<int64_t>(reduction.failures)},
-                            {"executions", static_cast<int64_t>(reduction.executions)}};
+                            {"failures", static_cast<int64_t>(reduction.failures)}};
   if (std::optional<double> factor = reduction.amplification())
     object["amplification"] = jsonNumber(*factor);
+  if (reduction.stage)
+    object["stage"] = llvm::json::Object{{"stage", reduction.stage->stage},
+                                         {"pass", reduction.stage->pass},
+                                         {"kernels", llvm::json::Array(reduction.stage->kernels)},
+                                         {"side", reduction.stage->side}};
   return object;
 }

@@ -44,7 +44,8 @@ static std::string runnerBeside() {
 Expected<Side> mlir::ad::diff::parseSide(StringRef name, StringRef text, StringRef runner) {
   static constexpr StringRef ours[] = {"--out-dir",         "--list-rewrites", "--rewrites-only",
                                        "--rewrites-except", "--emit",          "--check-gradients",
-                                       "--bench",           "--replay",        "--help"};
+                                       "--bench",           "--replay",        "--help",
+                                       "--trace",           "--trace-tensors"};
   Side side{name.str(), text.str(), runner.empty() ? runnerBeside() : runner.str(), {}, {}};
   llvm::BumpPtrAllocator allocator;
   llvm::StringSaver saver(allocator);
@@ -128,6 +129,15 @@ static int execute(StringRef runner, llvm::ArrayRef<StringRef> arguments, llvm::
 }
 
 Expected<RunnerProcess::Run> RunnerProcess::run(const Side &side, const std::set<Rewrite> *only) {
+  return run(side, only, /*traced=*/false);
+}
+
+Expected<RunnerProcess::Run> RunnerProcess::runTraced(const Side &side) {
+  return run(side, /*only=*/nullptr, /*traced=*/true);
+}
+
+Expected<RunnerProcess::Run> RunnerProcess::run(const Side &side, const std::set<Rewrite> *only,
+                                                bool traced) {
   std::string number = std::to_string(count++), messages = folder.file("messages" + number);
   Run result;
   result.results = folder.file("results" + number);
@@ -141,6 +151,10 @@ Expected<RunnerProcess::Run> RunnerProcess::run(const Side &side, const std::set
     if (Error error = writeFile(allowed, {StringRef(formatRewrites(*only))}))
       return std::move(error);
     words.insert(words.end(), {"--rewrites-only", allowed});
+  }
+  if (traced) {
+    result.trace = folder.file("trace" + number);
+    words.insert(words.end(), {"--trace", result.trace});
   }
   std::vector<std::string> environment = environmentWith(side.environment);
   std::vector<StringRef> arguments(words.begin(), words.end()),

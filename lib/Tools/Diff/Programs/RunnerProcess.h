@@ -23,6 +23,12 @@ struct Side {
   std::vector<std::string> options;
 };
 
+/// A side, and the only rewrites that it may apply.
+struct Configuration {
+  Side side;
+  std::optional<std::set<Rewrite>> only;
+};
+
 /// Reads `text`, words as in a shell: assignments of the environment, then options of ad-runner. Options that
 /// the search needs itself are refused. `runner` is another build of ad-runner; if empty, the one next to
 /// this tool.
@@ -51,15 +57,20 @@ public:
   struct Run {
     std::string results;        ///< a folder with a .npy file for each result
     std::set<Rewrite> rewrites; ///< that were applied
+    std::string trace;          ///< a folder, of a traced run
     std::string failure;        ///< the message if there are neither results nor rewrites
   };
 
   /// Runs the program. A run that fails is an error with the side and the messages of ad-runner. With `only`,
   /// no other rewrites are applied; such a run may fail, since some programs do not compile without them.
   llvm::Expected<Run> run(const Side &side, const std::set<Rewrite> *only = nullptr);
+  /// The same with a trace, which is the folder `trace` of the result. A traced run applies all rewrites.
+  llvm::Expected<Run> runTraced(const Side &side);
   unsigned getCount() const { return count; }
 
 private:
+  llvm::Expected<Run> run(const Side &side, const std::set<Rewrite> *only, bool traced);
+
   const TemporaryFolder &folder;
   std::string program;
   std::vector<std::string> inputs;
