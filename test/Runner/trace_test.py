@@ -78,7 +78,9 @@ def check_random(folder):
 
 def check_content(folder):
     """Constants, arguments, feeds, each iteration, what is received, results; files of tensors; stages."""
-    run(*LOOP, "--trace", folder / "trace", "--trace-tensors", "u,ad.dot", "--target", "cpu")
+    warning = run(*LOOP, "--trace", folder / "trace", "--trace-tensors", "u,ad.dot,nosuch,ad.tan", "--target", "cpu")
+    if warning.count("warning") != 1 or "named 'nosuch', 'ad.tan'; records.tsv" not in warning:
+        yield f"of names that do not occur: {warning}"
     rows = records(folder / "trace")
     runs = [(row["run"], row["origin"]) for row in rows if (row["op"], row["name"]) == ("ad.tanh", "%t")]
     if runs != [("0", "recomputed"), ("1", "recomputed"), ("2", "recomputed")]:
@@ -165,6 +167,7 @@ def check_refusals(folder):
         "cannot make folder": [*LOOP, "--trace", folder / "missing/trace"],
         "--trace records one run": [*LOOP, "--trace", folder / "new", "--repeat", "2"],
         "add --trace DIR": [*LOOP, "--trace-tensors", "all"],
+        "with all, or with names separated by commas": [*LOOP, "--trace", folder / "new", "--trace-tensors", "u,"],
         "--replay needs a folder that --trace has written": ["--replay", folder / "there"],
         "--replay runs the program of the trace": ["--replay", folder / "there", LOOP[0]],
         "--replay repeats the recorded run": ["--replay", folder / "there", "--numerics", "fast"],

@@ -59,7 +59,7 @@ constexpr Conflict conflicts[] = {
     {"--check-gradients", aboutRuns, "--check-gradients prints how gradients compare, and nothing else"},
     {"--emit", aboutChecks, "--emit runs nothing"},
     {"--trace", aboutSeveralRuns, "--trace records one run"},
-    {"--trace", choicesOfRewrites, "--trace records runs that --replay can repeat"},
+    {"--trace", choicesOfRewrites, "--trace records no choice of rewrites, which --replay could not repeat"},
     {"--replay", choicesOfRewrites, "--replay repeats the recorded run"},
     {"--rewrites-only", otherRewrites, "--rewrites-only allows no rewrites but those of its file"},
     {"--replay", recorded, "--replay repeats the recorded run"},

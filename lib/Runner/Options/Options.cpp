@@ -225,6 +225,9 @@ Error OptionsReader::readOutputs(Options &options) const {
   options.emit = text(OPT_emit);
   options.trace = text(OPT_trace);
   options.traceTensors = text(OPT_trace_tensors);
+  if (has(OPT_trace_tensors) && llvm::is_contained(llvm::split(options.traceTensors, ','), StringRef()))
+    return usageError("expected --trace-tensors with all, or with names separated by commas, found '" +
+                      options.traceTensors + "'");
   options.replayFolder = text(OPT_replay);
   options.print = list.hasArg(OPT_print);
   options.traffic = list.hasArg(OPT_traffic);

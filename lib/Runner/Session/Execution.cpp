@@ -224,5 +224,8 @@ int Execution::finishTrace(int32_t status, adrt_context &context, llvm::ArrayRef
     return code;
   Error error = tracer->finish(status, context.getError(), results, report);
   int traceCode = error ? console.fail(std::move(error)) : ExitDone;
+  if (std::string warning = tracer->getWarning();
+      traceCode == ExitDone && status == ADRT_OK && !warning.empty())
+    console.warn(warning);
   return code == ExitDone ? traceCode : code;
 }

@@ -5,6 +5,7 @@
 #include "../IO/InputFile.h"
 #include "ProgramText.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/Transforms/MissingKernels.h"
 #include "adjoint/Dialect/AD/Transforms/NamedKernels.h"
 #include "adjoint/Numerics/PrecisionPolicy.h"
 #include "adjoint/Runner/Session/Compile.h"
@@ -209,10 +210,13 @@ static Error checkPolicy(StringRef precision) {
   return policy ? Error::success() : usageError("--precision: " + llvm::toString(policy.takeError()));
 }
 
-static Error checkKernels(MLIRContext *context, StringRef kernels) {
+static Error checkKernels(MLIRContext *context, const Options &options) {
   context->getOrLoadDialect<ad::ADDialect>();
-  Expected<std::vector<ad::KernelChoice>> choices = ad::parseKernelChoices(context, kernels);
-  return choices ? Error::success() : usageError("--kernel: " + llvm::toString(choices.takeError()));
+  Expected<std::vector<ad::KernelChoice>> choices = ad::parseKernelChoices(context, options.kernels);
+  if (!choices)
+    return usageError("--kernel: " + llvm::toString(choices.takeError()));
+  Expected<ad::MissingKernels> missing = ad::parseMissingKernels(context, options.missingKernels);
+  return missing ? Error::success() : usageError("--missing-kernels: " + llvm::toString(missing.takeError()));
 }
 
 Error Frontend::controlRewrites(MLIRContext *context) const {
@@ -250,7 +254,7 @@ Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
   if (Error error = controlRewrites(program.context.get()))
     return std::move(error);
   program.renewThreads();
-  if (Error error = checkKernels(program.context.get(), options.kernels))
+  if (Error error = checkKernels(program.context.get(), options))
     return std::move(error);
   program.context->printOpOnDiagnostic(false); // diagnostics show the source line instead
   program.sources = std::make_unique<llvm::SourceMgr>();

@@ -43,6 +43,7 @@ public:
   int32_t received(const char *name, llvm::ArrayRef<adrt_tensor> values, std::string &error) override;
   Error finish(int32_t status, const adrt::ErrorRecord &error, llvm::ArrayRef<adrt_tensor> results,
                const Report &report) override;
+  std::string getWarning() const override;
 
 private:
   bool isReference() const { return options.target == Target::Reference; }
@@ -52,7 +53,7 @@ private:
   Error saveArguments(const Bindings &bindings);
   Error append(StringRef folder, StringRef name, const adrt_tensor &value);
   Expected<std::string> keepTensor(const ad::diff::Record &record, const adrt_tensor &value);
-  bool isWanted(const ad::diff::Record &record) const;
+  bool isWanted(const ad::diff::Record &record);
   Error recompute(int32_t status);
   Error writeRun(int32_t status, const adrt::ErrorRecord &error, const Report &report);
   Error publish();
@@ -69,6 +70,7 @@ private:
   std::vector<Tensor> arguments; // as they were before the run
   llvm::StringMap<std::string> files;
   llvm::StringSet<> usedFiles;
+  llvm::StringSet<> foundNames; // of --trace-tensors
   llvm::StringMap<std::unique_ptr<NpyAppender>> appenders;
   uint64_t keptTensors = 0, different = 0;
 };
@@ -169,15 +171,29 @@ int32_t TraceFolder::received(const char *name, llvm::ArrayRef<adrt_tensor> valu
   return ADRT_OK;
 }
 
-bool TraceFolder::isWanted(const ad::diff::Record &record) const {
+bool TraceFolder::isWanted(const ad::diff::Record &record) {
   if (options.traceTensors.empty())
     return false;
+  bool isWanted = false;
   StringRef name = record.name, plain = name.split('(').first;
   for (StringRef wanted : llvm::split(options.traceTensors, ','))
     if (wanted == "all" || wanted == name || wanted == plain || wanted == record.op ||
-        ("%" + wanted).str() == plain)
-      return true;
-  return false;
+        ("%" + wanted).str() == plain) {
+      foundNames.insert(wanted);
+      isWanted = true;
+    }
+  return isWanted;
+}
+
+std::string TraceFolder::getWarning() const {
+  std::string lacking;
+  for (StringRef wanted : llvm::split(options.traceTensors, ','))
+    if (!wanted.empty() && wanted != "all" && !foundNames.contains(wanted))
+      lacking += (lacking.empty() ? "'" : ", '") + wanted.str() + "'";
+  if (lacking.empty())
+    return lacking;
+  return "--trace-tensors: no value and no operation of the run is named " + lacking + "; records.tsv in '" +
+         options.trace + "' lists the names";
 }
 
 Expected<std::string> TraceFolder::keepTensor(const ad::diff::Record &record, const adrt_tensor &value) {

@@ -42,6 +42,8 @@ public:
   /// The run has ended with that status and that error. The trace is complete after this call.
   virtual llvm::Error finish(int32_t status, const adrt::ErrorRecord &error,
                              llvm::ArrayRef<adrt_tensor> results, const Report &report) = 0;
+  /// What is strange about a complete trace; empty if nothing is.
+  virtual std::string getWarning() const { return {}; }
 };
 
 } // namespace mlir::ad::runner

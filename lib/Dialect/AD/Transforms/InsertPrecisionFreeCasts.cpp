@@ -4,14 +4,13 @@
 // compute in f32 and round once. Which roundings may then be skipped is the decision of ad-simplify.
 
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "adjoint/Dialect/AD/Transforms/MissingKernels.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "adjoint/Interfaces/FusableOpInterface.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/Support/DebugLog.h"
-
-#include <set>
 
 #define DEBUG_TYPE "ad-insert-precision-free-casts"
 
@@ -63,6 +62,31 @@ static Value castMarked(OpBuilder &builder, Operation *op, Value value, Value na
   return CastOp::create(builder, location, type, value, op->getAttrOfType<PermissionsAttr>("allow"));
 }
 
+// A cast has no other type, and an operation that is no kernel has none that could lack.
+static llvm::Error readEntry(MLIRContext *context, StringRef text, MissingKernels &kernels) {
+  auto [op, type] = text.trim().split(':');
+  auto name = RegisteredOperationName::lookup(("ad." + op).str(), context);
+  if (!name || !name->hasInterface<FusableOpInterface>() || op == CastOp::getOperationName().drop_front(3))
+    return llvm::createStringError("expected OP:TYPE with an operation of ad that computes tensors and is no "
+                                   "cast, but got '" +
+                                   text + "'");
+  if (!llvm::is_contained(kTypes, type))
+    return llvm::createStringError("expected f16, bf16, f8E4M3FN or f8E5M2 as the type, but got '" + text +
+                                   "'");
+  kernels.insert({("ad." + op).str(), type.str()});
+  return llvm::Error::success();
+}
+
+llvm::Expected<MissingKernels> ad::parseMissingKernels(MLIRContext *context, StringRef text) {
+  MissingKernels kernels;
+  if (text.empty())
+    return kernels;
+  for (StringRef entry : llvm::split(text, ','))
+    if (llvm::Error error = readEntry(context, entry, kernels))
+      return std::move(error);
+  return kernels;
+}
+
 namespace {
 struct InsertPrecisionFreeCastsPass
     : ad::impl::InsertPrecisionFreeCastsPassBase<InsertPrecisionFreeCastsPass> {
@@ -71,23 +95,6 @@ struct InsertPrecisionFreeCastsPass
   void getDependentDialects(DialectRegistry &registry) const override {
     InsertPrecisionFreeCastsPassBase::getDependentDialects(registry);
     NumericsLog::registerInto(registry);
-  }
-
-  // A cast has no other type, and an operation that is no kernel has none that could lack.
-  LogicalResult readEntry(StringRef text) {
-    auto [op, type] = text.trim().split(':');
-    auto name = RegisteredOperationName::lookup(("ad." + op).str(), &getContext());
-    if (!name || !name->hasInterface<FusableOpInterface>() || op == CastOp::getOperationName().drop_front(3))
-      return emitError(getOperation().getLoc()) << "option missing: expected OP:TYPE with an operation of ad "
-                                                   "that computes tensors and is no cast, but "
-                                                   "got '"
-                                                << text << "'";
-    if (!llvm::is_contained(kTypes, type))
-      return emitError(getOperation().getLoc())
-             << "option missing: expected f16, bf16, f8E4M3FN or f8E5M2 as the type, but got '" << text
-             << "'";
-    kernels.insert({("ad." + op).str(), type.str()});
-    return success();
   }
 
   // The type for which the target has no kernel of the operation; null if it has all.
@@ -124,12 +131,12 @@ struct InsertPrecisionFreeCastsPass
   }
 
   void runOnOperation() override {
-    kernels.clear();
-    SmallVector<StringRef> entries;
-    StringRef(missing).split(entries, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/true);
-    for (StringRef entry : entries)
-      if (!missing.empty() && failed(readEntry(entry)))
-        return signalPassFailure();
+    llvm::Expected<MissingKernels> parsed = parseMissingKernels(&getContext(), missing);
+    if (!parsed) {
+      emitError(getOperation().getLoc()) << "option missing: " << llvm::toString(parsed.takeError());
+      return signalPassFailure();
+    }
+    kernels = std::move(*parsed);
     SmallVector<std::pair<Operation *, Type>> found;
     getOperation()->walk([&](Operation *op) {
       if (Type type = missingType(op))
@@ -140,6 +147,6 @@ struct InsertPrecisionFreeCastsPass
       computeInF32(op, type);
   }
 
-  std::set<std::pair<std::string, std::string>> kernels;
+  MissingKernels kernels;
 };
 } // namespace
