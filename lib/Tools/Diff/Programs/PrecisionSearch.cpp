@@ -5,6 +5,7 @@
 #include "PrecisionSearch.h"
 #include "ProgramOptions.h"
 #include "adjoint/Dialect/AD/IR/ADPrecisionAttributes.h"
+#include "adjoint/Dialect/AD/IR/ADRandomOps.h"
 #include "adjoint/Interfaces/ElementwiseOpInterface.h"
 #include "adjoint/Interfaces/FusableOpInterface.h"
 #include "adjoint/Runner/StandardHooks.h"
@@ -68,12 +69,14 @@ Error PrecisionSearch::parse() {
   registry.insert<mlir::func::FuncDialect>();
   runner::standardHooks().registerDialects(registry);
   context = std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
+  context->loadDialect<ADDialect>(); // its attributes are set, also in a program without its operations
   module = mlir::parseSourceString<mlir::ModuleOp>((*text)->getBuffer(), context.get(), options.inputs[0]);
   return module ? Error::success() : exitError(runner::ExitProgramError, "");
 }
 
 std::optional<PrecisionRule> PrecisionSearch::castingRule(mlir::Operation *op) const {
-  if (!isa<FusableOpInterface, ElementwiseOpInterface>(op) || op->hasAttr(kPrecisionAttr))
+  if (!isa<FusableOpInterface, ElementwiseOpInterface>(op) || isa<CastStochasticOp>(op) ||
+      op->hasAttr(kPrecisionAttr))
     return std::nullopt;
   auto isF32 = [](mlir::Value value) {
     auto type = dyn_cast<mlir::RankedTensorType>(value.getType());
