@@ -106,6 +106,7 @@ def test_scales_are_those_of_grad_scaler(scaling, target):
         (lambda: DynamicScale(growth=1), "growth above 1"),
         (lambda: DynamicScale(backoff=1), "backoff between"),
         (lambda: DynamicScale(interval=0), "interval of at least 1"),
+        (lambda: DynamicScale(interval=float("nan")), "interval of at least 1"),
         (lambda: all_finite("f", []), "at least one gradient"),
     ],
 )

@@ -179,6 +179,7 @@ def test_an_update_is_one_kernel(tmp_path, run_script):
     "make, message",
     [
         (lambda: SGD(momentum=1.5), "momentum in"),
+        (lambda: SGD(momentum=0.5, dampening=float("nan")), "finite dampening"),
         (lambda: SGD(nesterov=True), "nesterov needs"),
         (lambda: SGD(momentum=0.9, dampening=0.1, nesterov=True), "nesterov needs"),
         (lambda: SGD(weight_decay=-1), "weight_decay of at least 0"),

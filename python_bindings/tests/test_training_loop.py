@@ -171,6 +171,12 @@ def test_parameters_without_masters_are_rounded_stochastically(target):
     [
         ({"parameters": {}}, "at least one parameter"),
         ({"steps": -1}, "steps of at least 0"),
+        ({"steps": 2.5}, "steps of at least 0"),
+        ({"seed": 2**63}, "seed of 64 bits"),
+        ({"seed": 1.5}, "seed of 64 bits"),
+        ({"loss": "no such"}, "expected names .* got 'no such'"),
+        ({"parameters": {'w"': (2,)}}, "expected names"),
+        ({"feeds": {"a b": "tensor<f32>"}}, "expected names"),
         ({"feeds": {"rate": "tensor<f32>"}}, "'rate' itself"),
     ],
 )

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 
 from . import scaling as scales
 from ._writer import Size, literal, signature, tensor
 from .optim import Optimizer, Storage, call_arguments, update_call, update_function
 from .scaling import DynamicScale, Scaling
+
+_NAME = re.compile(r"[\w.$-]+", re.ASCII)  # what MLIR takes as a name without quotes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,10 +42,15 @@ class Training:
     def __post_init__(self) -> None:
         if not self.parameters:
             raise ValueError("expected at least one parameter")
-        if self.steps < 0:
+        if not isinstance(self.steps, int) or self.steps < 0:
             raise ValueError(f"expected a number of steps of at least 0, got {self.steps!r}")
+        if not isinstance(self.seed, int) or not -(2**63) <= self.seed < 2**63:
+            raise ValueError(f"expected a seed of 64 bits, got {self.seed!r}")
         if "rate" in self.feeds:
             raise ValueError("the loop reads the feed 'rate' itself")
+        for name in [self.loss, *self.parameters, *self.feeds]:
+            if not _NAME.fullmatch(name):
+                raise ValueError(f"expected names of letters, digits, '_', '.', '$' and '-', got {name!r}")
 
 
 def training_function(name: str, training: Training) -> str:

@@ -29,6 +29,8 @@ class SGD:
 
     def __post_init__(self) -> None:
         _check_fraction("momentum", self.momentum, 1.0)
+        if not math.isfinite(self.dampening):
+            raise ValueError(f"expected a finite dampening, got {self.dampening!r}")
         _check_not_negative("weight_decay", self.weight_decay)
         if self.nesterov and (self.momentum == 0 or self.dampening != 0):
             raise ValueError("nesterov needs a momentum and no dampening")

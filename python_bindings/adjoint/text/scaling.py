@@ -1,9 +1,10 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Loss scaling as functions of the `ad` dialect.
 
-Cotangents of f16 below 2^-24 are zero. So the loss is multiplied by a scale before it is differentiated, and the update
-divides gradients by it. A dynamic scale follows torch.amp.GradScaler: a step with a gradient that is not finite is not
-made and multiplies the scale by `backoff`; `interval` steps in a row with finite gradients multiply it by `growth`.
+Cotangents in f16 that are smaller than 2^-25 become zero. So the loss is multiplied by a scale before it is
+differentiated, and the update divides gradients by it. A dynamic scale follows torch.amp.GradScaler: a step with a
+gradient that is not finite is not made and multiplies the scale by `backoff`; `interval` steps in a row with finite
+gradients multiply it by `growth`.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class DynamicScale:
             raise ValueError(f"expected a growth above 1, got {self.growth!r}")
         if not 0 < self.backoff < 1:
             raise ValueError(f"expected a backoff between 0 and 1, got {self.backoff!r}")
-        if self.interval < 1:
+        if not isinstance(self.interval, int) or self.interval < 1:
             raise ValueError(f"expected an interval of at least 1, got {self.interval!r}")
 
 
