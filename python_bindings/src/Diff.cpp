@@ -22,6 +22,25 @@ using namespace adjoint_python;
 
 namespace {
 
+/// A list that contains itself, or is nested too deeply, is a RecursionError.
+class RecursionGuard {
+public:
+  RecursionGuard() {
+    if (Py_EnterRecursiveCall(" while the items of a value are converted") != 0)
+      throw nb::python_error();
+  }
+  ~RecursionGuard() { Py_LeaveRecursiveCall(); }
+  RecursionGuard(const RecursionGuard &) = delete;
+  RecursionGuard &operator=(const RecursionGuard &) = delete;
+};
+
+int64_t convertInt(nb::handle object) {
+  int64_t value = 0;
+  if (!nb::try_cast(object, value))
+    throw nb::value_error("expected integers of at most 64 bits");
+  return value;
+}
+
 /// The trees of one call, with views of the arrays in them.
 class Trees {
 public:
@@ -74,6 +93,7 @@ diff::Value Trees::convertDict(const nb::dict &dict) {
 }
 
 diff::Value Trees::convert(nb::handle object) {
+  RecursionGuard guard;
   if (object.is_none())
     return {};
   if (nb::isinstance<nb::bool_>(object))
@@ -83,7 +103,7 @@ diff::Value Trees::convert(nb::handle object) {
   if (std::optional<adrt_tensor> found = findTensor(object))
     return diff::Value::fromTensor(*found);
   if (nb::isinstance<nb::int_>(object))
-    return diff::Value::fromInt(nb::cast<int64_t>(object));
+    return diff::Value::fromInt(convertInt(object));
   if (nb::isinstance<nb::float_>(object))
     return diff::Value::fromFloat(nb::cast<double>(object));
   if (nb::isinstance<nb::dict>(object))
@@ -160,8 +180,10 @@ nb::tuple matrixOf(nb::list arrays, const std::vector<std::string> &labels, nb::
 std::vector<diff::Record> recordsOf(nb::handle rows, Trees &trees) {
   std::vector<diff::Record> records;
   for (nb::handle row : rows) {
-    auto [kind, name, op, array] =
-        nb::cast<std::tuple<std::string, std::string, std::string, nb::object>>(row);
+    std::tuple<std::string, std::string, std::string, nb::object> cells;
+    if (!nb::try_cast(row, cells))
+      throw nb::type_error("expected records of a kind, a name, an operation and an array");
+    auto &[kind, name, op, array] = cells;
     records.push_back(diff::makeRecord(kind, trees.tensor(array), op, name));
   }
   return records;
@@ -193,7 +215,7 @@ void adjoint_python::bindDiff(nb::module_ &module) {
              nb::arg("skip_none"));
   module.def("string_type", stringType, nb::arg("value").none(), nb::arg("storage"), nb::arg("shape"),
              nb::arg("min_max"), nb::arg("limit"));
-  module.def("fingerprint", fingerprintOf, nb::arg("array"), nb::arg("storage"));
+  module.def("fingerprint", fingerprintOf, nb::arg("array").none(), nb::arg("storage"));
   module.def("matrix", matrixOf, nb::arg("arrays"), nb::arg("labels"), nb::arg("storage"));
   module.def("align", alignOf, nb::arg("left"), nb::arg("right"), nb::arg("column"), nb::arg("storage"));
 }

@@ -130,3 +130,25 @@ def test_errors():
         diff.string_type(object())
     with pytest.raises(TypeError, match="expected an array"):
         diff.fingerprint(3)
+    with pytest.raises(TypeError, match="expected an array"):
+        diff.fingerprint(None)
+    with pytest.raises(ValueError, match="at most 64 bits"):
+        diff.max_diff(2**63, 2**63)
+    with pytest.raises(TypeError, match="records of a kind, a name, an operation and an array"):
+        diff.align([("INPUT", "x")], [("INPUT", "x")])
+
+
+def test_nesting():
+    """A list that contains itself ends with an error, not with the process."""
+    inner = [np.ones(2)]
+    for _ in range(100):
+        inner = [inner]
+    assert diff.max_diff(inner, inner).abs == 0
+    endless, entries = [], {}
+    endless.append((endless,))
+    entries["a"] = entries
+    for value in (endless, entries):
+        with pytest.raises(RecursionError):
+            diff.max_diff(value, value)
+        with pytest.raises(RecursionError):
+            diff.string_type(value)
