@@ -32,10 +32,11 @@ std::string nameKey(const Record &record) {
   return record.kind + "\t" + plainName(record).str() + "\t" + std::to_string(record.run);
 }
 
-/// Of values that may have another type or other sizes in the other run. The compiler names its constants
-/// after the operations that need them, so a constant of another type is another constant.
+/// Of values that may have another type or other sizes in the other run, such as those of mixed precision.
+/// The parts of an operation and its derivative have its name, so another operation of another type is
+/// another value. The compiler names its constants after the operations that need them.
 std::string untypedKey(const Record &record) {
-  return record.kind == "INITIA" ? std::string() : nameKey(record);
+  return record.kind == "INITIA" ? std::string() : nameKey(record) + "\t" + record.op;
 }
 
 std::string typedKey(const Record &record) { return nameKey(record) + "\t" + shapeKey(record); }

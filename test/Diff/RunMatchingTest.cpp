@@ -78,6 +78,13 @@ TEST(RunMatching, AConstantOfAnotherTypeIsAnotherConstant) {
   EXPECT_EQ(matching.onlyRight, (std::vector<size_t>{0}));
 }
 
+// Such as a part of the derivative and a part of a sum.
+TEST(RunMatching, AnotherOperationOfAnotherTypeIsAnotherValue) {
+  std::vector<Record> left = {record("ad.broadcast", "%loss(2)", "1")};
+  std::vector<Record> right = {record("ad.reduce_sum", "%loss(2)", "2", 0, 1)};
+  EXPECT_TRUE(matchRuns(left, right).pairs.empty());
+}
+
 TEST(RunMatching, ANameOfAnotherTypeIsADifference) {
   Record left = record("ad.exp", "%a", "1"), right = left;
   right.dtype = "bfloat16";
