@@ -127,6 +127,41 @@ TEST(StringType, WritesDeviceTypeShapeAndRange) {
   EXPECT_EQ(stringType(Value::fromTensor(arange(ADRT_I32, {3, 4}).view()), all).substr(0, 5), "A6s3x");
 }
 
+// A tensor with these extremes and this mean. Elements above 256 have the step, those below half of it. Sums
+// of them are exact.
+static Tensor ofRange(adrt_type type, const std::vector<int64_t> &shape, double min, double max, double mean,
+                      double step) {
+  Tensor tensor = llvm::cantFail(Tensor::create(type, shape));
+  int64_t count = tensor.getElementCount(), others = count - 3;
+  double low = std::floor(mean / step) * step, below = 250;
+  double missing = mean * static_cast<double>(count) - min - max - low * static_cast<double>(others) - below;
+  auto halves = static_cast<int64_t>(std::round(2 * missing / step));
+  if (halves % 2 != 0)
+    below += step / 2;
+  low += step * static_cast<double>(halves / 2 / others);
+  int64_t raised = halves / 2 % others;
+  auto store = [&](int64_t i, double value) {
+    adrt::storeFromDouble(type, value, tensor.getData() + i * adrt::elementSize(type));
+  };
+  for (int64_t i = 0; i < others; ++i)
+    store(i, i < raised ? low + step : low);
+  for (auto [i, value] : {std::pair(others, min), {others + 1, max}, {others + 2, below}})
+    store(i, value);
+  return tensor;
+}
+
+TEST(StringType, HasTheRecordedTexts) {
+  StringTypeOptions all;
+  all.shape = all.minMax = all.device = true;
+  Tensor f32 =
+      ofRange(ADRT_F32, {2, 1024, 1152}, 240.0281982421875, 333.2430725097656, 285.0493383403518, 0x1p-15);
+  EXPECT_EQ(stringType(Value::list({Value::fromTensor(f32.view(), "T", "C")}), all),
+            "#1[CT1s2x1024x1152[240.0281982421875,333.2430725097656:A285.0493383403518]]");
+  Tensor f16 = ofRange(ADRT_F16, {32, 1024, 1152}, 234.375, 335.25, 285.04108573993045, 0.25);
+  EXPECT_EQ(stringType(Value::list({Value::fromTensor(f16.view(), "T", "G")}), all),
+            "#1[GT10s32x1024x1152[234.375,335.25:A285.04108573993045]]");
+}
+
 TEST(StringType, WritesScalarsEmptyTensorsAndNaN) {
   StringTypeOptions all;
   all.shape = all.minMax = true;

@@ -45,6 +45,30 @@ TEST_F(Values, NestedThreeTimesCountsThreeTimes) {
   EXPECT_EQ(compareValues(left, right, options).rep.front().count, 6);
 }
 
+TEST(GoldenValues, NestedThreeTimesCountThreeTimes) {
+  Tensor arange = unit::arange(ADRT_F32, {3, 4}), changed = unit::arange(ADRT_F32, {3, 4});
+  auto *values = reinterpret_cast<float *>(changed.getData());
+  const std::pair<int64_t, float> changes[] = {{1, 0.1F}, {2, 0.01F}, {3, 0.001F}, {5, 0.0001F},
+                                               {6, 1},    {10, 10},   {7, 100},    {9, 1000}};
+  for (auto [index, value] : changes)
+    values[index] += value;
+  auto nest = [](const Tensor &tensor) {
+    Value leaf = Value::fromTensor(tensor.view());
+    return Value::list({leaf, Value::tuple({leaf, Value::list({leaf})})});
+  };
+  MaxDiffOptions options;
+  options.thresholds = getUsualThresholds();
+  std::string text = stringDiff(compareValues(nest(arange), nest(changed), options));
+  EXPECT_EQ(text.substr(text.find('/')),
+            "/#24>0.0-#24>0.0001-#18>0.001-#15>0.01-#15>0.1-#9>1.0-#6>10.0-#3>100.0");
+  const double thresholds[] = {0.5, 500};
+  options.thresholds = thresholds;
+  MaxDiff diff = compareValues(nest(arange), nest(changed), options);
+  EXPECT_EQ(diff.rep.size(), 2U);
+  EXPECT_EQ(diff.rep[0].count, 12);
+  EXPECT_EQ(diff.rep[1].count, 3);
+}
+
 TEST_F(Values, OneTensorIsAListOfIt) {
   EXPECT_EQ(compareValues(expected, Value::list({got})).abs, 2);
   EXPECT_EQ(compareValues(Value::tuple({expected}), got).abs, 2);

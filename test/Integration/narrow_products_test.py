@@ -16,10 +16,9 @@ import runner  # noqa: E402
 TARGETS = ["reference", "cpu", "gpu-sim"]
 
 
-def tf32_switch(folder):
-    """Operands scaled to at most 1, a bias of up to 16."""
+def layer(folder, rows, n):
+    """Operands scaled to at most 1, a bias of up to 16: the program, its arguments, and the result in f64."""
     rng = np.random.default_rng(0)
-    rows, n = 64, 1280
     a, x = rng.normal(size=(rows, n)).astype(np.float32), rng.normal(size=(n, n)).astype(np.float32)
     a, x, b = a / a.max(), x / x.max(), ((np.arange(n) + 1) / n * 16).astype(np.float32)
     given = []
@@ -30,7 +29,11 @@ def tf32_switch(folder):
     arguments = ", ".join(f'%{name}: {type_} {{ad.name = "{name}"}}' for name, type_ in zip("axb", types))
     text = (f"func.func @main({arguments}) -> {types[0]} {{\n  %y = ad.gemm %a, %x, %b : ({', '.join(types)}) -> "
             f"{types[0]}\n  return %y : {types[0]}\n}}\n")
-    exact = a.astype(np.float64) @ x.astype(np.float64) + b
+    return text, given, a.astype(np.float64) @ x.astype(np.float64) + b
+
+
+def tf32_switch(folder):
+    text, given, exact = layer(folder, 64, 1280)
     runs = {"written": [], **{name: [f"--kernel=gemm={name}"] for name in ("tf32", "bf16x3", "bf16x6", "bf16x9")}}
     limits = {"written": (0, 2e-5), "tf32": (1e-4, 1e-2), "bf16x3": (0, 1e-4), "bf16x6": (0, 2e-5),
               "bf16x9": (0, 2e-5)}
@@ -42,6 +45,21 @@ def tf32_switch(folder):
         largest = np.max(np.abs(found[0] - exact))
         if not limits[name][0] <= largest <= limits[name][1]:
             yield f"{name}: the largest error is {largest}, expected from {limits[name][0]} to {limits[name][1]}"
+
+
+def tf32_tensor_cores(folder):
+    """The switch of kernels on a GPU is the permission `narrow`: without it, no mode multiplies in tf32."""
+    text, given, exact = layer(folder, 64, 256)
+    report = folder / "uses.json"
+    for mode, limits in {"strict": (0, 2e-5), "fast": (0, 2e-5), "fast,narrow": (1e-4, 1e-2)}.items():
+        for chip in ("sm_80", "sm_90a"):
+            found = runner.run(text, given, [("res0", "f32")], [
+                "--target", "gpu-sim", "--chip", chip, "--numerics", mode, "--numerics-report", report])["res0"]
+            largest = np.max(np.abs(found - exact))
+            if not limits[0] <= largest <= limits[1]:
+                yield f"{mode}, {chip}: the largest error is {largest}, expected from {limits[0]} to {limits[1]}"
+            if ('"tf32"' in report.read_text()) != ("narrow" in mode):
+                yield f"{mode}, {chip}: the report says {report.read_text()}"
 
 
 SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 3.0e-45, 1e-40, -1.2e-38, 3.4028235e38,
@@ -114,8 +132,9 @@ def veltkamp(folder):
 
 
 def main():
-    return checks.run_checks("narrow_products", [("tf32 switch", tf32_switch), ("special values", special_values),
-                                                 ("rounding to tf32", veltkamp)])
+    return checks.run_checks("narrow_products", [
+        ("tf32 switch", tf32_switch), ("tf32 on a GPU", tf32_tensor_cores), ("special values", special_values),
+        ("rounding to tf32", veltkamp)])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The experiments of examples/numerics, at the sizes of --quick: each figure that does not depend on the machine.
+"""The experiments of examples/numerics: each figure that does not depend on the machine. Sizes are those of --quick,
+and where the reference system recorded figures of other sizes, those too.
 
 Bounds are those of the reference system's acceptance list, which follow from steps of the types (ulp): f16 has steps of
 2^-6 in [16, 32), bf16 of 2^-3. Closes with `N run, N failed`.
@@ -16,22 +17,28 @@ import sys
 import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "test/Support"))
+sys.path[:0] = [str(ROOT / "test/Support"), str(ROOT / "examples/models")]
 sys.dont_write_bytecode = True
 
+import numpy as np
+
 import checks
+import llama
 import runner
+from llama_entries import program
+from llama_text import Config
 
 TWO_ROUNDINGS = ["GemmAdd", "FusedMatMulAdd", "MatMulAdd"]
 ONE_ROUNDING = ["GemmOnly", "CastGemmAddCast", "CastGemmOnlyCast"]
+LARGE_BIAS = {"E3 f16": 0.015625, "E3 bf16": 0.125, "E3 f32": 1.6e-5}  # one step at 16 of the types; eight of f32
 
 
-def run(name, folder, *options):
-    """The results of an experiment, after checks of its files."""
+def run(name, folder, *options, size=("--quick",), pictures=()):
+    """The results of an experiment, after checks of its files; some pictures have to be among them."""
     environment = {**os.environ, "ADJOINT_BIN": str(pathlib.Path(runner.binary("ad-runner")).parent),
                    "PYTHONDONTWRITEBYTECODE": "1"}
     script = ROOT / f"examples/numerics/{name}.py"
-    result = subprocess.run([sys.executable, script, "--quick", "--out", folder, *options], capture_output=True,
+    result = subprocess.run([sys.executable, script, *size, "--out", folder, *options], capture_output=True,
                             text=True, env=environment)
     if result.returncode:
         raise RuntimeError(f"exit code {result.returncode}: {result.stderr}")
@@ -39,6 +46,8 @@ def run(name, folder, *options):
     assert (folder / "log.txt").read_text() == result.stdout, "log.txt is not what was printed"
     assert summary["pictures"] and summary["tables"] and summary["seconds"] > 0
     assert all(term and meaning for term, meaning in summary["terms"].items())
+    missing = {f"{name}.svg" for name in pictures} - {picture["file"] for picture in summary["pictures"]}
+    assert not missing, f"no pictures {sorted(missing)}"
     for picture in summary["pictures"]:
         assert xml.etree.ElementTree.parse(folder / picture["file"]).getroot().tag.endswith("svg")
     for table in summary["tables"]:
@@ -52,9 +61,9 @@ def together(found, names):
     return any(set(names) <= set(group) for group in found["classes"])
 
 
-def check_gemm(folder):
-    """Checks 34, 36 to 38, 40 and 42."""
-    found = run("gemm_or_matmul_add", folder)
+def check_gemm(size, folder):
+    """Checks 34, 36 to 38, 40 and 42. The recorded sizes are 1280 x 256 x 256 for E1 and 1280 for E2 and E3."""
+    found = run("gemm_or_matmul_add", folder, size=size)
     for key in ("E1", "E2 f16 strict", "E2 bf16 strict", "E3 f16", "E3 bf16"):
         for names in (TWO_ROUNDINGS, ONE_ROUNDING):
             if not together(found[key], names):
@@ -64,7 +73,7 @@ def check_gemm(folder):
     for key in ("E2 f16", "E2 bf16"):
         if not together(found[key], ["MatMulAdd", "GemmOnly"]) or together(found[key], ["MatMulAdd", "GemmAdd"]):
             yield f"{key}: fast mode should add the bias to the accumulator: {found[key]['classes']}"
-    for key, bound in {"E3 f16": 0.015625, "E3 bf16": 0.125, "E3 f32": 1.6e-5}.items():
+    for key, bound in LARGE_BIAS.items():
         largest = max(found[key]["distances"].values())
         if not largest <= bound:
             yield f"{key}: {largest}, at most {bound}"
@@ -80,9 +89,10 @@ def check_gemm(folder):
         yield f"has_cast is {found['has_cast']}"
 
 
-def check_layer_norm(folder):
-    """Checks 35 and 56."""
-    found = run("layer_norm_exchange", folder)
+def check_layer_norm(size, folder):
+    """Checks 35 and 56. The recorded size is 2 x 1024 x 1152."""
+    pictures = ["mixes", "histogram-f32", "histogram-f16", "variants"]
+    found = run("layer_norm_exchange", folder, size=size, pictures=pictures)
     for element, bound in {"f32": 5e-4, "f16": 0.5}.items():
         mixes = found["mixes"][element]
         if mixes["AA"]["to_AA"] != 0 or mixes["BB"]["to_BB"] != 0:
@@ -99,7 +109,7 @@ def check_layer_norm(folder):
 
 def check_reduction(folder):
     """Checks 35 and 54."""
-    found = run("parallel_reduction", folder)
+    found = run("parallel_reduction", folder, pictures=["largest-norm", "largest-mean", "pareto-sizes", "strategies"])
     if found["orders"] != 129 or len(found["sizes"]) != 9 or set(found["deltas"]) != {"normal", "fixed", "pareto"}:
         yield f"{found['orders']} orders, sizes {found['sizes']}, {sorted(found['deltas'])}"
     for name, elements in found["deltas"].items():
@@ -114,7 +124,7 @@ def check_reduction(folder):
             yield f"{name}: {largest}"
         if any(elements[element]["2"][what] for element in elements for what in ("mean", "norm")):
             yield f"{name}: two elements depend on their order"
-    if not found["strategies"]["serial"] > 0 or not found["strategies"]["pairwise"] > 0:
+    if len({found["strategies"][name] for name in ("written", "serial", "pairwise")}) != 3:
         yield f"strategies do not differ: {found['strategies']}"
     if found["repeats"] is not True:
         yield "the same order gave other bits"
@@ -157,9 +167,42 @@ def check_llama(folder):
         yield f"f16 differs first in {found['align attention f16']['first_bits']}, expected a product"
 
 
+def check_attention(folder):
+    """Check 47 at its size, 2 x 1024 x 512 and 8 heads: fused kernels compared with single operations."""
+    config = Config(part="attention", entry="forward")
+    assert (config.batch, config.length, config.width, config.heads) == (2, 1024, 512, 8)
+    arguments, feeds = llama.inputs(config, seed=0)
+    given = llama.write_inputs(arguments, feeds, folder / "inputs")
+    text = program(config)
+    operations = ["-O0", "--fuse", "single"]
+    base = runner.run(text, given, [("y", "f32")], operations, folder=folder)["y"]
+    bounds = {("--numerics", "strict"): 0, ("--numerics", "fast"): 1e-3, ("--precision", "f16"): 1}
+    for options, bound in bounds.items():
+        largest = float(np.abs(runner.run(text, given, [("y", "f32")], options, folder=folder)["y"] - base).max())
+        if not largest <= bound or bound == 1 and not largest:
+            yield f"{options}: {largest}, at most {bound}"
+
+
 def check_emulated(name, folder):
     """The same on the emulated GPU, at a smaller size."""
     assert run(name, folder, "--target", "gpu-sim")
+
+
+def check_large_bias_emulated(folder):
+    """Check 38 on the emulated GPU."""
+    found = run("gemm_or_matmul_add", folder, "--target", "gpu-sim")
+    for key, bound in LARGE_BIAS.items():
+        if not max(found[key]["distances"].values()) <= bound:
+            yield f"{key}: {found[key]['distances']}, at most {bound}"
+        if key != "E3 f32" and together(found[key], ["GemmOnly", "GemmAdd"]):
+            yield f"{key}: the rounding of the product changed nothing"
+
+
+def check_reduction_emulated(folder):
+    """Check 54 on the emulated GPU: the same order gives the same bits."""
+    found = run("parallel_reduction", folder, "--target", "gpu-sim")
+    if found["repeats"] is not True:
+        yield "the same order gave other bits"
 
 
 def check_refusals(folder):
@@ -171,9 +214,14 @@ def check_refusals(folder):
 
 
 def main():
-    cases = [("gemm or product and sum", check_gemm), ("layer norms", check_layer_norm),
+    quick, recorded = ("--quick",), ()
+    cases = [*((f"gemm or product and sum, {size or 'recorded sizes'}", functools.partial(check_gemm, size))
+               for size in (quick, recorded)),
+             *((f"layer norms, {size or 'recorded sizes'}", functools.partial(check_layer_norm, size))
+               for size in (quick, recorded)), ("attention, recorded size", check_attention),
              ("reductions", check_reduction), ("broadcasts", check_broadcast), ("Llama", check_llama),
              ("refusals", check_refusals),
+             ("a large bias, gpu-sim", check_large_bias_emulated), ("reductions, gpu-sim", check_reduction_emulated),
              ("broadcasts, gpu-sim", functools.partial(check_emulated, "dynamic_broadcast"))]
     return checks.run_checks("numerics_experiments", cases)
 
