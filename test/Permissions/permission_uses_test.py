@@ -1,0 +1,254 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Permissions that lowerings and code generation ask for, outside of the labels of patterns. Every line of lib and
+include that does so is listed with its tests; a new one fails the scan. For each permission that a use needs:
+
+- without it the use is not reported, and the bits are those of the reference interpreter, though all others are given;
+- with what it needs alone, it is reported once or more, and the code is other code.
+
+The decisions that choose between two forms with the same bits (`CHOICES`) have both forms compared."""
+
+import functools
+import pathlib
+import re
+import subprocess
+import sys
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
+import elements  # noqa: E402
+import runner  # noqa: E402
+
+ALL = ["reorder", "algebra", "contract", "widen", "mma", "narrow", "approx", "finite"]
+# By file of lib and permission: how many lines ask for it, and the tests of this file.
+LISTED = {
+    ("Codegen/CPU/DotProducts.cpp", "mma"): (1, ["dot-product-instruction"]),
+    ("Codegen/GPU/Contraction/ContractionEmitter.cpp", "mma"): (1, ["tensor-cores sm_80", "tensor-cores sm_90a"]),
+    ("Codegen/GPU/Contraction/ContractionEmitter.cpp", "narrow"): (1, ["tf32 sm_80", "tf32 sm_90a"]),
+    ("Codegen/GPU/Contraction/ContractionMatch.cpp", "contract"): (1, ["tensor-cores sm_80", "tf32 sm_80"]),
+    ("Codegen/GPU/Contraction/ContractionMatch.cpp", "mma"): (1, ["tensor-cores sm_80", "tensor-cores sm_90a"]),
+    ("Codegen/GPU/Contraction/ContractionMatch.cpp", "narrow"): (1, ["tf32 sm_80", "tf32 sm_90a"]),
+    ("Codegen/Kernel/Contractions.cpp", "mma"): (1, ["dot-product-instruction"]),
+    ("Conversion/ADToLinalg/InterfacePatterns.cpp", "approx"): (3, ["approximate-function cpu",
+                                                                  "approximate-function gpu-sim"]),
+    ("Conversion/ADToLinalg/Models/Contraction.cpp", "mma"): (3, ["dot-product-instruction", "tensor-cores sm_80"]),
+    ("Dialect/AD/Transforms/SplitK.cpp", "mma"): (1, ["parts of f16"]),
+    ("Dialect/AD/Transforms/SplitK.cpp", "narrow"): (1, ["parts of f32"]),
+    ("Dialect/AD/Transforms/WidenOperands.cpp", "mma"): (1, ["operands of dot products"]),
+}
+# Lines that give a pattern its label, which permission_labels_test.py tests, and the definition of the modes.
+LABELS = re.compile(r"(NumericsPattern|AlgebraPattern)(<\w+>)?\(|patterns\.add<|"
+                    r"^\s*Permissions::\w+ \| Permissions::\w+\);$|exact \? Permissions::none|this->permissions\(\)")
+MODES = "Dialect/AD/IR/ADAttributes.cpp"
+
+
+#===- The scan -===#
+
+def uses(path, text):
+    """(file, permission) of each line that asks for a permission."""
+    if path == MODES:
+        return
+    for line in re.sub(r"//.*", "", text).splitlines():
+        if LABELS.search(line):
+            continue
+        names = set(re.findall(r"Permissions::(\w+)", line)) & set(ALL)
+        names |= set(re.findall(r'allowsRewrite\("[\w-]+", "(\w+)"', line)) & set(ALL)
+        if "kMmaAttr" in line and "constexpr" not in line:
+            names.add("mma")
+        yield from ((path, name) for name in names)
+
+
+def found_uses(files):
+    counts = {}
+    for path, text in files:
+        for use in uses(path, text):
+            counts[use] = counts.get(use, 0) + 1
+    return counts
+
+
+def sources():
+    return [(str(file.relative_to(root)), file.read_text()) for root in (runner.ROOT / "lib", runner.ROOT / "include")
+            for kind in ("*.cpp", "*.h") for file in sorted(root.rglob(kind))]
+
+
+def differences(files):
+    found = found_uses(files)
+    for use in sorted(found.keys() | LISTED.keys()):
+        expected = LISTED.get(use, (0, []))
+        if found.get(use, 0) != expected[0]:
+            yield (f"{use[0]} asks for {use[1]} on {found.get(use, 0)} lines, but {expected[0]} are listed in LISTED: a "
+                   "new use needs a test there")
+        yield from (f"{use[0]}: no test is named '{name}'" for name in expected[1] if name not in TESTS)
+
+
+def finds_new_uses(_folder):
+    """The scan sees a use in a file without any, and a second one in a file that has one."""
+    new = [("Transforms/New.cpp", "if (bitEnumContainsAll(allow, Permissions::reorder))")]
+    if not [text for text in differences(sources() + new) if "New.cpp" in text]:
+        yield "a new file is not found"
+    line = "\nbool b = allow == Permissions::approx;"
+    more = [(path, text + line * path.endswith("InterfacePatterns.cpp")) for path, text in sources()]
+    if not [text for text in differences(more) if "InterfacePatterns.cpp" in text]:
+        yield "a new line is not found"
+
+
+#===- Uses that change bits -===#
+
+class Use:
+    """One use: a program with `ALLOW` in the place of its permissions, what it needs, and where it is compiled."""
+
+    def __init__(self, name, needs, body, result, element, options, shape=(64, 64), pipeline=None):
+        self.name, self.needs, self.options, self.element, self.shape = name, needs, options, element, shape
+        x, result = f"tensor<{shape[0]}x{shape[1]}x{element}>", result.replace("E", element)
+        self.text = (f'func.func @main(%x: {x} {{ad.name = "x"}}, %y: {x} {{ad.name = "y"}}) -> {result} {{\n'
+                     f"  {body}\n  return %r : {result}\n}}\n").replace("T,", f"{x},").replace("T)", f"{x})")
+        self.text = self.text.replace("RESULT", result)
+        self.result = result.removesuffix(">").rsplit("x", 1)[1]
+        self.pipeline = pipeline
+
+    def program(self, permissions):
+        return self.text.replace("ALLOW", f"allow = #ad.allow<{'|'.join(permissions) or 'none'}>")
+
+    def code(self, permissions):
+        """What the compiler makes of it, without the permissions themselves."""
+        done = subprocess.run([runner.binary("ad-opt"), *self.pipeline], input=self.program(permissions),
+                              capture_output=True, text=True, check=True)
+        return re.sub(r",? ?allow = #ad\.allow<[^>]*>", "", done.stdout)
+
+    def run(self, permissions, folder):
+        rng, given = np.random.default_rng(3), []
+        for name in "xy":
+            values = elements.encode(self.element, rng.standard_normal(self.shape))
+            elements.save(folder / f"{name}.npy", self.element, values)
+            given.append(f"--arg={name}={folder / name}.npy")
+        report = folder / "uses.json"
+        found, reference = (runner.run(self.program(permissions), given, [("res0", self.result)], options)["res0"]
+                            for options in ([*self.options, "--numerics-report", report], ["--target", "reference"]))
+        reported = f'"{self.name.split()[0]}"' in report.read_text()
+        return reported, bool(np.all(elements.same_bits(self.result, found, reference)))
+
+    def used(self, permissions, folder):
+        """Problems, where the use lacks a permission."""
+        reported, equal = self.run(permissions, folder)
+        if reported:
+            yield f"was used with {'|'.join(permissions) or 'none'}"
+        if not equal:
+            yield f"other bits than the reference with {'|'.join(permissions) or 'none'}"
+
+    def check(self, folder):
+        for lacking in self.needs:
+            rest = [permission for permission in self.needs if permission != lacking]
+            yield from self.used(rest, folder)
+            reported, _ = self.run([permission for permission in ALL if permission != lacking], folder)
+            if reported:
+                yield f"was used without {lacking}"
+            if self.code(self.needs) == self.code(rest):
+                yield f"the code is the same without {lacking}"
+        # As if the use had no label: the check has to find it.
+        if not list(self.used(self.needs, folder)):
+            yield f"was not used with {'|'.join(self.needs)}"
+
+
+def product(name, needs, element, result, options, pipeline):
+    body = "%r = ad.dot %x, %y contract [1] x [1] {ALLOW, order = #ad.order<block = 512>} : (T, T) -> RESULT"
+    return Use(name, needs, body, f"tensor<64x64x{result}>", element, options, pipeline=pipeline)
+
+
+def gpu(chip):
+    return ["--target", "gpu-sim", "--chip", chip], [f"--ad-to-gpu=chip={chip}"]
+
+
+def has_avx512_bf16():
+    return "avx512_bf16" in pathlib.Path("/proc/cpuinfo").read_text()
+
+
+class Dots(Use):
+    """Only some CPUs have the instruction. Elsewhere the program is compiled for one, but cannot run."""
+
+    def run(self, permissions, folder):
+        if has_avx512_bf16():
+            return super().run(permissions, folder)
+        program, report = folder / "program.mlir", folder / "uses.json"
+        program.write_text(self.program(permissions))
+        subprocess.run([runner.binary("ad-runner"), program, "--cpu", "sapphirerapids", "--cache=off", "--emit",
+                        folder / "program.adx", "--numerics-report", report], check=True, capture_output=True)
+        return f'"{self.name}"' in report.read_text(), True
+
+
+def dots():
+    body = "%r = ad.dot %x, %y contract [1] x [1] {ALLOW, order = #ad.order<block = 512>} : (T, T) -> RESULT"
+    return Dots("dot-product-instruction", ["mma"], body, "tensor<64x64xf32>", "bf16", ["--target", "cpu"],
+                pipeline=["--ad-to-cpu=dot-products"])
+
+
+#===- Choices between forms with the same bits -===#
+
+def transformed(text, *passes):
+    return subprocess.run([runner.binary("ad-opt"), *passes], input=text, capture_output=True, text=True,
+                          check=True).stdout
+
+
+def parts(element, permission, _folder):
+    """Tensor cores need longer parts of K: fewer of them. The split itself needs reorder and contract."""
+    x = f"tensor<4x8192x{element}>"
+    counts = {}
+    for allow in ("reorder|contract", f"reorder|contract|{permission}", permission, f"reorder|{permission}",
+                  f"contract|{permission}"):
+        text = (f"func.func @main(%x: {x}, %y: {x}) -> tensor<4x4x{element}> {{\n  %r = ad.dot %x, %y contract [1] x [1] "
+                f"{{allow = #ad.allow<{allow}>, order = #ad.order<block = 512>}} : ({x}, {x}) -> tensor<4x4x{element}>\n"
+                f"  return %r : tensor<4x4x{element}>\n}}\n")
+        split = transformed(text, "--ad-split-k")
+        sizes = [int(size) for size in re.findall(rf"-> tensor<4x(\d+)x\d+x{element}>", split)]
+        counts[allow] = sizes[0] if sizes else 1
+        if "contract" not in allow.split("|") or "reorder" not in allow.split("|"):
+            if counts[allow] != 1:
+                yield f"was split with {allow}"
+    if not 1 < counts[f"reorder|contract|{permission}"] < counts["reorder|contract"]:
+        yield f"expected fewer parts with {permission}: {counts}"
+
+
+def dot_operands(_folder):
+    """With `mma`, operands of bf16 stay for the instruction; without, they are widened, which keeps all bits."""
+    x, y = "tensor<1024x64xbf16>", "tensor<1024x1024xbf16>"
+    for permission, casts in (("none", True), ("reorder|contract|narrow|widen", True), ("mma", False)):
+        text = (f"func.func @main(%x: {x}, %y: {x}) -> {y} {{\n  %r = ad.dot %x, %y contract [1] x [1] "
+                f"{{allow = #ad.allow<{permission}>, order = #ad.order<block = 512>}} : ({x}, {x}) -> {y}\n"
+                f"  return %r : {y}\n}}\n")
+        for options, expected in (("=dot-products", casts), ("", True)):
+            if ("ad.cast" in transformed(text, f"--ad-widen-operands{options}")) != expected:
+                yield f"{permission}, {options or 'no option'}: {'no ' * expected}casts"
+
+
+#===- The list -===#
+
+APPROX = "%r = ad.tanh %x {ALLOW} : RESULT"
+CPU = ["--ad-to-cpu"]
+USES = [
+    Use("approximate-function cpu", ["approx"], APPROX, "tensor<64x64xE>", "f32", ["--target", "cpu"], pipeline=CPU),
+    Use("approximate-function gpu-sim", ["approx"], APPROX, "tensor<64x64xE>", "f32", ["--target", "gpu-sim"],
+        pipeline=CPU),
+    *(product(f"tensor-cores {chip}", ["contract", "mma"], "f16", "f32", *gpu(chip)) for chip in ("sm_80", "sm_90a")),
+    *(product(f"tf32 {chip}", ["contract", "narrow"], "f32", "f32", *gpu(chip)) for chip in ("sm_80", "sm_90a")),
+    dots(),
+]
+CHOICES = {
+    "parts of f16": functools.partial(parts, "f16", "mma"),
+    "parts of f32": functools.partial(parts, "f32", "narrow"),
+    "operands of dot products": dot_operands,
+}
+TESTS = {**{use.name: use.check for use in USES}, **CHOICES}
+
+
+def main():
+    print(f"{sum(count for count, _ in LISTED.values())} lines of {len({path for path, _ in LISTED})} files ask for a "
+          f"permission outside of labels; {sum(len(use.needs) for use in USES)} permissions of {len(USES)} uses are left "
+          f"out one at a time, {len(CHOICES)} choices have both forms compared")
+    return checks.run_checks("permission_uses", [
+        ("all uses are listed", lambda folder: list(differences(sources()))), ("new uses are found", finds_new_uses),
+        *((name, lambda folder, check=check: list(check(folder))) for name, check in TESTS.items())])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
