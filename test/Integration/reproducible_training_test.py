@@ -17,10 +17,12 @@ import sys
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "test/Support"), str(ROOT / "examples/digits")]
+sys.path[:0] = [str(ROOT / "test/Support"), str(ROOT / "examples/digits"), str(ROOT / "examples/models")]
 sys.dont_write_bytecode = True
 import checks  # noqa: E402
-import llama_training  # noqa: E402
+import llama  # noqa: E402
+import llama_entries  # noqa: E402
+import llama_text  # noqa: E402
 import prepare  # noqa: E402
 import runner  # noqa: E402
 
@@ -46,6 +48,7 @@ class Digits:
 
     def __init__(self):
         self.parameters, self.streams = prepare.make_inputs("transformer", 0)
+        self.inputs = self.parameters
 
     def program(self, steps):
         text = (ROOT / "examples/digits/transformer.mlir").read_text()
@@ -57,15 +60,21 @@ class Digits:
 
 
 class Llama:
-    """The two layers of llama_training.py."""
+    """Two layers of examples/models: grouped-query attention, rotary embeddings, SwiGLU, RMS norms, Adam. The sizes are
+    small, so that the reference interpreter and the emulated GPU run it."""
 
     name = "Llama of two layers"
+    SIZES = {"part": "model", "entry": "train", "head": "separate", "optimizer": "adam", "layers": 2, "batch": 2,
+             "length": 12, "positions": 16, "width": 32, "heads": 4, "key_heads": 2, "inner": 48, "vocabulary": 24,
+             "rate": 0.01}
 
     def __init__(self, steps):
-        self.parameters, self.streams = llama_training.make_inputs(max(steps, FEW_STEPS))
+        config = llama_text.Config(**self.SIZES, steps=max(steps, FEW_STEPS))
+        self.inputs, self.streams = llama.inputs(config)
+        self.parameters = {name: self.inputs[name] for name in config.parameters()}
 
     def program(self, steps):
-        return llama_training.program(steps)
+        return llama_entries.program(llama_text.Config(**self.SIZES, steps=steps))
 
 
 class Training:
@@ -74,7 +83,7 @@ class Training:
     def __init__(self, model, precision, steps, folder):
         self.folder, self.parameters = folder, model.parameters
         (folder / "program.mlir").write_text(model.program(steps))
-        prepare.write_inputs(model.parameters, model.streams, folder / "inputs")
+        prepare.write_inputs(model.inputs, model.streams, folder / "inputs")
         self.options = (folder / "inputs/arguments").read_text().splitlines() + [f"--precision={precision}"]
 
     def run(self, options, mode="reproducible"):
@@ -124,11 +133,15 @@ def train(model, precision, steps, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=FEW_STEPS, help=f"steps of training (default: {FEW_STEPS})")
-    steps = parser.parse_args().steps
-    models = [Digits(), Llama(steps)]
-    return checks.run_checks("reproducible-training", [
-        (f"{model.name}, precision {precision}, {steps} steps", functools.partial(train, model, precision, steps))
-        for model in models for precision in PRECISIONS])
+    parser.add_argument("--only", default="", help="run only the models and precisions whose label has this text")
+    options = parser.parse_args()
+    steps, models = options.steps, [Digits(), Llama(options.steps)]
+    cases = [(f"{model.name}, precision {precision}, {steps} steps", functools.partial(train, model, precision, steps))
+             for model in models for precision in PRECISIONS]
+    chosen = [(label, case) for label, case in cases if options.only in label]
+    if not chosen:
+        parser.error(f"--only {options.only}: expected a part of {', '.join(label for label, _ in cases)}")
+    return checks.run_checks("reproducible-training", chosen)
 
 
 if __name__ == "__main__":
