@@ -76,6 +76,25 @@ def remarks(text, mode):
     return {name: int(count) for count, name in counts}
 
 
+def one_name(folder):
+    """Remarks and --list-rewrites have the same name for a pattern, of canonical forms too; it is in kebab case."""
+    lines = [f"%n = ad.neg %x : {A}", f"%a = ad.add %x, %n : {A}", f"%o = ad.neg %a : {A}", f"%m = ad.mul %n, %o : {A}",
+             f"%four = ad.constant dense<4.0> : {A}", f"%q = ad.div %m, %four : {A}",
+             f"%minus = ad.constant dense<-1.0> : {A}", f"%k = ad.mul %q, %minus : {A}",
+             f"%d = ad.cast %k : {A} -> tensor<8x16xf64>",
+             "%b = ad.cast %d : tensor<8x16xf64> -> tensor<8x16xbf16>",
+             f"%h = ad.reduce_sum %b axes [] : tensor<8x16xbf16> -> {A}", f"%r = ad.exp %h : {A}"]
+    text = copies("\n".join(lines), A, 1)
+    _, rows, _ = compile_and_run(folder, text, 1, "strict")
+    listed = {row[0] for row in rows} - {"fuse"}
+    if listed != set(remarks(text, "strict")):
+        yield f"remarks name {sorted(remarks(text, 'strict'))}, --list-rewrites names {sorted(listed)}"
+    expected = {"absorb-negation", "cancel-negations", "compose-casts", "multiply-by-exact-inverse",
+                "replace-empty-reduction", "use-negation"}
+    if not expected <= listed or any(not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name) for name in listed):
+        yield f"expected {sorted(expected)} and others in kebab case, found {sorted(listed)}"
+
+
 def written(folder, name, rows):
     file = folder / f"{name}.tsv"
     file.write_text("".join("\t".join(row) + "\n" for row in rows))
@@ -144,7 +163,7 @@ def main():
     return checks.run_checks("pattern_control", [
         *((name, functools.partial(switches, name)) for name in CASES),
         *((f"identity: {name}", functools.partial(identity, name)) for name in IDENTITIES),
-        ("two slices", slices)])
+        ("two slices", slices), ("one name", one_name)])
 
 
 if __name__ == "__main__":

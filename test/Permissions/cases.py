@@ -152,19 +152,19 @@ CASES = {
         "%r = ad.gemm %x, %y {transB} : (T, T) -> tensor<4x4xE>", "tensor<4x4xE>", ("f32", "f16"), (4, 2048)),
 
     # Canonical forms of `ad`.
-    **{("ReplaceEmptyReductionByCast", f"ad.reduce_{kind}"): elementwise(f"%r = ad.reduce_{kind} %x axes [] : T -> S", [
+    **{("replace-empty-reduction", f"ad.reduce_{kind}"): elementwise(f"%r = ad.reduce_{kind} %x axes [] : T -> S", [
         "f16", "bf16", "f8E4M3FN", "f8E5M2"], result="S") for kind in ("sum", "prod", "mean")},
-    ("AbsorbNegation", "ad.add"): elementwise("%n = ad.neg %x : T\n%r = ad.add %n, %y : T", [
+    ("absorb-negation", "ad.add"): elementwise("%n = ad.neg %x : T\n%r = ad.add %n, %y : T", [
         "f32", "f64", "f16", "bf16", "f8E4M3FN"]),
-    ("AbsorbNegation", "ad.sub"): elementwise("%n = ad.neg %y : T\n%r = ad.sub %x, %n : T", [
+    ("absorb-negation", "ad.sub"): elementwise("%n = ad.neg %y : T\n%r = ad.sub %x, %n : T", [
         "f32", "f64", "f16", "bf16", "f8E4M3FN"]),
-    **{("CancelNegations", f"ad.{kind}"): elementwise(
+    **{("cancel-negations", f"ad.{kind}"): elementwise(
         f"%n = ad.neg %x : T\n%m = ad.neg %y : T\n%r = ad.{kind} %n, %m : T", ["f32", "f64", "f16", "bf16", "f8E4M3FN"])
        for kind in ("mul", "div")},
-    **{("UseNegation", f"ad.{kind}"): elementwise(constant("c", "-1.0") + f"%r = ad.{kind} %x, %c : T", [
+    **{("use-negation", f"ad.{kind}"): elementwise(constant("c", "-1.0") + f"%r = ad.{kind} %x, %c : T", [
         "f32", "f64", "f16", "bf16", "f8E4M3FN"]) for kind in ("mul", "div")},
-    ("MultiplyByExactInverse", "ad.div"): elementwise(constant("c", "4.0") + "%r = ad.div %x, %c : T"),
-    ("ComposeCasts", "ad.cast"): elementwise(
+    ("multiply-by-exact-inverse", "ad.div"): elementwise(constant("c", "4.0") + "%r = ad.div %x, %c : T"),
+    ("compose-casts", "ad.cast"): elementwise(
         "%c = ad.cast %x : T -> S\n%r = ad.cast %c : S -> tensor<SHAPExbf16>", ["f16", "f8E4M3FN"],
         "tensor<SHAPExbf16>"),
 
@@ -242,7 +242,7 @@ FOLDS = {
 
 # Patterns that a shared class registers for operations where it cannot apply: the result has the type of the operand,
 # which is what the folder handles.
-NEVER = {("ReplaceEmptyReductionByCast", f"ad.reduce_{kind}") for kind in ("max", "min")}
+NEVER = {("replace-empty-reduction", f"ad.reduce_{kind}") for kind in ("max", "min")}
 
 # Patterns that compute no elements: of control flow, of sizes, and of operations that no program of `ad` has. The
 # campaigns of random programs compare their results too (scripts/fuzz.sh programs).

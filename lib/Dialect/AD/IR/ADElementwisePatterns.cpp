@@ -4,7 +4,7 @@
 // permissions.
 
 #include "Elementwise.h"
-#include "adjoint/Dialect/AD/IR/RewriteControl.h"
+#include "ExactPattern.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -15,8 +15,8 @@ static Type elementOf(Value value) { return getElementTypeOrSelf(value.getType()
 
 namespace {
 /// cast(cast(x)) is one cast when the inner one loses nothing.
-struct ComposeCasts : OpRewritePattern<CastOp> {
-  using OpRewritePattern::OpRewritePattern;
+struct ComposeCasts : ExactPattern<CastOp> {
+  explicit ComposeCasts(MLIRContext *context) : ExactPattern<CastOp>(context, "compose-casts") {}
 
   LogicalResult matchAndRewrite(CastOp op, PatternRewriter &rewriter) const override {
     auto inner = op.getInput().getDefiningOp<CastOp>();
@@ -30,7 +30,7 @@ struct ComposeCasts : OpRewritePattern<CastOp> {
       return rewriter.notifyMatchFailure(op, "expected integers to stay integers");
     if (from == to && !keepsEveryValue(to))
       return rewriter.notifyMatchFailure(op, "expected a type that keeps infinities");
-    if (failed(requireAllowed(rewriter, "compose-casts", "none", op)))
+    if (failed(this->requireAllowed(rewriter, op)))
       return failure();
     rewriter.replaceOpWithNewOp<CastOp>(op, op.getType(), inner.getInput(), op.getAllowAttr());
     return success();
@@ -38,8 +38,8 @@ struct ComposeCasts : OpRewritePattern<CastOp> {
 };
 
 /// x + -y is x - y, and x - -y is x + y.
-template <class From, class To> struct AbsorbNegation : OpRewritePattern<From> {
-  using OpRewritePattern<From>::OpRewritePattern;
+template <class From, class To> struct AbsorbNegation : ExactPattern<From> {
+  explicit AbsorbNegation(MLIRContext *context) : ExactPattern<From>(context, "absorb-negation") {}
 
   LogicalResult matchAndRewrite(From op, PatternRewriter &rewriter) const override {
     if (!keepsEveryValue(elementOf(op)))
@@ -51,7 +51,7 @@ template <class From, class To> struct AbsorbNegation : OpRewritePattern<From> {
     auto negation = rhs.getDefiningOp<NegOp>();
     if (!negation)
       return rewriter.notifyMatchFailure(op, "expected a negated operand");
-    if (failed(requireAllowed(rewriter, "absorb-negation", "none", op)))
+    if (failed(this->requireAllowed(rewriter, op)))
       return failure();
     rewriter.replaceOpWithNewOp<To>(op, lhs, negation.getInput(), op.getAllowAttr());
     return success();
@@ -59,8 +59,8 @@ template <class From, class To> struct AbsorbNegation : OpRewritePattern<From> {
 };
 
 /// -x * -y is x * y, and the same for quotients.
-template <class OpT> struct CancelNegations : OpRewritePattern<OpT> {
-  using OpRewritePattern<OpT>::OpRewritePattern;
+template <class OpT> struct CancelNegations : ExactPattern<OpT> {
+  explicit CancelNegations(MLIRContext *context) : ExactPattern<OpT>(context, "cancel-negations") {}
 
   LogicalResult matchAndRewrite(OpT op, PatternRewriter &rewriter) const override {
     auto lhs = op.getLhs().template getDefiningOp<NegOp>();
@@ -70,7 +70,7 @@ template <class OpT> struct CancelNegations : OpRewritePattern<OpT> {
     // Wrapping quotients differ: -MIN is MIN, and so is MIN / -1.
     if (!keepsEveryValue(elementOf(op)) || (isa<DivOp>(op.getOperation()) && isa<IntegerType>(elementOf(op))))
       return rewriter.notifyMatchFailure(op, "expected floats that keep infinities, or a product");
-    if (failed(requireAllowed(rewriter, "cancel-negations", "none", op)))
+    if (failed(this->requireAllowed(rewriter, op)))
       return failure();
     rewriter.replaceOpWithNewOp<OpT>(op, lhs.getInput(), rhs.getInput(), op.getAllowAttr());
     return success();
@@ -78,8 +78,8 @@ template <class OpT> struct CancelNegations : OpRewritePattern<OpT> {
 };
 
 /// x * -1 and x / -1 are -x.
-template <class OpT> struct UseNegation : OpRewritePattern<OpT> {
-  using OpRewritePattern<OpT>::OpRewritePattern;
+template <class OpT> struct UseNegation : ExactPattern<OpT> {
+  explicit UseNegation(MLIRContext *context) : ExactPattern<OpT>(context, "use-negation") {}
 
   LogicalResult matchAndRewrite(OpT op, PatternRewriter &rewriter) const override {
     DenseElementsAttr factor;
@@ -88,7 +88,7 @@ template <class OpT> struct UseNegation : OpRewritePattern<OpT> {
     if (!keepsEveryValue(elementOf(op)) || op.getLhs().getType() != op.getType())
       return rewriter.notifyMatchFailure(
           op, "expected a left operand of the result's type that keeps infinities");
-    if (failed(requireAllowed(rewriter, "use-negation", "none", op)))
+    if (failed(this->requireAllowed(rewriter, op)))
       return failure();
     rewriter.replaceOpWithNewOp<NegOp>(op, op.getLhs(), op.getAllowAttr());
     return success();
@@ -103,8 +103,9 @@ template <class OpT> struct UseNegation : OpRewritePattern<OpT> {
 };
 
 /// x / 2^k is x * 2^-k: both round the same real number.
-struct MultiplyByExactInverse : OpRewritePattern<DivOp> {
-  using OpRewritePattern::OpRewritePattern;
+struct MultiplyByExactInverse : ExactPattern<DivOp> {
+  explicit MultiplyByExactInverse(MLIRContext *context)
+      : ExactPattern<DivOp>(context, "multiply-by-exact-inverse") {}
 
   LogicalResult matchAndRewrite(DivOp op, PatternRewriter &rewriter) const override {
     DenseElementsAttr divisor;
@@ -114,7 +115,7 @@ struct MultiplyByExactInverse : OpRewritePattern<DivOp> {
     APFloat value = divisor.getSplatValue<APFloat>(), inverse = value;
     if (!value.getExactInverse(&inverse) || inverse.isDenormal())
       return rewriter.notifyMatchFailure(op, "expected a divisor whose inverse is exact");
-    if (failed(requireAllowed(rewriter, "multiply-by-exact-inverse", "none", op)))
+    if (failed(this->requireAllowed(rewriter, op)))
       return failure();
     Value factor = ConstantOp::create(rewriter, op.getRhs().getLoc(),
                                       DenseElementsAttr::get(divisor.getType(), inverse));

@@ -4,9 +4,9 @@
 // in docs/spec/reduction.md, reduce_c2 that of all ad.reduce_*.
 
 #include "Elementwise.h"
+#include "ExactPattern.h"
 #include "Reduction.h"
 #include "ShapeUtils.h"
-#include "adjoint/Dialect/AD/IR/RewriteControl.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
@@ -88,15 +88,16 @@ template <typename Op> static OpFoldResult foldReduction(Op op, Attribute input)
 
 namespace {
 // A reduction over no axes into the accumulator's type is an exact cast.
-template <typename Op> struct ReplaceEmptyReductionByCast : OpRewritePattern<Op> {
-  using OpRewritePattern<Op>::OpRewritePattern;
+template <typename Op> struct ReplaceEmptyReductionByCast : ExactPattern<Op> {
+  explicit ReplaceEmptyReductionByCast(MLIRContext *context)
+      : ExactPattern<Op>(context, "replace-empty-reduction") {}
 
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
     if (!op.getAxes().empty())
       return rewriter.notifyMatchFailure(op, "expected no axes");
     if (op.getInput().getType() == op.getType())
       return rewriter.notifyMatchFailure(op, "expected another element type");
-    if (failed(requireAllowed(rewriter, "replace-empty-reduction", "none", op)))
+    if (failed(this->requireAllowed(rewriter, op)))
       return failure();
     rewriter.replaceOpWithNewOp<CastOp>(op, op.getType(), op.getInput(), op.getAllowAttr());
     return success();
