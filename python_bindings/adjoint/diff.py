@@ -154,7 +154,7 @@ def align(
     left: Iterable[tuple[str, str, str, np.ndarray]],
     right: Iterable[tuple[str, str, str, np.ndarray]],
     *,
-    column: int = 60,
+    column: int = 75,
 ) -> Alignment:
     """Aligns the records of two runs. A record is (kind, name, operation, array); kinds are INITIA, INPUT, RESULT and
     OUTPUT."""

@@ -33,7 +33,7 @@ struct Alignment {
 llvm::Expected<Alignment> align(llvm::ArrayRef<Record> left, llvm::ArrayRef<Record> right);
 
 /// The width of a record in the text.
-constexpr size_t kUsualColumn = 60;
+constexpr size_t kUsualColumn = 75;
 
 /// A line for each pair: number, symbol, both records side by side, and the differences of their tensors if
 /// both were kept. Lines do not end with blanks.

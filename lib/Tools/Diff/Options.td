@@ -51,7 +51,7 @@ defm title : Value<"title", "TEXT", "A line before the table and in the picture"
 
 let Visibility = [AlignVis] in {
 defm mode : Value<"mode", "MODE", "What is recorded of programs: execute (default), every value of a run, or nodes, the operations alone; nothing runs">;
-defm column : Value<"column", "N", "The width of a record in the text (default: 60)">;
+defm column : Value<"column", "N", "The width of a record in the text (default: 75)">;
 }
 
 let Visibility = [BisectVis] in {
