@@ -222,3 +222,19 @@ func.func @large_states(%w: tensor<1024x512xf32>, %u: tensor<1024x512xf32>, %x: 
   }
   return %r#0, %r#4 : tensor<1024x512xf32>, tensor<512x1024xf32>
 }
+
+// -----
+
+// What the backward pass reads is kept in bf16: each kernel that reads it widens it, also where another kernel computes
+// it.
+// CHECK-LABEL: @kept
+// CHECK: %[[Y:.+]]:2 = ad.fusion dot {{.*}} -> (tensor<8x4xbf16>, tensor<8x4xf32>)
+// CHECK: ad.fusion reduce (%{{.+}} = %[[Y]]#{{[01]}}) {{.*}} : (tensor<8x4xbf16>) -> tensor<8xf32>
+// CHECK-NEXT: ad.cast {{.*}} : tensor<8x4xbf16> -> tensor<8x4xf32>
+func.func @kept(%x: tensor<8x16xbf16>, %w: tensor<16x4xbf16>) -> (tensor<8x4xf32>, tensor<8xf32>) {
+  %y = ad.dot %x, %w : (tensor<8x16xbf16>, tensor<16x4xbf16>) -> tensor<8x4xbf16>
+  %c = ad.cast %y : tensor<8x4xbf16> -> tensor<8x4xf32>
+  %e = ad.exp %c : tensor<8x4xf32>
+  %s = ad.reduce_sum %c axes [1] : tensor<8x4xf32> -> tensor<8xf32>
+  return %e, %s : tensor<8x4xf32>, tensor<8xf32>
+}

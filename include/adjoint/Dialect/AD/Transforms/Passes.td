@@ -386,7 +386,8 @@ def FusePass : Pass<"ad-fuse"> {
       ad.yield %1 : tensor<8x32xf32>
     }
     ```
-    Kernels convert operands that are casts of values that no kernel computes, if that moves no more bytes. A
+    Kernels convert operands that are casts of values that no kernel computes, if that moves no more bytes. Elementwise
+    and row kernels widen 16-bit floats also where another kernel computes them: it stores them in 16 bits. A
     contraction does so for an operand that it reads once for all rows of its result, or packs for all rows (CPUs). On
     GPUs, `max-converted-rows` is the number of rows of a tile: with more rows, tensor cores and asynchronous copies
     need the operand in its narrow type in memory.

@@ -97,8 +97,20 @@ static bool savesBytes(Operation *op, const ClusterGraph &graph) {
   return uses * (from - to) <= from + to;
 }
 
+// Whether the kernel that computes the operand stores it in 16 bits, rather than the wider result: what the
+// backward pass reads is kept. Contractions read the wider one (WidenOperands.cpp).
+static bool staysNarrow(Operation *op, const ClusterGraph &graph) {
+  auto from = dyn_cast<FloatType>(getElementTypeOrSelf(op->getOperand(0)));
+  auto to = dyn_cast<FloatType>(getElementTypeOrSelf(op->getResult(0)));
+  return from && to && from.getWidth() == 16 && to.getWidth() > 16 &&
+         llvm::none_of(graph.usesOf(op->getResult(0)),
+                       [](const ClusterGraph::Use &use) { return isContractionOp(use.operand->getOwner()); });
+}
+
 bool fuse::isConvertedByUsers(Operation *op, const ClusterGraph &graph, int64_t maxConvertedRows) {
-  if (!isConversion(op) || op->use_empty() || hasProducerThatConverts(op->getOperand(0), graph.getBlock()))
+  if (!isConversion(op) || op->use_empty())
+    return false;
+  if (hasProducerThatConverts(op->getOperand(0), graph.getBlock()) && !staysNarrow(op, graph))
     return false;
   auto converts = [&](OpOperand &use) { return userConverts(use, graph, maxConvertedRows); };
   bool contracted = llvm::any_of(graph.usesOf(op->getResult(0)), [](const ClusterGraph::Use &use) {

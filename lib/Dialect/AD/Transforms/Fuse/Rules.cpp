@@ -6,6 +6,7 @@
 // a transposition, stays outside.
 
 #include "Rules.h"
+#include "Conversions.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -118,6 +119,8 @@ static ComputeAt operandReadAt(Operation *member, ClusterGraph &graph) {
 static ComputeAt readThroughAt(Value value, Operation *through, Operation *member, const Cluster &cluster,
                                ClusterGraph &graph) {
   ComputeAt at = operandReadAt(member, graph);
+  if (isConversion(through))
+    return at;
   if (viewKindOf(through) == ViewKind::reshape && at == ComputeAt::row &&
       hasRowsOf(value, cluster.space, graph))
     return ComputeAt::row;
@@ -155,7 +158,9 @@ static StringRef whyNotInside(Operation *op, const Cluster &cluster, ClusterGrap
     Operation *member = use.operand->getOwner();
     if (graph.clusterOf(member) != &cluster)
       return "a user is outside the fusion";
-    if (use.through)
+    bool converts =
+        use.through && isConversion(use.through) && use.operand->get() == use.through->getResult(0);
+    if (use.through && !converts)
       return "it is read at other points than those of the fusion";
     if (isContractionOp(member))
       return "the contraction would compute it again for every tile";
