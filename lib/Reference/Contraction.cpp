@@ -135,7 +135,73 @@ static int32_t runGemm(GemmOp op, Frame &frame) {
   return frame.set(op.getResult(), convert(sum, *elementTypeOf(op.getResult().getType())));
 }
 
+//===- scaled_dot ------------------------------------------------------===//
+
+/// The largest magnitude, which is NaN if one element is.
+static float largestMagnitude(const Tensor &x) {
+  float largest = 0;
+  for (int64_t i = 0, n = x.getNumElements(); i < n; ++i)
+    largest = maximum(largest, std::fabs(x.data<float>()[i]));
+  return largest;
+}
+
+/// The largest power of two with which the magnitude is at most the greatest finite number of the type.
+static float scaleFor(float magnitude, ElementType type) {
+  if (!std::isfinite(magnitude) || magnitude == 0)
+    return 1;
+  double greatest = type == ElementType::F8E4M3FN ? 448.0 : 57344.0;
+  int exponent = 126;
+  while (exponent > -126 && std::ldexp(static_cast<double>(magnitude), exponent) > greatest)
+    --exponent;
+  return std::ldexp(1.0f, exponent);
+}
+
+namespace {
+/// An operand of ad.scaled_dot after rounding.
+struct Rounded {
+  Tensor data;
+  float scale, largest;
+
+  Rounded(const Tensor &operand, Type element, std::optional<float> given) {
+    Tensor x = convert(operand, ElementType::F32);
+    ElementType type = *elementTypeOf(element);
+    largest = largestMagnitude(x);
+    scale = given.value_or(scaleFor(largest, type));
+    data = convert(map<float>(x, [&](float a) { return a * scale; }), type);
+  }
+};
+} // namespace
+
+static Tensor scalar(float value) {
+  Tensor result(ElementType::F32, {});
+  result.data<float>()[0] = value;
+  return result;
+}
+
+static int32_t runScaledDot(ScaledDotOp op, Frame &frame) {
+  Tensor lhs = frame[op.getLhs()], rhs = frame[op.getRhs()];
+  if (int32_t status = checkPairs(op, frame, lhs, rhs, op.getLhsBatch(), op.getRhsBatch()))
+    return status;
+  if (int32_t status = checkPairs(op, frame, lhs, rhs, op.getLhsContract(), op.getRhsContract()))
+    return status;
+  auto given = [&](unsigned number) {
+    return op.getScales().empty() ? std::nullopt
+                                  : std::optional<float>(frame[op.getScales()[number]].data<float>()[0]);
+  };
+  Rounded left(lhs, op.getLhsType(), given(0)), right(rhs, op.getRhsType(), given(1));
+  Rows rows = makeRows(left.data, op.getLhsBatch(), op.getLhsContract());
+  Rows columns = makeRows(right.data, op.getRhsBatch(), op.getRhsContract());
+  if (int32_t status = frame.checkMemory(op, ElementType::F32, shapeOfProduct(rows, columns)))
+    return status;
+  float factor = (1.0f / left.scale) * (1.0f / right.scale);
+  Tensor result = map<float>(contract(rows, columns, orderOf(op)), [&](float sum) { return sum * factor; });
+  frame.set(op.getLhsLargest(), scalar(left.largest));
+  frame.set(op.getRhsLargest(), scalar(right.largest));
+  return frame.set(op.getResult(), convert(result, *elementTypeOf(op.getResult().getType())));
+}
+
 void mlir::ad::reference::registerContraction(Semantics &semantics) {
   semantics.add(runDot);
   semantics.add(runGemm);
+  semantics.add(runScaledDot);
 }

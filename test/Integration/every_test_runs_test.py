@@ -50,6 +50,7 @@ SPECIAL = {
     "reverse": ("%x axes [0] : T", "T"),
     "dot": ("%x, %y contract [1] x [1] : (T, T) -> tensor<4x4xE>", "tensor<4x4xE>"),
     "gemm": ("%x, %y {transB} : (T, T) -> tensor<4x4xE>", "tensor<4x4xE>"),
+    "scaled_dot": ("%x, %y contract [1] x [1] : (T, T) -> tensor<4x4xE>", "tensor<4x4xE>"),
     **{f"reduce_{kind}": ("%x axes [1] : T -> tensor<4xE>", "tensor<4xE>") for kind in "sum prod max min mean".split()},
     **{name: ("%x axis 1 : T", "tensor<4xi64>") for name in ("argmax", "argmin")},
     "cumsum": ("%x axis 1 : T", "T"),
@@ -91,6 +92,8 @@ def fill(text, element):
 def statement(name, element):
     body, result = operations()[name]
     results = (f"%{name}:2", f"%{name}#1") if name in DERIVATIVES else (f"%{name}", f"%{name}")
+    if name == "scaled_dot":  # the first of three results
+        results = (f"%{name}:3", f"%{name}#0")
     return f"{results[0]} = ad.{name} {fill(body, element)}", results[1], fill(result, element)
 
 

@@ -70,6 +70,8 @@ CASES = {
     ("decompose", "ad.cross_entropy"): Case("%r = ad.cross_entropy %x, %y : T, T -> tensor<24xE>", "tensor<24xE>",
                                             ("f32", "f16"), (24, 24)),
     ("decompose", "ad.clamp"): elementwise("%r = ad.clamp %x, %y, %x : T, T, T"),
+    ("decompose", "ad.scaled_dot"): Case(
+        f"%r, %l, %m = ad.scaled_dot %x, %y contract [1] x [1] : (T, T) -> {COLUMNS}", COLUMNS, ("f32", *F16), (24, 24)),
     **{("reduce-one-axis-at-a-time", f"ad.reduce_{kind}"): Case(
         f"%r = ad.reduce_{kind} %x axes [0, 1] : T -> tensor<E>", "tensor<E>", ("f32", "f16"), (24, 24))
        for kind in ("sum", "prod", "max", "min")},

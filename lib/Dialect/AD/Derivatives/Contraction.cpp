@@ -3,6 +3,7 @@
 // Derivative rules of contractions.
 
 #include "Rules.h"
+#include "adjoint/Dialect/AD/IR/ScaledDot.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -46,25 +47,37 @@ static Value withUnitAxis(Rule &rule, Value value) {
                            dynamicSizes(rule.builder, rule.loc, value), PermissionsAttr());
 }
 
+namespace {
+/// The lists of a contraction.
+struct Axes {
+  SmallVector<int64_t> lhsBatch, rhsBatch, lhsContract, rhsContract;
+};
+} // namespace
+
+// Makes the contraction of the cotangent with another operand; the flag says whether the cotangent is lhs.
+using MakeProduct = function_ref<Value(Value lhs, Value rhs, const Axes &axes, bool cotangentFirst)>;
+
 // A contraction; over an axis of size 1 after all others when there is nothing to contract, so that every
 // product of a derivative is a sum of products.
-static Value contraction(Rule &rule, Value lhs, Value rhs, ArrayRef<int64_t> lhsBatch,
-                         ArrayRef<int64_t> rhsBatch, ArrayRef<int64_t> lhsContract,
-                         ArrayRef<int64_t> rhsContract) {
-  if (!lhsContract.empty())
-    return DotOp::create(rule.builder, rule.loc, lhs, rhs, lhsBatch, rhsBatch, lhsContract, rhsContract);
-  return DotOp::create(rule.builder, rule.loc, withUnitAxis(rule, lhs), withUnitAxis(rule, rhs), lhsBatch,
-                       rhsBatch, ArrayRef<int64_t>(rankOf(lhs)), ArrayRef<int64_t>(rankOf(rhs)));
+static Value contraction(Rule &rule, Value lhs, Value rhs, Axes axes, bool cotangentFirst,
+                         MakeProduct makeProduct) {
+  if (axes.lhsContract.empty()) {
+    axes.lhsContract = {rankOf(lhs)};
+    axes.rhsContract = {rankOf(rhs)};
+    lhs = withUnitAxis(rule, lhs);
+    rhs = withUnitAxis(rule, rhs);
+  }
+  return makeProduct(lhs, rhs, axes, cotangentFirst);
 }
 
 // The contraction of the cotangent with the other side over the other's free axes has the axes: batch, own
 // free ones, and the contracted ones in the order in which the other side has them.
-static Value cotangentOf(Rule &rule, const Side &own, const Side &other) {
+static Value cotangentOf(Rule &rule, const Side &own, const Side &other, MakeProduct makeProduct) {
   int64_t batches = own.batch.size();
   SmallVector<int64_t> batch = llvm::to_vector(llvm::seq<int64_t>(0, batches));
   auto otherFree = llvm::seq<int64_t>(other.freeInResult, other.freeInResult + other.free.size());
-  Value product = contraction(rule, rule.cotangent, inTypeOf(rule, other.value), batch, other.batch,
-                              llvm::to_vector(otherFree), other.free);
+  Axes axes{batch, SmallVector<int64_t>(other.batch), llvm::to_vector(otherFree), other.free};
+  Value product = contraction(rule, rule.cotangent, other.value, axes, /*cotangentFirst=*/true, makeProduct);
 
   SmallVector<int64_t> ownAxes(own.batch);
   ownAxes.append(own.free);
@@ -85,7 +98,7 @@ static Value cotangentOf(Rule &rule, const Side &own, const Side &other) {
 
 // For the right side the cotangent is the second operand where that saves a transposition: lhs^T * g of a
 // matrix product.
-static Value cotangentOfRhs(Rule &rule, const Side &lhs, const Side &rhs) {
+static Value cotangentOfRhs(Rule &rule, const Side &lhs, const Side &rhs, MakeProduct makeProduct) {
   int64_t batches = lhs.batch.size();
   SmallVector<int64_t> batch = llvm::to_vector(llvm::seq<int64_t>(0, batches));
   SmallVector<int64_t> inOrder = llvm::to_vector(llvm::seq<int64_t>(0, rankOf(rhs.value)));
@@ -93,23 +106,87 @@ static Value cotangentOfRhs(Rule &rule, const Side &lhs, const Side &rhs) {
   wanted.append(rhs.contract.begin(), rhs.contract.end());
   wanted.append(rhs.free);
   if (wanted != inOrder || !llvm::is_sorted(lhs.contract))
-    return cotangentOf(rule, rhs, lhs);
+    return cotangentOf(rule, rhs, lhs, makeProduct);
   auto lhsFree = llvm::seq<int64_t>(lhs.freeInResult, lhs.freeInResult + lhs.free.size());
-  return contraction(rule, inTypeOf(rule, lhs.value), rule.cotangent, lhs.batch, batch, lhs.free,
-                     llvm::to_vector(lhsFree));
+  Axes axes{SmallVector<int64_t>(lhs.batch), batch, lhs.free, llvm::to_vector(lhsFree)};
+  return contraction(rule, lhs.value, rule.cotangent, axes, /*cotangentFirst=*/false, makeProduct);
 }
 
-static LogicalResult dotRule(DotOp op, Rule &rule) {
+// The cotangents of both operands; each function makes that of one.
+template <typename OpT> static void giveOperands(OpT op, Rule &rule, MakeProduct forLhs, MakeProduct forRhs) {
   Side lhs(op.getLhs(), op.getLhsBatch(), op.getLhsContract());
   Side rhs(op.getRhs(), op.getRhsBatch(), op.getRhsContract());
   lhs.freeInResult = lhs.batch.size();
   rhs.freeInResult = lhs.freeInResult + lhs.free.size();
   if (rule.wants(0))
-    rule.give(0, cotangentOf(rule, lhs, rhs));
+    rule.give(0, cotangentOf(rule, lhs, rhs, forLhs));
   if (rule.wants(1))
-    rule.give(1, cotangentOfRhs(rule, lhs, rhs));
+    rule.give(1, cotangentOfRhs(rule, lhs, rhs, forRhs));
+}
+
+static LogicalResult dotRule(DotOp op, Rule &rule) {
+  auto makeProduct = [&](Value lhs, Value rhs, const Axes &axes, bool) -> Value {
+    return DotOp::create(rule.builder, rule.loc, inTypeOf(rule, lhs), inTypeOf(rule, rhs), axes.lhsBatch,
+                         axes.rhsBatch, axes.lhsContract, axes.rhsContract);
+  };
+  giveOperands(op, rule, makeProduct, makeProduct);
   return success();
 }
+
+//===- scaled_dot -===//
+
+// The products are rounded to 8 bits, too. The largest magnitudes are the cotangents of the scales.
+static void scaledDotRule(ScaledDotOp op, Rule &rule) {
+  Value cotangentScale;
+  unsigned count = op.getScales().size();
+  bool wantsMagnitude = count == 3 && rule.wants(4);
+  Value magnitude =
+      wantsMagnitude || count == 2 ? largestMagnitude(rule.builder, rule.loc, rule.cotangent) : Value();
+  if (count == 2 && (rule.wants(0) || rule.wants(1)))
+    cotangentScale = scaleOfMagnitude(rule.builder, rule.loc, magnitude, op.getCotangentType());
+  else if (count == 3)
+    cotangentScale = op.getScales()[2];
+  auto makeFor = [&](unsigned own) {
+    return [&, own](Value lhs, Value rhs, const Axes &axes, bool cotangentFirst) -> Value {
+      SmallVector<Value> scales;
+      if (count > 0)
+        scales = {cotangentScale, op.getScales()[1 - own]};
+      SmallVector<Type> types = {op.getCotangentType(), own == 0 ? op.getRhsType() : op.getLhsType()};
+      if (!cotangentFirst) {
+        std::reverse(scales.begin(), scales.end());
+        std::reverse(types.begin(), types.end());
+      }
+      types.push_back(op.getCotangentType());
+      auto product = ScaledDotOp::create(rule.builder, rule.loc, lhs, rhs, scales, types,
+                                         getElementTypeOrSelf(op->getOperand(own).getType()), axes.lhsBatch,
+                                         axes.rhsBatch, axes.lhsContract, axes.rhsContract);
+      return product.getResult();
+    };
+  };
+  giveOperands(op, rule, makeFor(0), makeFor(1));
+  if (count > 0 && rule.wants(2))
+    rule.give(2, op.getLhsLargest());
+  if (count > 0 && rule.wants(3))
+    rule.give(3, op.getRhsLargest());
+  if (wantsMagnitude)
+    rule.give(4, magnitude);
+}
+
+namespace {
+/// The magnitudes, results 1 and 2, pass no cotangents on.
+struct ScaledDotModel : DifferentiableOpInterface::ExternalModel<ScaledDotModel, ScaledDotOp> {
+  LogicalResult vjp(Operation *op, OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> wanted,
+                    SmallVectorImpl<Value> &operandCotangents) const {
+    SmallVector<Value> given(op->getNumOperands());
+    if (Value cotangent = cotangents[0]) {
+      Rule rule(builder, op, cotangent, wanted, given);
+      scaledDotRule(cast<ScaledDotOp>(op), rule);
+    }
+    operandCotangents.append(given.begin(), given.end());
+    return success();
+  }
+};
+} // namespace
 
 //===- gemm -===//
 
@@ -145,4 +222,5 @@ static LogicalResult gemmRule(GemmOp op, Rule &rule) {
 void ad::attachContractionRules(MLIRContext *context) {
   attachRule<DotOp, dotRule>(context);
   attachRule<GemmOp, gemmRule>(context);
+  ScaledDotOp::attachInterface<ScaledDotModel>(*context);
 }

@@ -3,7 +3,7 @@
 // Contractions: verifiers, sizes, builders and the assembly of ad.dot. Labels are those of
 // docs/spec/contraction.md.
 
-#include "ShapeUtils.h"
+#include "DotAxes.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -39,39 +39,7 @@ void ADDialect::registerContractionOps() {
       >();
 }
 
-namespace {
-// The four lists of ad.dot.
-struct DotAxes {
-  SmallVector<int64_t> lhsBatch, rhsBatch, lhsContract, rhsContract;
-
-  static DotAxes of(DotOp op) {
-    return {llvm::to_vector(op.getLhsBatch()), llvm::to_vector(op.getRhsBatch()),
-            llvm::to_vector(op.getLhsContract()), llvm::to_vector(op.getRhsContract())};
-  }
-
-  bool operator==(const DotAxes &other) const {
-    return lhsBatch == other.lhsBatch && rhsBatch == other.rhsBatch && lhsContract == other.lhsContract &&
-           rhsContract == other.rhsContract;
-  }
-
-  // The axes of NumPy's matmul. A stack of matrices meets one matrix or vector, or a stack of the same rank;
-  // none where NumPy would repeat the left operand or there is nothing to contract.
-  static std::optional<DotAxes> ofMatmul(int64_t lhsRank, int64_t rhsRank) {
-    if (lhsRank < 1 || rhsRank < 1)
-      return std::nullopt;
-    if (rhsRank > 2 && lhsRank != 1 && lhsRank != rhsRank)
-      return std::nullopt;
-    DotAxes axes;
-    if (rhsRank > 2 && lhsRank == rhsRank)
-      axes.lhsBatch = axes.rhsBatch = llvm::to_vector(llvm::seq<int64_t>(0, lhsRank - 2));
-    axes.lhsContract = {lhsRank - 1};
-    axes.rhsContract = {std::max<int64_t>(rhsRank - 2, 0)};
-    return axes;
-  }
-};
-} // namespace
-
-static SmallVector<int64_t> freeAxes(int64_t rank, ArrayRef<int64_t> batch, ArrayRef<int64_t> contract) {
+SmallVector<int64_t> ad::freeAxes(int64_t rank, ArrayRef<int64_t> batch, ArrayRef<int64_t> contract) {
   SmallVector<int64_t> axes;
   for (int64_t axis = 0; axis < rank; ++axis)
     if (!llvm::is_contained(batch, axis) && !llvm::is_contained(contract, axis))
@@ -120,9 +88,8 @@ static LogicalResult verifyPairs(ArrayRef<int64_t> lhsAxes, ArrayRef<int64_t> rh
   return success();
 }
 
-// The shape of the result, after all checks of axes and sizes.
-static FailureOr<SmallVector<int64_t>> inferDotShape(ArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs,
-                                                     const DotAxes &axes, EmitError error) {
+FailureOr<SmallVector<int64_t>> ad::inferDotShape(ArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs,
+                                                  const DotAxes &axes, EmitError error) {
   if (axes.lhsBatch.size() != axes.rhsBatch.size() ||
       axes.lhsContract.size() != axes.rhsContract.size()) // dot_c2
     return error() << "expected as many batch and contracting axes of both operands, but got "
@@ -157,19 +124,31 @@ LogicalResult DotOp::verify() {
   return success();
 }
 
+OrderAttr ad::canonicalOrderOfDot(RankedTensorType lhs, RankedTensorType rhs, const DotAxes &axes) {
+  int64_t used = axes.lhsBatch.size() + axes.lhsContract.size();
+  bool noFreeAxis = lhs.getRank() == used && rhs.getRank() == used;
+  MLIRContext *context = lhs.getContext();
+  return noFreeAxis ? OrderAttr::canonicalLanes(context) : OrderAttr::canonicalBlocks(context);
+}
+
 OrderAttr DotOp::getCanonicalOrder() {
-  int64_t used = getLhsBatch().size() + getLhsContract().size();
-  bool noFreeAxis = getLhs().getType().getRank() == used && getRhs().getType().getRank() == used;
-  return noFreeAxis ? OrderAttr::canonicalLanes(getContext()) : OrderAttr::canonicalBlocks(getContext());
+  return canonicalOrderOfDot(getLhs().getType(), getRhs().getType(), DotAxes::of(*this));
+}
+
+SmallVector<OpFoldResult> ad::sizesOfDot(OpBuilder &builder, Location loc, Value lhs, Value rhs,
+                                         const DotAxes &axes) {
+  SmallVector<int64_t> left = axes.lhsBatch;
+  llvm::append_range(
+      left, freeAxes(cast<RankedTensorType>(lhs.getType()).getRank(), axes.lhsBatch, axes.lhsContract));
+  SmallVector<OpFoldResult> sizes = selectSizes(builder, loc, lhs, left);
+  llvm::append_range(sizes, selectSizes(builder, loc, rhs,
+                                        freeAxes(cast<RankedTensorType>(rhs.getType()).getRank(),
+                                                 axes.rhsBatch, axes.rhsContract)));
+  return sizes;
 }
 
 LogicalResult DotOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  SmallVector<int64_t> left = llvm::to_vector(getLhsBatch());
-  llvm::append_range(left, freeAxes(getLhs().getType().getRank(), getLhsBatch(), getLhsContract()));
-  SmallVector<OpFoldResult> sizes = selectSizes(builder, getLoc(), getLhs(), left);
-  llvm::append_range(sizes,
-                     selectSizes(builder, getLoc(), getRhs(),
-                                 freeAxes(getRhs().getType().getRank(), getRhsBatch(), getRhsContract())));
+  SmallVector<OpFoldResult> sizes = sizesOfDot(builder, getLoc(), getLhs(), getRhs(), DotAxes::of(*this));
   shapes.push_back(normalizeSizes(builder, getLoc(), getType(), sizes));
   return success();
 }
@@ -196,36 +175,6 @@ void DotOp::build(OpBuilder &builder, OperationState &state, Value lhs, Value rh
 
 //===- Assembly -===//
 
-static ParseResult parseAxisList(OpAsmParser &parser, SmallVectorImpl<int64_t> &axes) {
-  return parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square,
-                                        [&] { return parser.parseInteger(axes.emplace_back()); });
-}
-
-// `keyword [..] x [..]`, if it is present.
-static ParseResult parseAxisPair(OpAsmParser &parser, StringRef keyword, SmallVectorImpl<int64_t> &lhs,
-                                 SmallVectorImpl<int64_t> &rhs, bool &written) {
-  if (failed(parser.parseOptionalKeyword(keyword)))
-    return success();
-  written = true;
-  return failure(parseAxisList(parser, lhs) || parser.parseKeyword("x") || parseAxisList(parser, rhs));
-}
-
-// The axes of matmul for the ranks of the parsed operands.
-static ParseResult resolveMatmulAxes(OpAsmParser &parser, SMLoc loc, TypeRange types, DotAxes &axes) {
-  SmallVector<int64_t> ranks;
-  for (Type type : types)
-    if (auto tensor = dyn_cast<RankedTensorType>(type))
-      ranks.push_back(tensor.getRank());
-  if (ranks.size() != 2)
-    return success(); // the verifier says what is wrong with the operands
-  std::optional<DotAxes> matmul = DotAxes::ofMatmul(ranks[0], ranks[1]);
-  if (!matmul)
-    return parser.emitError(loc, "expected batch and contract lists, since matmul of ranks ")
-           << ranks[0] << " and " << ranks[1] << " has no default";
-  axes = *matmul;
-  return success();
-}
-
 ParseResult DotOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::UnresolvedOperand, 2> operands(2);
   DotAxes axes;
@@ -233,15 +182,14 @@ ParseResult DotOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<Type> operandTypes;
   SMLoc loc = parser.getCurrentLocation(), attributesLoc;
   if (parser.parseOperand(operands[0]) || parser.parseComma() || parser.parseOperand(operands[1]) ||
-      parseAxisPair(parser, "batch", axes.lhsBatch, axes.rhsBatch, written) ||
-      parseAxisPair(parser, "contract", axes.lhsContract, axes.rhsContract, written))
+      axes.parse(parser, written))
     return failure();
   attributesLoc = parser.getCurrentLocation();
   if (parser.parseOptionalAttrDict(result.attributes) ||
       failed(verifyInherentAttrs(result.name, result.attributes,
                                  [&] { return parser.emitError(attributesLoc) << "'ad.dot' op "; })) ||
       parser.parseColon() || parseSignature(parser, operandTypes, result.types) ||
-      (!written && resolveMatmulAxes(parser, loc, operandTypes, axes)) ||
+      (!written && axes.resolveMatmul(parser, loc, operandTypes)) ||
       parser.resolveOperands(operands, operandTypes, loc, result.operands))
     return failure();
   Builder &builder = parser.getBuilder();
@@ -252,21 +200,9 @@ ParseResult DotOp::parse(OpAsmParser &parser, OperationState &result) {
   return success();
 }
 
-static void printAxisPair(OpAsmPrinter &printer, StringRef keyword, ArrayRef<int64_t> lhs,
-                          ArrayRef<int64_t> rhs) {
-  printer << " " << keyword << " [" << lhs << "] x [" << rhs << "]";
-}
-
 void DotOp::print(OpAsmPrinter &printer) {
   printer << " " << getLhs() << ", " << getRhs();
-  DotAxes axes = DotAxes::of(*this);
-  std::optional<DotAxes> matmul =
-      DotAxes::ofMatmul(getLhs().getType().getRank(), getRhs().getType().getRank());
-  if (!matmul || !(*matmul == axes)) {
-    if (!axes.lhsBatch.empty() || !axes.rhsBatch.empty())
-      printAxisPair(printer, "batch", axes.lhsBatch, axes.rhsBatch);
-    printAxisPair(printer, "contract", axes.lhsContract, axes.rhsContract);
-  }
+  DotAxes::of(*this).print(printer, getLhs().getType().getRank(), getRhs().getType().getRank());
   printer.printOptionalAttrDict((*this)->getAttrs(), {getLhsBatchAttrName(), getRhsBatchAttrName(),
                                                       getLhsContractAttrName(), getRhsContractAttrName()});
   printer << " : ";

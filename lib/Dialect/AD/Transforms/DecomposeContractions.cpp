@@ -1,9 +1,11 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Contractions over adjacent axes as contractions over one. Bit-exact: an ad.dot counts its
+// ad.scaled_dot as the steps of its meaning, and contractions over adjacent axes as contractions over one.
+// Bit-exact: an ad.dot counts its
 // contracted axes as one, the last listed fastest, which is the order of the elements in memory.
 
-#include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "DecompositionSteps.h"
+#include "adjoint/Dialect/AD/IR/ScaledDot.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
 #include "adjoint/Dialect/AD/Transforms/Patterns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -88,8 +90,51 @@ struct MergeContractedAxes : NumericsPattern<DotOp> {
         withMergedAxes(op.getRhsContract(), right), op.getOrderAttr(), op.getAllowAttr());
   }
 };
+
+// What no one reads is not computed.
+struct DecomposeScaledDot : NumericsPattern<ScaledDotOp> {
+  explicit DecomposeScaledDot(MLIRContext *context) : NumericsPattern(context, "decompose") {}
+
+  LogicalResult match(ScaledDotOp, SmallVectorImpl<Operation *> &, PatternRewriter &) const override {
+    return success();
+  }
+
+  void rewrite(ScaledDotOp op, PatternRewriter &rewriter) const override {
+    Steps steps(rewriter, op);
+    Location loc = steps.loc;
+    Type f32 = rewriter.getF32Type();
+    Operand lhs(op, 0, rewriter, loc), rhs(op, 1, rewriter, loc);
+    Type sumType = op.getResult().getType().clone(f32);
+    Value sum =
+        DotOp::create(rewriter, loc, sumType, lhs.rounded, rhs.rounded, op.getLhsBatch(), op.getRhsBatch(),
+                      op.getLhsContract(), op.getRhsContract(), op.getOrderAttr(), op.getAllowAttr());
+    auto inverse = [&](Value scale) -> Value {
+      Value one = scalarConstant(rewriter, loc, f32, 1.0);
+      return DivOp::create(rewriter, loc, one, scale, PermissionsAttr());
+    };
+    Value factor = MulOp::create(rewriter, loc, inverse(lhs.scale), inverse(rhs.scale), PermissionsAttr());
+    Value product = MulOp::create(rewriter, loc, sum, factor, PermissionsAttr());
+    Value result = castTo(rewriter, loc, product, op.getResult().getType().getElementType());
+    // A result that no one reads is replaced by any value of its type.
+    rewriter.replaceOp(op, {result, lhs.largest ? lhs.largest : factor, rhs.largest ? rhs.largest : factor});
+  }
+
+private:
+  struct Operand {
+    Operand(ScaledDotOp op, unsigned number, OpBuilder &builder, Location loc) {
+      Value value = op->getOperand(number);
+      Type type = number == 0 ? op.getLhsType() : op.getRhsType();
+      bool isGiven = !op.getScales().empty();
+      if (!isGiven || !op->getResult(number + 1).use_empty())
+        largest = largestMagnitude(builder, loc, value);
+      scale = isGiven ? op.getScales()[number] : scaleOfMagnitude(builder, loc, largest, type);
+      rounded = roundScaled(builder, loc, value, scale, type);
+    }
+    Value largest, scale, rounded;
+  };
+};
 } // namespace
 
 void ad::populateDecomposeContractionPatterns(RewritePatternSet &patterns) {
-  patterns.add<MergeContractedAxes>(patterns.getContext());
+  patterns.add<MergeContractedAxes, DecomposeScaledDot>(patterns.getContext());
 }

@@ -93,4 +93,55 @@ def AD_GemmOp : AD_ContractionOp<"gemm", []> {
   }];
 }
 
+// scaled_dot_c1
+def AD_WideFloatTensor : AD_TensorOf<AnyTypeOf<[F32, F16, BF16]>, "f32, f16 or bf16">;
+def AD_ScaleTensor : ConfinedType<0DTensorOf<[F32]>, [AD_NoEncoding], "tensor<f32>", "::mlir::RankedTensorType">;
+
+def AD_ScaledDotOp : AD_Op<"scaled_dot", [
+    Pure, NumericsOpInterface,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]> {
+  let summary = "contraction of two tensors that are scaled and rounded to 8 bits";
+  let description = [{
+    Semantics: each operand times its scale is rounded to its 8-bit type; the contraction of both, as in ad.dot, is
+    multiplied by (1 / lhs scale) * (1 / rhs scale). The second and third result are the largest magnitudes of the
+    operands, from which later scales are computed. `scales` has none, two (of lhs and rhs) or three values; the third
+    is the scale of the cotangent. A scale that is not given is the largest power of two with which the largest
+    magnitude stays finite in the 8-bit type. `types` are those of lhs, rhs and cotangent: by default f8E4M3FN,
+    f8E4M3FN and f8E5M2. `batch` and `contract` are those of ad.dot.
+
+    Constraints: (C1) operands and result have elements of f32, f16 or bf16, not necessarily the same; (C2) there
+    are no scales, two or three, of type tensor<f32>; (C3) types are f8E4M3FN or f8E5M2; (C4) axes and shape of the
+    result are as in C2 to C5 of `ad.dot`.
+
+    Adjoint: ad.scaled_dot of the cotangent, in its type and scale, with the other operand. The cotangent of a scale is
+    no derivative: it is the largest magnitude of what the scale multiplies. That of the other results is ignored.
+
+    Example:
+    ```mlir
+    %y, %largest_x, %largest_w = ad.scaled_dot %x, %w : (tensor<4x8xbf16>, tensor<8x2xf32>) -> tensor<4x2xbf16>
+    %z, %largest_l, %largest_r = ad.scaled_dot %l, %r scales(%sl, %sr, %sg) types [f8E4M3FN, f8E5M2, f8E5M2]
+        batch [0] x [0] contract [2] x [2] : (tensor<5x4x8xf32>, tensor<5x2x8xf32>) -> tensor<5x4x2xf32>
+    ```
+  }];
+  let arguments = (ins AD_WideFloatTensor:$lhs, AD_WideFloatTensor:$rhs, Variadic<AD_ScaleTensor>:$scales,
+                       TypeAttr:$lhsType, TypeAttr:$rhsType, TypeAttr:$cotangentType,
+                       DenseI64ArrayAttr:$lhsBatch, DenseI64ArrayAttr:$rhsBatch,
+                       DenseI64ArrayAttr:$lhsContract, DenseI64ArrayAttr:$rhsContract,
+                       OptionalAttr<AD_OrderAttr>:$order, OptionalAttr<AD_PermissionsAttr>:$allow);
+  let results = (outs AD_WideFloatTensor:$result, AD_ScaleTensor:$lhsLargest, AD_ScaleTensor:$rhsLargest);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let builders = [
+    // `types` are those of lhs, rhs and cotangent; `element` is that of the result.
+    OpBuilder<(ins "::mlir::Value":$lhs, "::mlir::Value":$rhs, "::mlir::ValueRange":$scales,
+                   "::llvm::ArrayRef<::mlir::Type>":$types, "::mlir::Type":$element,
+                   "::llvm::ArrayRef<int64_t>":$lhsBatch, "::llvm::ArrayRef<int64_t>":$rhsBatch,
+                   "::llvm::ArrayRef<int64_t>":$lhsContract, "::llvm::ArrayRef<int64_t>":$rhsContract)>
+  ];
+  let extraClassDeclaration = [{
+    ::mlir::ad::OrderAttr getCanonicalOrder();
+    ::mlir::ad::OrderAttr getSummationOrder() { return getOrderAttr(); }
+  }];
+}
+
 #endif // ADJOINT_DIALECT_AD_IR_ADCONTRACTIONOPS
