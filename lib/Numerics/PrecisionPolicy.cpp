@@ -35,13 +35,47 @@ std::optional<PrecisionRule> PrecisionPolicy::find(StringRef name) const {
   return std::nullopt;
 }
 
-static bool isNarrow(StringRef type) { return type == "bf16" || type == "f16"; }
+static bool isHalf(StringRef type) { return type == "bf16" || type == "f16"; }
+static bool isByte(StringRef type) { return type == "f8E4M3FN" || type == "f8E5M2"; }
+static bool isNarrow(StringRef type) { return isHalf(type) || isByte(type); }
+
+static constexpr char expectedCompute[] = "expected bf16, f16, f8E4M3FN or f8E5M2 as the type to compute in";
+static constexpr char expectedGradient[] = "expected f8E4M3FN or f8E5M2 as the type of gradients";
+
+bool mlir::ad::numerics::computesInBytes(const PrecisionPolicy &policy) { return isByte(policy.compute); }
+
+void mlir::ad::numerics::setDefaultTypes(PrecisionPolicy &policy) {
+  bool bytes = computesInBytes(policy);
+  if (policy.gradient.empty() && bytes)
+    policy.gradient = "f8E5M2";
+  if (policy.result.empty())
+    policy.result = bytes ? "f32" : policy.compute;
+}
+
+// What is wrong with the types of results and gradients; the narrow type is known.
+static std::string checkTypes(const PrecisionPolicy &policy) {
+  if (!mlir::ad::numerics::computesInBytes(policy)) {
+    if (!policy.gradient.empty())
+      return "expected a type of gradients only with an 8-bit type to compute in, but got '" +
+             policy.gradient + "' with " + policy.compute;
+    if (policy.result != policy.compute && policy.result != "f32")
+      return "expected " + policy.compute + " or f32 as the type of results, but got '" + policy.result + "'";
+    return "";
+  }
+  if (!isByte(policy.gradient))
+    return std::string(expectedGradient) + ", but got '" + policy.gradient + "'";
+  if (!isHalf(policy.result) && policy.result != "f32")
+    return "expected bf16, f16 or f32 as the type of results, but got '" + policy.result + "'";
+  if (policy.defaultRule == PrecisionRule::always)
+    return "expected follow or never as the default with an 8-bit type to compute in, but got always";
+  return "";
+}
 
 std::string mlir::ad::numerics::checkPolicy(const PrecisionPolicy &policy) {
   if (!isNarrow(policy.compute))
-    return "expected bf16 or f16 as the type to compute in, but got '" + policy.compute + "'";
-  if (policy.result != policy.compute && policy.result != "f32")
-    return "expected " + policy.compute + " or f32 as the type of results, but got '" + policy.result + "'";
+    return std::string(expectedCompute) + ", but got '" + policy.compute + "'";
+  if (std::string problem = checkTypes(policy); !problem.empty())
+    return problem;
   llvm::StringSet<> seen;
   for (PrecisionRule rule : rules)
     for (const std::string &name : policy.operationsOf(rule))
@@ -58,6 +92,9 @@ namespace {
 struct NarrowType {
   std::string name;
 };
+struct GradientType {
+  std::string name;
+};
 struct ResultType {
   std::string name;
 };
@@ -68,7 +105,16 @@ template <> struct ScalarTraits<NarrowType> {
   static void output(const NarrowType &type, void *, raw_ostream &os) { os << type.name; }
   static StringRef input(StringRef word, void *, NarrowType &type) {
     type.name = word.str();
-    return isNarrow(word) ? "" : "expected bf16 or f16 as the type to compute in";
+    return isNarrow(word) ? "" : expectedCompute;
+  }
+  static QuotingType mustQuote(StringRef) { return QuotingType::None; }
+};
+
+template <> struct ScalarTraits<GradientType> {
+  static void output(const GradientType &type, void *, raw_ostream &os) { os << type.name; }
+  static StringRef input(StringRef word, void *, GradientType &type) {
+    type.name = word.str();
+    return isByte(word) ? "" : expectedGradient;
   }
   static QuotingType mustQuote(StringRef) { return QuotingType::None; }
 };
@@ -77,7 +123,7 @@ template <> struct ScalarTraits<ResultType> {
   static void output(const ResultType &type, void *, raw_ostream &os) { os << type.name; }
   static StringRef input(StringRef word, void *, ResultType &type) {
     type.name = word.str();
-    return isNarrow(word) || word == "f32" ? "" : "expected bf16, f16 or f32 as the type of results";
+    return isHalf(word) || word == "f32" ? "" : "expected bf16, f16 or f32 as the type of results";
   }
   static QuotingType mustQuote(StringRef) { return QuotingType::None; }
 };
@@ -97,9 +143,13 @@ template <> struct MappingTraits<PrecisionPolicy> {
     NarrowType compute;
     io.mapRequired("compute", compute);
     policy.compute = compute.name;
-    ResultType result{compute.name};
+    GradientType gradient;
+    io.mapOptional("gradient", gradient);
+    policy.gradient = gradient.name;
+    ResultType result;
     io.mapOptional("result", result);
     policy.result = result.name;
+    mlir::ad::numerics::setDefaultTypes(policy);
     io.mapOptional("always", policy.always);
     io.mapOptional("follow", policy.follow);
     io.mapOptional("never", policy.never);

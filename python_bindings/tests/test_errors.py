@@ -80,7 +80,7 @@ def test_missing_files_are_errors_of_the_system(tmp_path):
         ({"numerics": "fast,all"}, "unknown numerics permission 'all'"),
         ({"kernels": {"dot": "fp16"}}, "expected written, serial, pairwise, tf32, bf16x3, .* but got 'fp16'"),
         ({"kernels": {"dot,": "tf32"}}, "expected kernels as names of operations and kernels, got 'dot,'"),
-        ({"precision": "fp16"}, "expected bf16, f16, none or FILE.yaml as the policy, but got 'fp16'"),
+        ({"precision": "fp16"}, "expected bf16, f16, f8, none or FILE.yaml as the policy, but got 'fp16'"),
         ({"threads": -1}, "expected a number of threads from 0 to 1024, got -1"),
         ({"threads": 10**30}, "expected a number of threads from 0 to 1024, got 1000"),
         ({"cpu": "z80"}, "unknown x86-64 CPU 'z80'"),

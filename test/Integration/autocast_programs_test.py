@@ -25,16 +25,21 @@ SHARES = [0.3, 0.4, 0.3]  # of operations in each list
 
 def random_policy(rng):
     """A built-in policy, or random lists."""
-    compute = str(rng.choice(["bf16", "f16"]))
-    policy = {**BUILTIN, "compute": compute, "result": str(rng.choice([compute, "f32"]))}
+    compute = str(rng.choice(["bf16", "f16", *policies.BYTES]))
+    results = ["bf16", "f16", "f32"] if compute in policies.BYTES else [compute, "f32"]
+    policy = {**BUILTIN, "compute": compute, "result": str(rng.choice(results))}
     if rng.random() < 0.7:
         names = [name for rule in policies.RULES for name in BUILTIN[rule]]
         rules = dict(zip(names, rng.choice(policies.RULES, size=len(names), p=SHARES)))
         rules["cast_stochastic"] = "never"  # the only one that is allowed
         policy.update({rule: [name for name in names if rules[name] == rule] for rule in policies.RULES})
     if rng.random() < 0.5:  # some operations have the default rule
-        policy["default"] = str(rng.choice(policies.RULES))
+        defaults = policies.RULES[1:] if compute in policies.BYTES else policies.RULES
+        policy["default"] = str(rng.choice(defaults))
         policy.update({rule: [name for name in policy[rule] if rng.random() < 0.8] for rule in policies.RULES})
+    if compute in policies.BYTES:  # contractions only; a gemm becomes several operations
+        policy["follow"] = policy["follow"] + [name for name in policy["always"] if name != "dot"]
+        policy["always"] = [name for name in policy["always"] if name == "dot"]
     return policy
 
 

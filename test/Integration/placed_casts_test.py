@@ -92,7 +92,7 @@ def kernels_that_cast(program, precision):
 
 def check(seed, folder):
     rng = np.random.default_rng(seed)
-    precision = str(rng.choice(["bf16", "f16"]))
+    precision = str(rng.choice(["bf16", "f16", "f8"]))
     text, layers = training_loop(rng)
     program = folder / "program.mlir"
     program.write_text(text)

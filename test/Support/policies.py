@@ -10,6 +10,7 @@ import re
 
 BUILTIN = pathlib.Path(__file__).resolve().parents[2] / "lib/Numerics/Policies/bf16.yaml"
 RULES = ["always", "follow", "never"]
+BYTES = ["f8E4M3FN", "f8E5M2"]
 NARROW = ["f32", "bf16", "f16"]  # the types that policies are about
 OTHER = ["f64", "f8E4M3FN", "f8E5M2"]
 HEADER = re.compile(r'^\s*(?:(?P<results>%[\w:, %]+) = )?"(?P<name>[\w.]+)"\((?P<operands>[^)]*)\)')
@@ -21,7 +22,8 @@ def parse(text):
     plain = re.sub(r"#.*", "", text)
     lists = {key: value.replace(",", " ").split() for key, value in re.findall(r"(\w+): \[([^\]]*)\]", plain)}
     words = dict(re.findall(r"^(\w+): (\w+)$", plain, re.M))
-    policy = {"result": words["compute"], "default": "never", **words}
+    result = "f32" if words["compute"] in BYTES else words["compute"]
+    policy = {"result": result, "default": "never", **words}
     return {**policy, **{rule: lists.get(rule, []) for rule in RULES}}
 
 
@@ -77,6 +79,17 @@ def widest(types):
     return types[0] if len(set(types)) == 1 else "f32"
 
 
+def in_bytes(policy, op, current, now):
+    """A dot of operands as they are; its largest magnitudes are f32."""
+    first = next(element(type) for type in op.operand_types if element(type) in NARROW)
+    op.name = "ad.scaled_dot"
+    op.operand_types = [with_element(type, new) for type, new in zip(op.operand_types, current)]
+    if element(op.result_types[0]) == first:
+        op.result_types[0] = with_element(op.result_types[0], policy["result"])
+        now[op.result] = policy["result"]
+    op.result_types += ["tensor<f32>", "tensor<f32>"]
+
+
 def expected(policy, text):
     """The operations with their types under the policy."""
     now = {}  # the element types of results that have changed
@@ -88,6 +101,10 @@ def expected(policy, text):
             op.operand_types = [with_element(type, new) if new in NARROW else type
                                 for type, new in zip(op.operand_types, current)]
         elif rule and floats and not any(type in OTHER for type in current):
+            if rule == "always" and policy["compute"] in BYTES:
+                in_bytes(policy, op, current, now)
+                yield op
+                continue
             computed = {"always": policy["compute"], "follow": widest(floats), "never": "f32"}[rule]
             first = next(element(type) for type in op.operand_types if element(type) in NARROW)
             contracts = rule == "always" and op.name in ("ad.dot", "ad.gemm")

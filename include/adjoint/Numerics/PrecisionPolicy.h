@@ -21,9 +21,10 @@ namespace mlir::ad::numerics {
 enum class PrecisionRule { always, follow, never };
 
 struct PrecisionPolicy {
-  std::string name;    ///< of the built-in policy, the file or the attribute, for messages
-  std::string compute; ///< bf16 or f16
-  std::string result;  ///< of contractions in `always`: the same type or f32
+  std::string name;     ///< of the built-in policy, the file or the attribute, for messages
+  std::string compute;  ///< bf16, f16, or an 8-bit float type, in which contractions alone compute
+  std::string gradient; ///< of the cotangents that contractions of 8 bits read; empty for 16 bits
+  std::string result;   ///< of contractions in `always`: the same type or f32; a wider type for 8 bits
   std::vector<std::string> always, follow, never;   ///< names of operations, those of `ad` without the prefix
   PrecisionRule defaultRule = PrecisionRule::never; ///< of operations that no list has
 
@@ -34,6 +35,12 @@ struct PrecisionPolicy {
 
 llvm::StringRef ruleName(PrecisionRule rule);
 std::optional<PrecisionRule> ruleFromName(llvm::StringRef name);
+
+/// Whether the policy computes contractions in 8 bits.
+bool computesInBytes(const PrecisionPolicy &policy);
+
+/// Gives types that are not written their defaults.
+void setDefaultTypes(PrecisionPolicy &policy);
 
 /// What is wrong with types and lists of a policy; empty if nothing is.
 std::string checkPolicy(const PrecisionPolicy &policy);

@@ -20,7 +20,7 @@ struct SharedOptions : virtual ::mlir::detail::PassOptions {
   Option<std::string> precision{
       *this, "precision",
       llvm::cl::desc(
-          "bf16, f16, none or FILE.yaml instead of the module's ad.precision: the policy of ad-autocast"),
+          "bf16, f16, f8, none or FILE.yaml instead of the module's ad.precision: the policy of ad-autocast"),
       llvm::cl::init("")};
   Option<std::string> kernels{
       *this, "kernels",

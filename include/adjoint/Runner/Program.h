@@ -20,7 +20,7 @@ struct ProgramOptions {
   std::string entry = "main";
   std::string target = "cpu";
   std::string numerics;  ///< MODE[,PERMISSION…]; empty: the module's own
-  std::string precision; ///< bf16, f16, none or FILE.yaml; empty: the module's own
+  std::string precision; ///< bf16, f16, f8, none or FILE.yaml; empty: the module's own
   std::string kernels;   ///< OP=NAME[,…]: implementations of operations
   std::string cpu;       ///< empty: the host
   std::string cache;     ///< a folder, `off`, or empty for the default one

@@ -44,11 +44,11 @@ def h : Flag<["-"], "h">, Alias<help>;
 
 // Options about compilation, of ad-runner alone.
 defm numerics : Value<"numerics", "MODE[,PERM]", "Numerics contract of the module: reproducible, strict or fast, and permissions by name">;
-defm precision : Value<"precision", "POLICY", "Mixed precision: bf16, f16, none, or FILE.yaml with a policy, instead of the module's ad.precision">;
+defm precision : Value<"precision", "POLICY", "Mixed precision: bf16, f16, f8, none, or FILE.yaml with a policy, instead of the module's ad.precision">;
 defm kernel : Value<"kernel", "OP=NAME", "The implementation of an operation, such as layer_norm=welford; may be repeated. Not those of the program with ad.named_kernel">;
 def list_kernels : Switch<"list-kernels", "Print the implementations of --kernel with their contracts">;
 defm missing_kernels : Value<"missing-kernels", "OP:TYPE,...", "Compile as for a target without these kernels, such as dot:f16: compute in f32, between casts">;
-defm print_precision : Value<"print-precision", "NAME", "Print the built-in policy bf16 or f16, to copy and change">;
+defm print_precision : Value<"print-precision", "NAME", "Print the built-in policy bf16, f16 or f8, to copy and change">;
 def traffic : Switch<"traffic", "Count the memory requests of kernels of the emulated GPU; printed, and in the report">;
 def check_gradients : Switch<"check-gradients", "Compare the gradients of the entry with differences in f64">;
 defm numerics_report : Value<"numerics-report", "FILE.json", "Write every use of a numerics permission">;

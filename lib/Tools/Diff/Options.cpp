@@ -277,7 +277,7 @@ Error DiffOptionsReader::readPrecision(DiffOptions &options) const {
     return Error::success();
   options.policy = text(OPT_policy);
   if (options.policy.empty() || options.policy == "none")
-    return usageError("expected --policy with bf16, f16 or FILE.yaml");
+    return usageError("expected --policy with bf16, f16, f8 or FILE.yaml");
   if (!options.bound)
     return usageError("expected --bound with the differences from f32 that are allowed");
   if (has(OPT_precision))

@@ -68,7 +68,7 @@ defm sort : Value<"sort", "KEY", "The operations with the largest local error fi
 }
 
 let Visibility = [PrecisionVis] in {
-defm policy : Value<"policy", "POLICY", "Mixed precision to search in: bf16, f16, or FILE.yaml">;
+defm policy : Value<"policy", "POLICY", "Mixed precision to search in: bf16, f16, f8, or FILE.yaml">;
 }
 
 let Visibility = [PrecisionVis, BisectVis] in
@@ -82,7 +82,7 @@ defm arg : Value<"arg", "NAME=SOURCE", "An argument: FILE.npy, normal:SEED[:SCAL
 defm feed : Value<"feed", "NAME=SOURCE", "A feed: FILE.npy[,cycle] streams along its first axis; sources as for --arg">;
 defm dim : Value<"dim", "NAME.AXIS=N", "A dynamic size of the program, for a generated argument">;
 defm numerics : Value<"numerics", "MODE[,PERM]", "Numerics contract of the module: reproducible, strict or fast, and permissions by name">;
-defm precision : Value<"precision", "POLICY", "Mixed precision: bf16, f16, none, or FILE.yaml with a policy; ad-diff precision has --policy instead">;
+defm precision : Value<"precision", "POLICY", "Mixed precision: bf16, f16, f8, none, or FILE.yaml with a policy; ad-diff precision has --policy instead">;
 def O0 : Flag<["-"], "O0">, HelpText<"Do not simplify the program">;
 }
 

@@ -17,7 +17,7 @@ namespace mlir::ad::runner {
 struct PipelineOptions {
   std::string entry;
   std::string numerics;       ///< MODE[,PERMISSION…]; empty: the module's own
-  std::string precision;      ///< bf16, f16, none or FILE.yaml; empty: the module's own
+  std::string precision;      ///< bf16, f16, f8, none or FILE.yaml; empty: the module's own
   std::string kernels;        ///< OP=NAME[,…]: named implementations
   std::string missingKernels; ///< OP:TYPE[,…]: what the target has no kernels for
   bool optimize = true;       ///< false: the program is not simplified

@@ -127,7 +127,7 @@ LogicalResult ADDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
   }
   if (name == kLaunchConfigAttr || name == kTensorMapsAttr)
     return verifyLaunchAttribute(op, attribute);
-  if (name == kNameAttr || name == kDonatedAttr || name == kParameterAttr)
+  if (name == kNameAttr || name == kDonatedAttr || name == kParameterAttr || name == kScalesAttr)
     return op->emitOpError("expected '") << name << "' on an argument or result of a function only";
   return verifyKnownName(op, name);
 }
@@ -182,6 +182,22 @@ static LogicalResult verifyDonated(FunctionOpInterface function, unsigned argume
   return success();
 }
 
+// A function has one argument with scales: three for each of its contractions.
+static LogicalResult verifyScales(FunctionOpInterface function, unsigned index,
+                                  function_ref<InFlightDiagnostic()> emit) {
+  auto type = dyn_cast<RankedTensorType>(function.getArgumentTypes()[index]);
+  bool fits = type && type.getRank() == 2 && type.getElementType().isF32() && type.hasStaticShape() &&
+              type.getDimSize(1) == 3;
+  if (!fits)
+    return emit() << "expected '" << kScalesAttr << "' on an argument of type tensor<Nx3xf32>, but got "
+                  << function.getArgumentTypes()[index];
+  for (unsigned other = 0; other < index; ++other)
+    if (function.getArgAttr(other, kScalesAttr))
+      return emit() << "expected '" << kScalesAttr << "' on one argument of a function, but got it on "
+                    << other << " and " << index;
+  return success();
+}
+
 LogicalResult ADDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index,
                                                   NamedAttribute attribute) {
   auto function = dyn_cast<FunctionOpInterface>(op);
@@ -199,8 +215,10 @@ LogicalResult ADDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsig
       return success();
     return emit() << "expected '" << name << "' without a value, but got " << attribute.getValue();
   }
+  if (name == kScalesAttr)
+    return verifyScales(function, index, emit);
   return expectNames(emit() << "argument " << index << " has no attribute '" << name << "'", name,
-                     {kNameAttr, kDonatedAttr, kParameterAttr});
+                     {kNameAttr, kDonatedAttr, kParameterAttr, kScalesAttr});
 }
 
 LogicalResult ADDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned index,

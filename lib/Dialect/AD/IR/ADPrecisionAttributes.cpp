@@ -27,13 +27,11 @@ std::optional<numerics::PrecisionPolicy> ad::policyOf(PrecisionAttr attribute) {
       result.push_back(one.str());
     return result;
   };
-  return numerics::PrecisionPolicy{kPrecisionAttr.str(),
-                                   attribute.getCompute().str(),
-                                   attribute.getResult().str(),
-                                   texts(attribute.getAlways()),
-                                   texts(attribute.getFollow()),
-                                   texts(attribute.getNever()),
-                                   *numerics::ruleFromName(attribute.getDefaultRule())};
+  return numerics::PrecisionPolicy{
+      kPrecisionAttr.str(),          attribute.getCompute().str(),
+      attribute.getGradient().str(), attribute.getResult().str(),
+      texts(attribute.getAlways()),  texts(attribute.getFollow()),
+      texts(attribute.getNever()),   *numerics::ruleFromName(attribute.getDefaultRule())};
 }
 
 //===- Assembly -----------------------------------------------------------===//
@@ -61,17 +59,22 @@ public:
 
 private:
   ParseResult parseValue(StringRef key, SMLoc loc) {
-    static constexpr StringRef keys[] = {"compute", "result", "always", "follow", "never", "default"};
+    static constexpr StringRef keys[] = {"compute", "gradient", "result", "always",
+                                         "follow",  "never",    "default"};
     if (!llvm::is_contained(keys, key))
-      return parser.emitError(loc, "expected compute, result, always, follow, never or default, but got '")
+      return parser.emitError(loc,
+                              "expected compute, gradient, result, always, follow, never or default, but "
+                              "got '")
              << key << "'";
     if (llvm::is_contained(seen, key))
       return parser.emitError(loc, "expected distinct parameters, but got '") << key << "' twice";
     seen.push_back(key);
     if (parser.parseEqual())
       return failure();
-    if (key == "compute" || key == "result")
-      return parser.parseKeywordOrString(key == "compute" ? &policy.compute : &policy.result);
+    if (key == "compute" || key == "gradient" || key == "result")
+      return parser.parseKeywordOrString(key == "compute"    ? &policy.compute
+                                         : key == "gradient" ? &policy.gradient
+                                                             : &policy.result);
     if (key == "default")
       return parseDefault();
     auto &list = key == "always" ? policy.always : key == "follow" ? policy.follow : policy.never;
@@ -101,7 +104,7 @@ static PrecisionAttr makeAttribute(MLIRContext *context, const numerics::Precisi
   auto names = [&](ArrayRef<std::string> list) {
     return llvm::map_to_vector(list, [&](const std::string &name) { return StringAttr::get(context, name); });
   };
-  return PrecisionAttr::get(context, "", policy.compute, policy.result, names(policy.always),
+  return PrecisionAttr::get(context, "", policy.compute, policy.gradient, policy.result, names(policy.always),
                             names(policy.follow), names(policy.never),
                             numerics::ruleName(policy.defaultRule));
 }
@@ -115,7 +118,7 @@ Attribute PrecisionAttr::parse(AsmParser &parser, Type) {
     return {};
   if (succeeded(parser.parseOptionalGreater())) {
     if (isPolicyName(word) || numerics::ruleFromName(word))
-      return PrecisionAttr::get(parser.getContext(), word, "", "", {}, {}, {}, "");
+      return PrecisionAttr::get(parser.getContext(), word, "", "", "", {}, {}, {}, "");
     parser.emitError(loc, "expected ") << llvm::join(numerics::builtinPolicyNames(), ", ")
                                        << " or none as the policy, always, follow or never as the rule of an "
                                           "operation, or 'compute = TYPE', "
@@ -126,8 +129,7 @@ Attribute PrecisionAttr::parse(AsmParser &parser, Type) {
   if (policies.parse(word, loc) || parser.parseGreater())
     return {};
   numerics::PrecisionPolicy &policy = policies.policy;
-  if (policy.result.empty())
-    policy.result = policy.compute;
+  numerics::setDefaultTypes(policy);
   if (std::string problem = numerics::checkPolicy(policy); !problem.empty()) {
     parser.emitError(loc, problem);
     return {};
@@ -149,7 +151,12 @@ void PrecisionAttr::print(AsmPrinter &printer) const {
     return;
   }
   printer << "<compute = " << getCompute();
-  if (getResult() != getCompute())
+  numerics::PrecisionPolicy defaults;
+  defaults.compute = getCompute();
+  numerics::setDefaultTypes(defaults);
+  if (getGradient() != defaults.gradient)
+    printer << ", gradient = " << getGradient();
+  if (getResult() != defaults.result)
     printer << ", result = " << getResult();
   printList(printer, "always", getAlways());
   printList(printer, "follow", getFollow());

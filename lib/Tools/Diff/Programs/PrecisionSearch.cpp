@@ -31,7 +31,7 @@ using mlir::ad::runner::usageError;
 PrecisionSearch::PrecisionSearch(const DiffOptions &options) : options(options) {}
 
 static PrecisionAttr makeNamed(mlir::MLIRContext *context, StringRef name) {
-  return PrecisionAttr::get(context, name, "", "", {}, {}, {}, "");
+  return PrecisionAttr::get(context, name, "", "", "", {}, {}, {}, "");
 }
 
 static PrecisionAttr makeAttribute(mlir::MLIRContext *context,
@@ -40,7 +40,7 @@ static PrecisionAttr makeAttribute(mlir::MLIRContext *context,
     return llvm::map_to_vector(list,
                                [&](const std::string &name) { return mlir::StringAttr::get(context, name); });
   };
-  return PrecisionAttr::get(context, "", policy.compute, policy.result, names(policy.always),
+  return PrecisionAttr::get(context, "", policy.compute, policy.gradient, policy.result, names(policy.always),
                             names(policy.follow), names(policy.never),
                             mlir::ad::numerics::ruleName(policy.defaultRule));
 }

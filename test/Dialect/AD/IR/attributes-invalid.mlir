@@ -99,7 +99,7 @@ func.func @parameter_value(%x: tensor<4xf32> {ad.parameter = true}) {
 
 // -----
 
-// expected-error @+1 {{'func.func' op argument 0 has no attribute 'ad.trainable', expected one of ad.name, ad.donated, ad.parameter}}
+// expected-error @+1 {{'func.func' op argument 0 has no attribute 'ad.trainable', expected one of ad.name, ad.donated, ad.parameter, ad.scales}}
 func.func @unknown_argument_attribute(%x: tensor<4xf32> {ad.trainable}) {
   return
 }

@@ -29,14 +29,14 @@ func.func private @declaration() attributes {ad.adjoint_numeric = #ad.numerics<f
 // -----
 
 func.func @argument(%x: tensor<4xf32> {ad.name = "x"},
-                    // expected-error @+1 {{'func.func' op argument 1 has no attribute 'ad.donate', expected one of ad.name, ad.donated, ad.parameter; did you mean 'ad.donated'?}}
+                    // expected-error @+1 {{'func.func' op argument 1 has no attribute 'ad.donate', expected one of ad.name, ad.donated, ad.parameter, ad.scales; did you mean 'ad.donated'?}}
                     %y: tensor<4xf32> {ad.donate = 0}) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
 
 // -----
 
-// expected-error @+1 {{'func.func' op argument 0 has no attribute 'ad.nam', expected one of ad.name, ad.donated, ad.parameter; did you mean 'ad.name'?}}
+// expected-error @+1 {{'func.func' op argument 0 has no attribute 'ad.nam', expected one of ad.name, ad.donated, ad.parameter, ad.scales; did you mean 'ad.name'?}}
 func.func private @declared_argument(tensor<4xf32> {ad.nam = "x"})
 
 // -----

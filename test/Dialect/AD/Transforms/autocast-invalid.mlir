@@ -40,3 +40,48 @@ func.func @rule_of_an_operation_in_f32(%x: tensor<4xf32>, %key: tensor<i64>) -> 
       : tensor<4xf32>, tensor<i64>, tensor<i64> -> tensor<4xbf16>
   return %y : tensor<4xbf16>
 }
+
+// -----
+
+// expected-error@+1 {{policy 'ad.precision': expected contractions (dot, gemm) in always, since it computes in 8 bits, but got 'add'}}
+module attributes {ad.precision = #ad.precision<compute = f8E4M3FN, always = [dot, add]>} {
+  func.func @sum_in_bytes(%x: tensor<4xf32>) -> tensor<4xf32> {
+    return %x : tensor<4xf32>
+  }
+}
+
+// -----
+
+module attributes {ad.precision = #ad.precision<f8>} {
+  func.func @rule_of_a_sum(%x: tensor<4xf32>) -> tensor<4xf32> {
+    // expected-error@+1 {{'ad.add' op expected a contraction (dot, gemm) to compute in 8 bits by policy 'f8'; write follow or never as its 'ad.precision'}}
+    %y = ad.add %x, %x {ad.precision = #ad.precision<always>} : tensor<4xf32>
+    return %y : tensor<4xf32>
+  }
+}
+
+// -----
+
+module attributes {ad.precision = #ad.precision<f8>} {
+  // expected-error@+1 {{expected 'ad.scales' of type tensor<2x3xf32> for the 2 contractions in 8 bits of @number_of_scales, but got 'tensor<1x3xf32>'}}
+  func.func @number_of_scales(%x: tensor<4x4xf32>, %s: tensor<1x3xf32> {ad.scales}) -> tensor<4x4xf32> {
+    %y = ad.dot %x, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    %z = ad.dot %y, %y : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    return %z : tensor<4x4xf32>
+  }
+}
+
+// -----
+
+module attributes {ad.precision = #ad.precision<f8>} {
+  func.func private @recursion(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+    // expected-error@+1 {{'func.call' op expected no recursion in a function with 'ad.scales'}}
+    %y = call @recursion(%x) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    return %y : tensor<4x4xf32>
+  }
+
+  func.func @recursive_scales(%x: tensor<4x4xf32>, %s: tensor<1x3xf32> {ad.scales}) -> tensor<4x4xf32> {
+    %y = call @recursion(%x) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    return %y : tensor<4x4xf32>
+  }
+}

@@ -17,6 +17,9 @@ constexpr StringLiteral kPrecisionAttr = "ad.precision";
 /// The name of the policy that casts nothing.
 constexpr StringLiteral kNoPrecision = "none";
 
+/// Attribute of an argument of a function: a tensor<Nx3xf32> of scales for its N contractions in 8 bits.
+constexpr StringLiteral kScalesAttr = "ad.scales";
+
 /// The policy of the attribute; none for `none`. The attribute is not the rule of an operation.
 std::optional<numerics::PrecisionPolicy> policyOf(PrecisionAttr attribute);
 

@@ -12,14 +12,15 @@ def AD_PrecisionAttr : AD_Attr<"Precision", "precision"> {
   let description = [{
     The value of `ad.precision`, which `ad-autocast` turns into casts (docs/mixed-precision.md). It has three forms:
 
-    - On a module or function: a built-in policy by its name, `bf16` or `f16`; `none` says that nothing is cast.
+    - On a module or function: a built-in policy by its name, `bf16`, `f16` or `f8`; `none` says that nothing is cast.
     - On a module or function: a policy with all its parameters.
     - On an operation: `always`, `follow` or `never`, which takes precedence over the lists of the policy.
 
     | parameter | meaning | default |
     |---|---|---|
-    | `compute` | the narrow type: bf16 or f16 | |
-    | `result` | the type of the results of contractions in `always`: the narrow type or f32 | the narrow type |
+    | `compute` | the narrow type: bf16, f16, f8E4M3FN or f8E5M2 | |
+    | `gradient` | with an 8-bit `compute`: the type of the cotangents that contractions read | f8E5M2 |
+    | `result` | the type of the results of contractions in `always`: the narrow type or f32; bf16, f16 or f32 with an 8-bit `compute` | the narrow type; f32 with an 8-bit `compute` |
     | `always` | operations that compute in the narrow type | none |
     | `follow` | operations that compute in the widest type of their operands | none |
     | `never` | operations that compute in f32 | none |
@@ -36,7 +37,8 @@ def AD_PrecisionAttr : AD_Attr<"Precision", "precision"> {
   }];
   // The first form has a name alone.
   let parameters = (ins StringRefParameter<"name of a policy or rule">:$name,
-                        StringRefParameter<"narrow type">:$compute, StringRefParameter<"type of results">:$result,
+                        StringRefParameter<"narrow type">:$compute, StringRefParameter<"type of cotangents">:$gradient,
+                        StringRefParameter<"type of results">:$result,
                         ArrayRefParameter<"::mlir::StringAttr">:$always,
                         ArrayRefParameter<"::mlir::StringAttr">:$follow,
                         ArrayRefParameter<"::mlir::StringAttr">:$never,

@@ -10,7 +10,7 @@ include "mlir/Pass/PassBase.td"
 def AutocastPass : Pass<"ad-autocast", "::mlir::ModuleOp"> {
   let summary = "Write the casts of a mixed-precision policy into the program";
   let description = [{
-    Why: a program is written in f32 once; a policy says which operations compute in bf16 or f16. The pass runs before
+    Why: a program is written in f32 once; a policy says which operations compute in fewer bits. The pass runs before
     ad-differentiate, so cotangents follow the casts by the rule of ad.cast, and no later pass knows about policies.
 
     The policy of a function is its `ad.precision`, else the option, else the `ad.precision` of the module; without any
@@ -25,6 +25,11 @@ def AutocastPass : Pass<"ad-autocast", "::mlir::ModuleOp"> {
     that of ad.cast, keeps it. Everything else is a boundary, where values have the types that the program says:
     arguments and results of functions, calls and derivatives, values that loops carry and branches yield, ad.feed,
     ad.receive, ad.barrier, kernels.
+
+    If the narrow type has 8 bits, `always` has contractions only. They become ad.scaled_dot, which scales and rounds
+    operands of any of the types above. Its scales are those of its operands, or those of the function's argument with
+    `ad.scales`: a row for each such contraction that the function executes, also in functions of the same policy that
+    it calls, which are inlined.
 
     A value is cast once to each type, right after its definition. A cast never replaces the value where the value
     itself has the required type.
@@ -55,12 +60,13 @@ def AutocastPass : Pass<"ad-autocast", "::mlir::ModuleOp"> {
     }
     ```
     Refuses: a policy that does not exist or cannot be read; lists with names that are no operations, or operations that
-    compute no tensors; the rule of an operation where no rule applies. Each cast is a remark of the category
-    ad-precision and counts in the numerics report.
+    compute no tensors; the rule of an operation where no rule applies; other operations than contractions in 8 bits;
+    another number of scales than of contractions. Each cast is a remark of the category ad-precision and counts in the
+    numerics report.
   }];
   let options = [
     Option<"policy", "policy", "std::string", "\"\"",
-           "bf16, f16, none or FILE.yaml instead of the module's attribute">];
+           "bf16, f16, f8, none or FILE.yaml instead of the module's attribute">];
   let dependentDialects = ["::mlir::ad::ADDialect"];
 }
 

@@ -1,7 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The pass ad-autocast: first the types of all results, then the casts of operands.
+// The pass ad-autocast: first the types of all results, then the casts of operands, then contractions in 8
+// bits.
 
+#include "ByteContractions.h"
 #include "Policies.h"
 #include "ValueCasts.h"
 #include "adjoint/Dialect/AD/IR/RewriteControl.h"
@@ -28,7 +30,7 @@ namespace {
 class FunctionCaster {
 public:
   FunctionCaster(FunctionOpInterface function, const ResolvedPolicy &policy)
-      : policy(policy), casts(policy), f32(Float32Type::get(function->getContext())) {
+      : function(function), policy(policy), casts(policy), f32(Float32Type::get(function->getContext())) {
     // The body of a kernel or of a nested function has rules of its own.
     function->walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (op == function)
@@ -38,11 +40,13 @@ public:
     });
   }
 
-  void run() {
+  LogicalResult run() {
     for (Operation *op : operations)
-      decide(op);
+      if (failed(decide(op)))
+        return failure();
     for (Operation *op : operations)
       castOperands(op);
+    return replaceByScaledDots(function, inBytes, policy);
   }
 
 private:
@@ -69,16 +73,33 @@ private:
     return widest;
   }
 
-  void decide(Operation *op) {
+  LogicalResult decide(Operation *op) {
     Type widest = takesPrecisionRule(op->getName()) ? widestOperand(op) : nullptr;
     if (!widest)
-      return;
+      return success();
     AppliedRule applied = policy.ruleOf(op);
     // What follows its operands or computes in f32 where the program has f32 casts nothing by itself.
     if (applied.rule == PrecisionRule::always && !allowsRewrite("ad-autocast", applied.source, op))
-      return;
+      return success();
     if (applied.source == "default")
       remarkDefault(op, applied.rule);
+    if (applied.rule == PrecisionRule::always && policy.inBytes)
+      return computeInBytes(op, applied.source);
+    computeIn(op, widest, applied);
+    return success();
+  }
+
+  /// ad.scaled_dot takes operands of any types that policies are about.
+  LogicalResult computeInBytes(Operation *op, StringRef source) {
+    if (!canComputeInBytes(op->getName()))
+      return op->emitOpError("expected a contraction (dot, gemm) to compute in 8 bits by policy '")
+             << policy.name << "'; write follow or never as its '" << kPrecisionAttr << "'";
+    inBytes.push_back({op, source});
+    setResults(op, policy.result);
+    return success();
+  }
+
+  void computeIn(Operation *op, Type widest, const AppliedRule &applied) {
     Type element = applied.rule == PrecisionRule::always  ? policy.narrow
                    : applied.rule == PrecisionRule::never ? f32
                                                           : widest;
@@ -114,6 +135,8 @@ private:
     // The size of a tensor does not depend on its elements.
     if (isa<ShapedDimOpInterface>(op))
       return;
+    if (policy.inBytes && llvm::is_contained(llvm::map_range(inBytes, opOf), op))
+      return;
     auto decision = decisions.find(op);
     for (OpOperand &operand : op->getOpOperands()) {
       Type written = writtenElement(operand.get());
@@ -126,11 +149,15 @@ private:
     }
   }
 
+  static Operation *opOf(const ByteContraction &contraction) { return contraction.op; }
+
+  FunctionOpInterface function;
   const ResolvedPolicy &policy;
   ValueCasts casts;
   Type f32;
   SmallVector<Operation *> operations;
   llvm::DenseMap<Operation *, Decision> decisions;
+  SmallVector<ByteContraction> inBytes;
   /// Of results whose types have changed.
   llvm::DenseMap<Value, Type> writtenTypes;
 };
@@ -149,13 +176,19 @@ struct AutocastPass : ad::impl::AutocastPassBase<AutocastPass> {
     PolicyTable policies(policy);
     SmallVector<FunctionOpInterface> functions;
     getOperation()->walk([&](FunctionOpInterface function) { functions.push_back(function); });
+    for (FunctionOpInterface function : functions)
+      if (failed(inlineCallsUnderScales(function, policies)))
+        return signalPassFailure();
     for (FunctionOpInterface function : functions) {
       FailureOr<const ResolvedPolicy *> own = policies.policyOf(function);
       if (failed(own))
         return signalPassFailure();
-      if (*own)
-        FunctionCaster(function, **own).run();
+      if (*own && failed(FunctionCaster(function, **own).run()))
+        return signalPassFailure();
     }
+    for (FunctionOpInterface function : functions)
+      if (BlockArgument scales = scalesOf(function))
+        function.removeArgAttr(scales.getArgNumber(), kScalesAttr);
     getOperation()->walk([](Operation *op) { op->removeAttr(kPrecisionAttr); });
   }
 

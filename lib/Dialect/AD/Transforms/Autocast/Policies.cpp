@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "Policies.h"
+#include "ByteContractions.h"
 #include "adjoint/Dialect/AD/IR/ADRandomOps.h"
 #include "adjoint/Interfaces/ElementwiseOpInterface.h"
 #include "adjoint/Interfaces/FusableOpInterface.h"
@@ -37,6 +38,12 @@ static LogicalResult addRule(ResolvedPolicy &policy, StringRef listed, Precision
   std::string full =
       listed.contains('.') ? listed.str() : (ADDialect::getDialectNamespace() + "." + listed).str();
   std::optional<RegisteredOperationName> name = RegisteredOperationName::lookup(full, context);
+  if (policy.inBytes && rule == PrecisionRule::always && name && !canComputeInBytes(*name))
+    return emitError(owner->getLoc())
+           << "policy '" << policy.name
+           << "': expected contractions (dot, gemm) in always, since it computes in "
+              "8 bits, but got '"
+           << listed << "'";
   if (!name && !context->getLoadedDialect(StringRef(full).split('.').first))
     return success();
   if (name && computesOnlyInF32(*name) && rule != PrecisionRule::never)
@@ -75,14 +82,19 @@ FailureOr<const ResolvedPolicy *> PolicyTable::resolve(PrecisionAttr attribute, 
   if (*policy) {
     Builder builder(owner->getContext());
     auto typeOf = [&](StringRef name) -> Type {
-      return name == "f32"    ? builder.getF32Type()
-             : name == "bf16" ? builder.getBF16Type()
-                              : builder.getF16Type();
+      return name == "f32"        ? builder.getF32Type()
+             : name == "bf16"     ? builder.getBF16Type()
+             : name == "f16"      ? builder.getF16Type()
+             : name == "f8E5M2"   ? Type(Float8E5M2Type::get(builder.getContext()))
+             : name == "f8E4M3FN" ? Type(Float8E4M3FNType::get(builder.getContext()))
+                                  : Type();
     };
     made = std::make_unique<ResolvedPolicy>();
     made->name = (*policy)->name;
     made->narrow = typeOf((*policy)->compute);
     made->result = typeOf((*policy)->result);
+    made->gradient = typeOf((*policy)->gradient);
+    made->inBytes = numerics::computesInBytes(**policy);
     made->defaultRule = (*policy)->defaultRule;
     for (PrecisionRule rule : {PrecisionRule::always, PrecisionRule::follow, PrecisionRule::never})
       for (const std::string &listed : (*policy)->operationsOf(rule))

@@ -23,6 +23,8 @@ struct AppliedRule {
 struct ResolvedPolicy {
   std::string name;
   Type narrow, result;
+  Type gradient; ///< of cotangents, if contractions compute in 8 bits
+  bool inBytes = false;
   llvm::DenseMap<OperationName, numerics::PrecisionRule> rules;
   numerics::PrecisionRule defaultRule;
 
