@@ -3,7 +3,8 @@
 """Trains the transformer of examples/digits in a chosen precision and prints its accuracy on held-out digits.
 
 The training loop is written by adjoint.text.loop: gradient descent with momentum 0.9, parameters in f32 (in bf16 alone
-for bf16-stochastic), and a dynamic loss scale for f16. It needs the Python package.
+for bf16-stochastic), a dynamic loss scale for f16, and for f8 scales of each contraction from the last 16 steps. It
+needs the Python package.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import sys
 
 import adjoint
 import numpy as np
+from adjoint.text.delayed import DelayedScaling
 from adjoint.text.loop import Training, training_function
 from adjoint.text.optim import SGD, Storage
 from adjoint.text.scaling import DynamicScale
@@ -27,7 +29,10 @@ PRECISIONS = {
     "bf16": ("bf16", Storage(), None),
     "f16": ("f16", Storage(), DynamicScale()),
     "bf16-stochastic": ("bf16", Storage(stochastic="bf16"), None),
+    "f8": ("f8", Storage(), None),
 }
+# 8 in each of the two layers of the transformer, and 2 around them.
+CONTRACTIONS = 18
 FEEDS = {"images": "!digits", "labels": "!labels"}
 
 
@@ -54,12 +59,14 @@ def narrow_loss(parameters, element):
 
 
 def training_program(parameters, steps, precision, scaling):
-    _, storage, _ = PRECISIONS[precision]
+    policy, storage, _ = PRECISIONS[precision]
+    delayed = DelayedScaling(CONTRACTIONS) if policy == "f8" else None
     text, loss = functions(), "loss"
     if storage.read != "f32":
         text, loss = text + narrow_loss(parameters, storage.read), "narrow_loss"
     shapes = {name: value.shape for name, value in parameters.items()}
-    training = Training(loss, shapes, FEEDS, steps, SGD(momentum=0.9), storage=storage, scaling=scaling)
+    training = Training(loss, shapes, FEEDS, steps, SGD(momentum=0.9), storage=storage, scaling=scaling,
+                        delayed=delayed)
     return text + training_function("main", training)
 
 

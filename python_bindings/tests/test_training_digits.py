@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The transformer of the digits learns as well in 16 bits as in f32: examples/training/digits.py."""
+"""The transformer of the digits learns as well in 16 and 8 bits as in f32: examples/training/digits.py."""
 
 import pathlib
 import sys
@@ -32,7 +32,7 @@ def test_f32_learns(accuracy_in_f32):
     assert accuracy_in_f32 > 96
 
 
-@pytest.mark.parametrize("precision", ["bf16", "f16", "bf16-stochastic"])
+@pytest.mark.parametrize("precision", ["bf16", "f16", "bf16-stochastic", "f8"])
 def test_accuracies_are_those_of_f32(digits, accuracy_in_f32, precision):
     runs = [digits.train(precision, seed) for seed in range(SEEDS)]
     assert abs(np.mean([accuracy for accuracy, _ in runs]) - accuracy_in_f32) < TOLERANCE

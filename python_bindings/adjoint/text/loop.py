@@ -7,8 +7,10 @@ import dataclasses
 import re
 from collections.abc import Mapping, Sequence
 
+from . import delayed as delays
 from . import scaling as scales
 from ._writer import Size, literal, signature, tensor
+from .delayed import DelayedScaling
 from .optim import Optimizer, Storage, call_arguments, update_call, update_function
 from .scaling import DynamicScale, Scaling
 
@@ -26,6 +28,8 @@ class Training:
     - `storage`: how parameters are kept; the loss function takes parameters of the type `storage.read`.
     - `scaling`: of the loss. With `monitor`, each step sends its scale to the receiver "scale", and whether it is made
       to "finite".
+    - `delayed`: of the contractions that the policy `f8` computes in 8 bits; without it, each computes its scales from
+      its operands.
     - `seed`: of stochastic rounding.
     """
 
@@ -36,6 +40,7 @@ class Training:
     optimizer: Optimizer
     storage: Storage = dataclasses.field(default_factory=Storage)
     scaling: Scaling | None = None
+    delayed: DelayedScaling | None = None
     monitor: bool = True
     seed: int = 0
 
@@ -72,7 +77,23 @@ class _Loop:
             functions.append(scales.all_finite(f"{self.name}_finite", [(s, self.storage.read) for s in self.shapes]))
         if isinstance(self.training.scaling, DynamicScale):
             functions.append(scales.update_scale(f"{self.name}_scale", self.training.scaling))
+        if delayed := self.training.delayed:
+            functions.append(delays.scales_of_history(f"{self.name}_scales", delayed))
+            functions.append(delays.update_history(f"{self.name}_history", delayed))
+            functions.append(self._scaled_loss(delayed))
         return "\n".join([*functions, self._main()])
+
+    def _scaled_loss(self, delayed: DelayedScaling) -> str:
+        """The loss with scales as a further argument, which ad-autocast gives to the contractions."""
+        kinds = [*[tensor(s, self.storage.read) for s in self.shapes], *self.training.feeds.values()]
+        names = [f"%v{i}" for i in range(len(kinds))]
+        arguments = ", ".join(f"{name}: {kind}" for name, kind in zip(names, kinds))
+        return (
+            f"func.func private @{self.name}_scaled_loss({arguments}, %scales: {delayed.scales} {{ad.scales}})"
+            f" -> tensor<f32> {{\n"
+            f"  %loss = func.call @{self.training.loss}({', '.join(names)})\n"
+            f"      : {signature(kinds, ['tensor<f32>'])}\n  return %loss : tensor<f32>\n}}\n"
+        )
 
     def _update_name(self, shape: tuple[Size, ...]) -> str:
         return "_".join([self.name, "update", *map(str, shape)])
@@ -94,6 +115,8 @@ class _Loop:
             carried.append(("%made", "%none", "tensor<i64>"))
         if self.dynamic:
             carried += [("%scale", "%first_scale", "tensor<f32>"), ("%good", "%none", "tensor<i64>")]
+        if delayed := self.training.delayed:
+            carried.append(("%history", "%no_history", delayed.magnitudes))
         return carried
 
     @property
@@ -135,6 +158,8 @@ class _Loop:
         if self.training.scaling:
             lines.append(f"%first_scale = ad.constant dense<{literal(self.training.scaling.scale)}> : tensor<f32>")
             lines.append("%unit = ad.constant dense<1.0> : tensor<f32>")
+        if delayed := self.training.delayed:
+            lines.append(f"%no_history = ad.constant dense<0.0> : {delayed.magnitudes}")
         for i, shape in enumerate(self.shapes):
             if self.optimizer.states:
                 lines.append(f"%zeros{i} = ad.constant dense<0.0> : {tensor(shape)}")
@@ -169,17 +194,30 @@ class _Loop:
         values = [f"%{'copy' if self.storage.copy else 'p'}{i}" for i in range(count)]
         values += [f"%feed_{name}" for name in self.training.feeds]
         arguments = [*read, *self.training.feeds.values()]
-        results = ", ".join(["%loss", *[f"%g{i}" for i in range(count)]])
-        wrt = f"wrt [{', '.join(map(str, range(count)))}]"
+        loss, wanted, lines = self.training.loss, list(range(count)), []
+        results = ["%loss", *[f"%g{i}" for i in range(count)]]
+        if delayed := self.training.delayed:
+            # The cotangents of the scales are the largest magnitudes of this step.
+            lines.append(
+                f"%scales = func.call @{self.name}_scales(%history) : {signature([delayed.magnitudes], [delayed.scales])}"
+            )
+            loss, wanted = f"{self.name}_scaled_loss", [*wanted, len(arguments)]
+            values, arguments, read = [*values, "%scales"], [*arguments, delayed.scales], [*read, delayed.scales]
+            results.append("%magnitudes")
+        wrt = f"wrt [{', '.join(map(str, wanted))}]"
         kinds = signature(arguments, ["tensor<f32>", *read])
-        called = f"@{self.training.loss}({', '.join(values)})"
+        called = f"@{loss}({', '.join(values)})"
         if not self.guarded:
-            gradient = f"{results} = ad.value_and_grad {called} {wrt}\n        : {kinds}"
+            gradient = f"{', '.join(results)} = ad.value_and_grad {called} {wrt}\n        : {kinds}"
         else:
             # The cotangent of the loss is the scale: the same as the gradient of the loss times the scale.
             kinds = signature([*arguments, "tensor<f32>"], ["tensor<f32>", *read])
-            gradient = f"{results} = ad.vjp {called} cotangents({self._scale}) {wrt}\n        : {kinds}"
-        return [gradient, 'ad.receive "loss"(%loss) : tensor<f32>']
+            gradient = f"{', '.join(results)} = ad.vjp {called} cotangents({self._scale}) {wrt}\n        : {kinds}"
+        lines += [gradient, 'ad.receive "loss"(%loss) : tensor<f32>']
+        if delayed:
+            kinds = signature([delayed.magnitudes, delayed.scales], [delayed.magnitudes])
+            lines.append(f"%next_history = func.call @{self.name}_history(%history, %magnitudes) : {kinds}")
+        return lines
 
     @property
     def _scale(self) -> str:
