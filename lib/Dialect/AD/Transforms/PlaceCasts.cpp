@@ -45,7 +45,16 @@ static bool feedsContraction(Value value) {
   });
 }
 
-static bool isCostly(CastOp cast) { return narrows(cast) && feedsContraction(cast.getResult()); }
+// Between reshapes no kernel computes what the cast could be a part of.
+static bool feedsReshapesOnly(Value value) {
+  return !value.use_empty() && llvm::all_of(value.getUsers(), [](Operation *user) {
+    return viewKindOf(user) == ViewKind::reshape;
+  });
+}
+
+static bool isCostly(CastOp cast) {
+  return narrows(cast) && (feedsContraction(cast.getResult()) || feedsReshapesOnly(cast.getResult()));
+}
 
 // A cast to a wider type that follows a contraction is part of its kernel. After a view, only one elementwise
 // operation can have it in its kernel.

@@ -210,3 +210,18 @@ func.func @after_loop(%w: tensor<8x8xf32>, %x: tensor<8x8xbf16>, %z: tensor<8x8x
   %v = ad.dot %z, %h : (tensor<8x8xf16>, tensor<8x8xf16>) -> tensor<8x8xf16>
   return %u, %v : tensor<8x8xf32>, tensor<8x8xf16>
 }
+
+// Between reshapes, too, a cast moves to what computes the value.
+// CHECK-LABEL: func.func @between_reshapes
+func.func @between_reshapes(%x: tensor<6x4xf32>) -> (tensor<3x8xbf16>, tensor<24xbf16>) {
+  // CHECK: %[[Y:.+]] = ad.exp
+  // CHECK-NEXT: %[[N:.+]] = ad.cast %[[Y]] : tensor<6x4xf32> -> tensor<6x4xbf16>
+  // CHECK-NOT: ad.cast
+  %y = ad.exp %x : tensor<6x4xf32>
+  %a = ad.reshape %y : tensor<6x4xf32> -> tensor<2x3x4xf32>
+  %b = ad.cast %a : tensor<2x3x4xf32> -> tensor<2x3x4xbf16>
+  %c = ad.reshape %b : tensor<2x3x4xbf16> -> tensor<3x8xbf16>
+  %d = ad.reshape %b : tensor<2x3x4xbf16> -> tensor<24xbf16>
+  // CHECK: return
+  return %c, %d : tensor<3x8xbf16>, tensor<24xbf16>
+}
