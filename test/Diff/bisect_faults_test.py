@@ -111,6 +111,9 @@ def check_fault(fault):
         stage = reduced["stage"]
         if (stage["stage"], stage["pass"], stage["side"]) != (fault.stage, fault.passed, fault.side):
             yield f"expected {fault.stage}, {fault.passed} of {fault.side}, but got {stage}"
+        required = {row["rewrite"] for row in report["required"]}
+        if fault.passed == "ad-decompose" and not required & {"decompose", "mean-as-sum"}:
+            yield f"expected the rewrite that needs the pass: {report}"
         if not reduced["reduced"] or not any(row.get("ulp", 0) > 0 for row in reduced["reduced"]):
             yield f"expected an error in ulp: {reduced}"
         if run_reduced(folder, fault, words, 0) == run_reduced(folder, fault, words, 1):

@@ -269,7 +269,7 @@ Error DiffOptionsReader::readSides(DiffOptions &options) const {
   options.sideB = text(OPT_b);
   options.runnerA = text(OPT_runner_a);
   options.runnerB = text(OPT_runner_b);
-  return Error::success();
+  return readCount(OPT_seconds, 0, UINT32_MAX, options.seconds);
 }
 
 Error DiffOptionsReader::readPrecision(DiffOptions &options) const {

@@ -46,6 +46,7 @@ struct DiffOptions {
   std::vector<std::string> program; ///< options about programs, as ad-runner reads them
   std::string sideA, sideB;         ///< the configurations of a bisection
   std::string runnerA, runnerB;     ///< their builds of ad-runner; empty: the one next to this tool
+  unsigned seconds = 60;            ///< after which a search for operations ends
   std::string json, csv, svg, html;
   bool showHelp = false;
 };

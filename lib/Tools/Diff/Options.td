@@ -59,6 +59,7 @@ defm a : Value<"a", "OPTIONS", "The options of ad-runner for the first run, afte
 defm b : Value<"b", "OPTIONS", "The same for the second run">;
 defm runner_a : Value<"runner-a", "FILE", "Another build of ad-runner, for A (default: the one next to this tool)">;
 defm runner_b : Value<"runner-b", "FILE", "Another build of ad-runner, for B">;
+defm seconds : Value<"seconds", "N", "End a search for operations after about N seconds, with the smallest part found until then (default: 60)">;
 }
 
 let Visibility = [ShadowVis] in {

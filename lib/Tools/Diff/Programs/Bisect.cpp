@@ -34,6 +34,7 @@ public:
 private:
   std::string causeText() const;
   std::string proofText() const;
+  std::string requiredText() const;
   llvm::json::Object toJSON() const;
   Table makeTable() const;
 
@@ -91,18 +92,33 @@ std::string BisectReport::proofText() const {
                                     : "the results are equal\n");
 }
 
+// The others of this operation were left out one after the other, and are not the cause.
+std::string BisectReport::requiredText() const {
+  if (cause.kind != CauseKind::Elsewhere || !reduction || !reduction->isShort || cause.required.empty())
+    return "";
+  std::string text = "rewrites of this operation without which the program does not compile:\n";
+  for (const Rewrite &rewrite : cause.required)
+    text += rewriteText(rewrite);
+  return text;
+}
+
+llvm::json::Array toJSON(const std::vector<Rewrite> &rewrites) {
+  llvm::json::Array array;
+  for (const Rewrite &rewrite : rewrites)
+    array.push_back(llvm::json::Object{{"rewrite", rewrite.name},
+                                       {"permission", rewrite.permission},
+                                       {"operation", rewrite.operation},
+                                       {"location", rewrite.location}});
+  return array;
+}
+
 llvm::json::Object BisectReport::toJSON() const {
   constexpr StringRef kinds[] = {"none", "rewrites", "shared", "elsewhere"};
-  llvm::json::Array rewrites;
-  for (const Rewrite &rewrite : cause.rewrites)
-    rewrites.push_back(llvm::json::Object{{"rewrite", rewrite.name},
-                                          {"permission", rewrite.permission},
-                                          {"operation", rewrite.operation},
-                                          {"location", rewrite.location}});
   return llvm::json::Object{{"cause", kinds[static_cast<size_t>(cause.kind)]},
                             {"side", cause.side},
                             {"candidates", static_cast<int64_t>(cause.candidates)},
-                            {"rewrites", std::move(rewrites)},
+                            {"rewrites", ::toJSON(cause.rewrites)},
+                            {"required", ::toJSON(cause.required)},
                             {"differences", mlir::ad::diff::toJSON(cause.differences)},
                             {"alone", mlir::ad::diff::toJSON(cause.alone)},
                             {"alone_compiles", cause.aloneCompiles},
@@ -215,8 +231,8 @@ Expected<DiffReport> BisectReport::run() {
   report.text = "A: " + textOf(*a) + "\nB: " + textOf(*b) + "\n";
   if (!cause.differences.empty())
     report.text += "results that differ:\n" + describe(cause.differences);
-  report.text += causeText() + (reduction ? describe(*reduction) : notReduced) + std::to_string(executions) +
-                 " executions, " + llvm::formatv("{0:f1} s\n", seconds).str();
+  report.text += causeText() + (reduction ? describe(*reduction) : notReduced) + requiredText() +
+                 std::to_string(executions) + " executions, " + llvm::formatv("{0:f1} s\n", seconds).str();
   report.json = toJSON();
   if (reduction)
     report.json["reduced"] = mlir::ad::diff::toJSON(*reduction);

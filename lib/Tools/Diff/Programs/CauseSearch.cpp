@@ -168,6 +168,8 @@ llvm::Error CauseSearch::findSharedIn(const std::vector<Rewrite> &group, const T
   Expected<Differences> without = trial(background);
   if (!without)
     return without.takeError();
+  if (!*without)
+    cause.required.insert(cause.required.end(), group.begin(), group.end());
   if (!*without || differ(*without))
     return llvm::Error::success();
   if (llvm::Error error = findAmong(group, background, trial, cause))

@@ -28,6 +28,8 @@ struct Cause {
   std::vector<ResultDiff>
       alone; ///< the results differ so if the side applies no other rewrites of these candidates
   bool aloneCompiles = false;
+  /// Shared ones without which the program does not compile, among those that were tried.
+  std::vector<Rewrite> required;
   /// By side: without other rewrites than these the results differ, too. Of the kind Elsewhere.
   std::map<std::string, std::set<Rewrite>> restrictions;
   /// Whether the results still differ if only the found ones are left out, and whether no program compiles

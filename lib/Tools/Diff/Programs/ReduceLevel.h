@@ -18,6 +18,14 @@ struct ReduceSearch::Level {
   std::map<ChangeSet, Differences> known; ///< of slices that ran
   bool singlesDiffer = false;             ///< side by side, though those that were tried do not differ alone
 
+  /// Of slices that ran.
+  ChangeSet smallestDifferent() const {
+    ChangeSet smallest = all();
+    for (const auto &[units, differences] : known)
+      if (!differences.empty() && units.size() < smallest.size())
+        smallest = units;
+    return smallest;
+  }
   ChangeSet all() const {
     ChangeSet numbers(units.size());
     std::iota(numbers.begin(), numbers.end(), 0);

@@ -197,8 +197,18 @@ Expected<bool> ReduceSearch::differs(Level &level, const ChangeSet &units) {
   return !(level.known[units] = std::move(*differences)).empty();
 }
 
+bool ReduceSearch::isTimeOver() {
+  auto elapsed = std::chrono::steady_clock::now() - start;
+  reduction.ended |= elapsed >= std::chrono::seconds(options.seconds);
+  return reduction.ended;
+}
+
+// When the time is over, no further part runs, and the smallest one that differed is the answer.
 Expected<ChangeSet> ReduceSearch::minimizeAll(Level &level) {
-  MinimalSetSearch search([&](const ChangeSet &units) { return differs(level, units); });
+  MinimalSetSearch search([&](const ChangeSet &units) -> Expected<bool> {
+    bool isWhole = units.size() == level.units.size();
+    return !isWhole && isTimeOver() ? Expected<bool>(false) : differs(level, units);
+  });
   ChangeSet all = level.all();
   Expected<bool> whole = search.has(all);
   if (!whole)
@@ -216,7 +226,7 @@ Expected<ChangeSet> ReduceSearch::minimizeAll(Level &level) {
     found = std::move(all);
   if (Error error = search.dropNeedless(*found))
     return std::move(error);
-  return found;
+  return reduction.ended ? level.smallestDifferent() : std::move(*found);
 }
 
 Expected<ChangeSet> ReduceSearch::findFewProved(Level &level, unsigned size) {
@@ -258,7 +268,7 @@ static StringRef occasionText(Occasion occasion) { return occasion == Occasion::
 
 /// Replaces a single operation with regions by the operations in them that still differ.
 Expected<bool> ReduceSearch::descend(Level &level, ChangeSet &units) {
-  if (units.size() != 1)
+  if (units.size() != 1 || reduction.ended)
     return false;
   Operation *op = level.units[units.front()];
   for (Region &region : op->getRegions())

@@ -10,6 +10,7 @@
 #include "adjoint/Diff/MinimalSet.h"
 #include "adjoint/Runner/ProgramRun.h"
 
+#include <chrono>
 #include <map>
 
 namespace mlir::ad::diff {
@@ -30,6 +31,7 @@ struct Reduction {
   ReductionKind kind = ReductionKind::None;
   std::vector<ResultDiff> differences; ///< of the whole program
   std::vector<ResultDiff> reduced;     ///< of the reduced program
+  bool ended = false;                  ///< the time was over: fewer operations may differ
   bool isShort = false;                ///< one operation differs by itself, or two
   std::vector<Operation> operations;   ///< of the reduced program, without constants
   std::vector<std::string> inside;     ///< the loops and branches around them, the outermost first
@@ -85,6 +87,8 @@ private:
   /// The first among all that differs as a program of its own, too.
   llvm::Expected<ChangeSet> findFewProved(Level &level, unsigned size);
   llvm::Expected<ChangeSet> minimizeAll(Level &level);
+  /// Whether a long search ends now.
+  bool isTimeOver();
   /// The first part of the program that differs, from the most likely kind to the least likely one.
   llvm::Expected<ChangeSet> search(Level &level, const ReduceHints &hints, llvm::StringRef output);
   llvm::Error report(Level &level, ChangeSet units, llvm::StringRef output);
@@ -111,6 +115,7 @@ private:
   std::set<std::string> differentiated; // names and locations of operations that were differentiated
   Reduction reduction;
   unsigned executions = 0;
+  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
 /// The lines about the reduced program.

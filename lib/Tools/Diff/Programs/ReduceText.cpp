@@ -88,7 +88,10 @@ static std::string foundText(const Reduction &reduction) {
   std::string text = "reduced program: " + std::to_string(count) +
                      (count == 1 ? " operation" : " operations") +
                      (reduction.inside.empty() ? " of " + std::to_string(reduction.units) : "") +
-                     (count == 1 ? "" : ", and none of them can be left out") + "\n";
+                     (count == 1 || reduction.ended ? "" : ", and none of them can be left out") + "\n";
+  if (reduction.ended)
+    text +=
+        "the search ended when its time was over; fewer operations may differ, --seconds gives more time\n";
   text += operationsText(reduction);
   for (const std::string &outer : reduction.inside)
     text += "inside " + outer + "\n";
@@ -129,6 +132,7 @@ llvm::json::Object mlir::ad::diff::toJSON(const Reduction &reduction) {
                             {"reduced", toJSON(reduction.reduced)},
                             {"operations", std::move(operations)},
                             {"inside", llvm::json::Array(reduction.inside)},
+                            {"ended", reduction.ended},
                             {"units", static_cast<int64_t>(reduction.units)},
                             {"failures", static_cast<int64_t>(reduction.failures)}};
   if (std::optional<double> factor = reduction.amplification())
