@@ -117,6 +117,7 @@ void ad::buildAdGpuFusionPipeline(OpPassManager &pm, const SharedOptions &option
   addFusionInputChecks(pm);
   if (options.optimize)
     pm.addPass(createSplitKPass());
+  pm.addPass(createChooseInstructionsPass());
   FusePassOptions fuse;
   fuse.maxConvertedRows = kSmallestTileRows;
   addFusion(pm, options, fuse);

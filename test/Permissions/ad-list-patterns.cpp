@@ -40,6 +40,7 @@ int main() {
   print("simplify", context, populateAlgebraPatterns);
   print("simplify", context, populateContractionPatterns);
   print("split-k", context, [](RewritePatternSet &patterns) { populateSplitKPatterns(patterns, 128); });
+  print("choose-instructions", context, populateInstructionPatterns);
   print("widen-operands", context,
         [](RewritePatternSet &patterns) { populateWidenOperandsPatterns(patterns, /*dotProducts=*/false); });
   print("canonicalization", context, populateAllowedPatterns);

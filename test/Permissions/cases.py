@@ -140,6 +140,10 @@ CASES = {
         DOT + f"%c = ad.constant dense<3.0> : {COLUMNS}\n%r = ad.div %d, %c : {COLUMNS}", COLUMNS, F16, (24, 8)),
 
     # Other orders.
+    ("widen-bytes", "ad.dot"): Case(
+        f"%r = ad.dot %x, %y : (T, T) -> {COLUMNS}", COLUMNS, ("f8E4M3FN", "f8E5M2"), (24, 24)),
+    ("widen-bytes", "ad.gemm"): Case(
+        f"%r = ad.gemm %x, %y : (T, T) -> {COLUMNS}", COLUMNS, ("f8E4M3FN", "f8E5M2"), (24, 24)),
     ("widen-operands", "ad.dot"): Case(
         f"%r = ad.dot %x, %y : (T, T) -> {COLUMNS}", COLUMNS, ("f16",), (24, 24)),
     ("widen-operands", "ad.gemm"): Case(

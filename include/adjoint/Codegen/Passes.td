@@ -55,13 +55,15 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
     name), and a declaration of the same name in its place, which says how the host program launches it. Arguments are a
     pointer and the dynamic sizes of each tensor. Four kernel classes have code generators of their own, besides the
     generic one. In a contraction whose results all read it element by element, thread blocks compute tiles of the
-    result, with the operands in shared memory. The permissions `mma` and `contract` allow tensor cores (`mma.sync`,
-    with a multi-stage `cp.async` pipeline) for f16 and bf16, and `narrow` allows them for f32 as tf32; the report of
-    permissions names both. Sums of i8 are the same in any order, so i8 uses tensor cores without a permission. On
-    sm_90a the kernel uses `wgmma` when both operands are kernel arguments with 16-byte-aligned rows; types other than
-    f16 and bf16 must be K-major. Such a kernel is warp-specialized: a producer warpgroup loads K tiles by TMA,
-    consumer warpgroups multiply them. If the result has many tiles, two blocks along M are a cluster, and each loads
-    half of the tile of B for both. Everything else is computed by FMA in the written order.
+    result, with the operands in shared memory. A contraction of f16 or bf16 whose instruction `ad-choose-instructions`
+    has fixed uses it (`mma.sync`, with a multi-stage `cp.async` pipeline); a kernel that cannot is refused. The
+    permissions `mma` and `contract` allow tensor cores for f16 and bf16 where no instruction is fixed, and `narrow`
+    allows them for f32 as tf32; the report of permissions names each use. Sums of i8 are the same in any order, so
+    i8 uses tensor cores without a permission. On sm_90a a kernel without a fixed instruction uses `wgmma` when both
+    operands are kernel arguments with 16-byte-aligned rows; types other than f16 and bf16 must be K-major. Such a
+    kernel is warp-specialized: a producer warpgroup loads K tiles by TMA, consumer warpgroups multiply them. If the
+    result has many tiles, two blocks along M are a cluster, and each loads half of the tile of B for both.
+    Everything else is computed by FMA in the written order.
 
     The other classes have vectorized accesses: each thread computes contiguous elements with 16-byte loads and stores.
     Elementwise kernels have one such vector per thread and iteration. In row kernels a group of threads computes a row,

@@ -65,7 +65,8 @@ private:
   }
 
   LogicalResult emit(KernelOp kernel, GPUModuleOp gpuModule) {
-    if (failed(normalizeKernel(kernel)) || failed(refusePanels(kernel)))
+    if (failed(normalizeKernel(kernel)) || failed(refusePanels(kernel)) ||
+        failed(refuseOtherInstructions(kernel)))
       return failure();
     FailureOr<func::FuncOp> declared = emitDivided(kernel, gpuModule);
     if (succeeded(declared) && !*declared)
@@ -187,6 +188,23 @@ private:
                         atEnd.getArrayAttr(SmallVector<Attribute>(maps.begin(), maps.end())));
   }
 
+  // The kernel of a contraction with a fixed instruction has to use it: anything else would have other bits.
+  static LogicalResult refuseOtherInstructions(KernelOp kernel) {
+    for (auto generic : kernel.getBody().getOps<linalg::GenericOp>()) {
+      if (!device::hasFixedInstruction(generic))
+        continue;
+      std::string reason = "its class is not contraction";
+      if (kernel.getKernelClass() == KernelClass::contraction)
+        if (auto found = device::matchContraction(kernel, reason))
+          reason = found->instruction == device::MathInstruction::MmaSync ? "" : "it multiplies other types";
+      if (!reason.empty())
+        return generic.emitOpError("expected a kernel that uses the instruction of ")
+               << kMmaAttr << ", but this one cannot: " << reason
+               << "; run --ad-choose-instructions before --ad-fuse";
+    }
+    return success();
+  }
+
   // Operands are not packed before their kernels for GPUs.
   static LogicalResult refusePanels(KernelOp kernel) {
     for (auto generic : kernel.getBody().getOps<linalg::GenericOp>())
@@ -248,7 +266,9 @@ private:
 
   std::unique_ptr<device::GPUKernelEmitter> contractionEmitter(KernelOp kernel, GPUFuncOp function,
                                                                device::Contraction contraction) {
-    if (contraction.instruction == device::MathInstruction::MmaSync && target->hasWgmma) {
+    // Nothing proves that wgmma adds like mma.sync, and the layout of operands would decide which of the two.
+    if (contraction.instruction == device::MathInstruction::MmaSync && target->hasWgmma &&
+        !device::hasFixedInstruction(contraction.op)) {
       std::string reason = device::whyNoWgmma(contraction);
       if (reason.empty())
         contraction.instruction = device::MathInstruction::Wgmma;

@@ -2,18 +2,20 @@
 //
 // RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=fast --ad-to-gpu-fusion=optimize=0 --ad-to-gpu-kernels --ad-emit-gpu --remarks-filter=ad-gpu 2> %t.fast | FileCheck %s --check-prefixes=CHECK,FAST
 // RUN: FileCheck %s --check-prefix=TENSOR < %t.fast
-// RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend --ad-to-gpu-fusion=optimize=0 --ad-to-gpu-kernels --ad-emit-gpu --remarks-filter=ad-gpu 2> %t.strict | FileCheck %s --check-prefixes=CHECK,STRICT
-// RUN: FileCheck %s --check-prefix=SIMT < %t.strict
+// RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=reproducible --ad-to-gpu-fusion=optimize=0 --ad-to-gpu-kernels --ad-emit-gpu --remarks-filter=ad-gpu 2> %t.exact | FileCheck %s --check-prefixes=CHECK,WRITTEN
+// RUN: FileCheck %s --check-prefix=SIMT < %t.exact
+// RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend --ad-to-gpu-fusion=optimize=0 --ad-to-gpu-kernels --ad-emit-gpu --remarks-filter=ad-gpu 2> %t.strict | FileCheck %s --check-prefixes=CHECK,FAST
+// RUN: FileCheck %s --check-prefix=TENSOR < %t.strict
 // RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=fast,narrow --ad-to-gpu-fusion=optimize=0 --ad-to-gpu-kernels --ad-emit-gpu --remarks-filter=ad-gpu 2> %t.narrow | FileCheck %s --check-prefix=TF32
 // RUN: FileCheck %s --check-prefix=NARROW < %t.narrow
 
-// Tensor cores need a permission that strict lacks. A product that is read in another order has the generic class.
+// Tensor cores need a permission that reproducible lacks; in strict their instruction is fixed before fusion. A product that is read in another order has the generic class.
 // TENSOR-DAG: contraction-class | Category:ad-gpu | instruction=mma.sync, kernel=dot_0
 // SIMT-DAG: contraction-class | Category:ad-gpu | instruction=fma, kernel=dot_0
 
 // CHECK: func.func private @dot_0({{.*}}) attributes {ad.launch_config = #ad.launch_config<block, axes = 0, grid_size = 4>}
 // FAST: llvm.mlir.global internal @dot_0$shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<24576 x i8>
-// STRICT: llvm.mlir.global internal @dot_0$shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<16384 x i8>
+// WRITTEN: llvm.mlir.global internal @dot_0$shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<16384 x i8>
 // CHECK-LABEL: gpu.func @dot_0
 
 // Copies of two K tiles are in flight before the loop. Each iteration waits for one, starts the next, and multiplies one.
@@ -32,17 +34,17 @@
 
 // SIMT code has the same pipeline: each thread continues sixteen chains through all sixteen steps of a K tile, with
 // vectors of four elements of both operands. Elements of A go through registers, since cp.async copies 4 bytes at least.
-// STRICT-COUNT-2: nvvm.cp.async.commit.group
-// STRICT: scf.for
-// STRICT: nvvm.cp.async.wait.group 1
-// STRICT-NEXT: gpu.barrier
-// STRICT: scf.if
-// STRICT: llvm.store
-// STRICT: nvvm.cp.async.shared.global
-// STRICT: nvvm.cp.async.commit.group
-// STRICT-COUNT-2: llvm.load {{.+}} -> vector<4xi16>
-// STRICT-COUNT-256: math.fma
-// STRICT-NOT: math.fma
+// WRITTEN-COUNT-2: nvvm.cp.async.commit.group
+// WRITTEN: scf.for
+// WRITTEN: nvvm.cp.async.wait.group 1
+// WRITTEN-NEXT: gpu.barrier
+// WRITTEN: scf.if
+// WRITTEN: llvm.store
+// WRITTEN: nvvm.cp.async.shared.global
+// WRITTEN: nvvm.cp.async.commit.group
+// WRITTEN-COUNT-2: llvm.load {{.+}} -> vector<4xi16>
+// WRITTEN-COUNT-256: math.fma
+// WRITTEN-NOT: math.fma
 
 // The epilogue is emitted once.
 // CHECK: gpu.barrier
@@ -67,8 +69,8 @@ func.func @main(%a: tensor<100x96xbf16>, %b: tensor<96x128xbf16>, %r: tensor<128
 // FAST: } else {
 // FAST: llvm.store
 // K of an operand in memory bounds the number of accumulators for blocks of the order.
-// STRICT: %[[LEVELS:.+]] = llvm.mlir.constant(32 : i64)
-// STRICT: llvm.alloca %[[LEVELS]] x f32
+// WRITTEN: %[[LEVELS:.+]] = llvm.mlir.constant(32 : i64)
+// WRITTEN: llvm.alloca %[[LEVELS]] x f32
 func.func @main(%a: tensor<2x48x?xbf16>, %b: tensor<2x?x?xbf16>) -> tensor<2x48x?xbf16> {
   %0 = ad.dot %a, %b batch [0] x [0] contract [2] x [1] : (tensor<2x48x?xbf16>, tensor<2x?x?xbf16>) -> tensor<2x48x?xbf16>
   return %0 : tensor<2x48x?xbf16>

@@ -12,10 +12,6 @@
 
 namespace mlir::ad {
 
-/// On the linalg.generic of a contraction: the operation has the permission mma. (The kernel has only the
-/// permissions that all its operations share.)
-inline constexpr llvm::StringLiteral kMmaAttr = "ad.mma";
-
 /// Whether a CPU with dot products of bf16 pairs uses them for this contraction, which sums in `order`: if
 /// the operation permits them and the types of both operands give the contracted axis an even size. The roles
 /// and the other sizes of the operands do not matter, since rewrites without a permission exchange operands,

@@ -64,20 +64,24 @@ static bool multipliesFloats(linalg::GenericOp op) {
          fma.getB() == body->getArgument(1) && fma.getC() == body->getArgument(2);
 }
 
+bool device::hasFixedInstruction(linalg::GenericOp op) { return op->hasAttrOfType<MmaAttr>(kMmaAttr); }
+
 static bool startsAtZero(linalg::GenericOp op) {
   auto fill = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
   return fill &&
          (matchPattern(fill.getInputs()[0], m_PosZeroFloat()) || matchPattern(fill.getInputs()[0], m_Zero()));
 }
 
-// A strict program gives the same bits fused and unfused, but a fusion that reads the product in another
-// order belongs to another class, which uses FMA. So tensor cores need `contract`, which strict lacks,
-// in addition to `mma` or `narrow`. Integers need no permission: their sums are the same in any order.
+// A kernel may choose tensor cores itself only with `contract`, since a fusion that reads the product in
+// another order belongs to another class, which uses FMA. Without it the instruction is fixed before fusion
+// (MmaAttr). Integers need no permission: their sums are the same in any order.
 static bool mayUseTensorCores(KernelOp kernel, linalg::GenericOp op) {
   if (!startsAtZero(op))
     return false;
   if (multipliesBytes(op))
     return true;
+  if (hasFixedInstruction(op))
+    return multipliesShort(op);
   PermissionsAttr attribute = kernel.getAllowAttr();
   Permissions allow = attribute ? attribute.getValue() : Permissions::none;
   if (!bitEnumContainsAll(allow, Permissions::contract))
@@ -87,23 +91,35 @@ static bool mayUseTensorCores(KernelOp kernel, linalg::GenericOp op) {
              : op->hasAttr(kMmaAttr) && multipliesShort(op);
 }
 
-// Whether the value has the contraction's result in it only at its own position.
-static bool readsInPlace(Value value, linalg::GenericOp contraction) {
-  auto generic = value.getDefiningOp<linalg::GenericOp>();
-  if (generic == contraction)
-    return true;
-  if (!generic)
-    return !value.getDefiningOp() ||
-           !isa<tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::CastOp>(value.getDefiningOp());
-  auto result = cast<OpResult>(value).getResultNumber();
-  bool ownPosition = generic.getMatchingIndexingMap(generic.getDpsInitOperand(result)).isIdentity();
-  return llvm::all_of(generic.getDpsInputOperands(), [&](OpOperand *input) {
-    if (isa<BlockArgument>(input->get()))
-      return true;
-    bool element = ownPosition && generic.getMatchingIndexingMap(input).isIdentity();
-    return input->get().getDefiningOp() == contraction ? element
-                                                       : readsInPlace(input->get(), contraction) && element;
-  });
+// Whether every operation of the kernel that depends on the contraction has its result only at its own
+// position. Other values are computed wherever they are read.
+static bool isReadInPlace(KernelOp kernel, linalg::GenericOp contraction) {
+  llvm::SmallPtrSet<Operation *, 8> dependent = {contraction};
+  auto depends = [&](Value value) { return dependent.contains(value.getDefiningOp()); };
+  for (Operation &op : kernel.getBody().front().without_terminator()) {
+    if (&op != contraction)
+      for (Region &region : op.getRegions())
+        if (region
+                .walk([&](Operation *nested) {
+                  return WalkResult(failure(llvm::any_of(nested->getOperands(), depends)));
+                })
+                .wasInterrupted())
+          return false;
+    if (&op == contraction || llvm::none_of(op.getOperands(), depends))
+      continue;
+    dependent.insert(&op);
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    if (!generic) {
+      if (isa<tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::CastOp>(op))
+        return false;
+      continue;
+    }
+    for (OpOperand &operand : generic->getOpOperands())
+      if ((depends(operand.get()) || generic.isDpsInit(&operand)) &&
+          !generic.getMatchingIndexingMap(&operand).isIdentity())
+        return false;
+  }
+  return true;
 }
 
 // Operand A has M and K, operand B has N and K.
@@ -148,7 +164,8 @@ std::optional<Contraction> device::matchContraction(KernelOp kernel, std::string
     return std::nullopt;
   }
   for (Value output : kernel.getBody().front().getTerminator()->getOperands())
-    if (cast<RankedTensorType>(output.getType()).getShape() != type.getShape() || !readsInPlace(output, op)) {
+    if (cast<RankedTensorType>(output.getType()).getShape() != type.getShape() ||
+        !isReadInPlace(kernel, op)) {
       reason = "a result of it reads the product in another order";
       return std::nullopt;
     }

@@ -24,6 +24,9 @@ struct Contraction {
   MathInstruction instruction; // tensor cores for i8, and for floats with permissions
 };
 
+/// Whether the kernel must use the instruction that the attribute of the contraction names.
+bool hasFixedInstruction(linalg::GenericOp op);
+
 /// The one contraction of the kernel, if each result of the kernel has its shape and reads it element by
 /// element; otherwise `reason` says what prevents that.
 std::optional<Contraction> matchContraction(KernelOp kernel, std::string &reason);

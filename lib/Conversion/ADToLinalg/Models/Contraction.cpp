@@ -45,6 +45,8 @@ static Value contract(OpBuilder &builder, Operation *op, Type accumulator) {
   if (bitEnumContainsAll(cast<NumericsOpInterface>(op).getPermissions(), Permissions::mma) &&
       (!multipliesShortFloats(op) || allowsRewrite("dot-product-instruction", "mma", op)))
     generic->setAttr(kMmaAttr, builder.getUnitAttr());
+  if (auto fixed = op->getAttrOfType<MmaAttr>(kMmaAttr))
+    generic->setAttr(kMmaAttr, fixed);
   return generic.getResult(0);
 }
 

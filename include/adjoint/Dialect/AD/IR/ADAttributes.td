@@ -58,6 +58,20 @@ def AD_OrderAttr : AD_Attr<"Order", "order"> {
   }];
 }
 
+def AD_MmaAttr : AD_Attr<"Mma", "mma"> {
+  let summary = "the tensor core instruction of a contraction";
+  let description = [{
+    The contraction uses `mma.sync` of this shape, in f32: its sums are ascending in steps of `k` products from +0,
+    and within a step they have the order of the instruction. A step is padded with zeros. The attribute is `ad.mma`
+    of an operation, or of its linalg.generic. Every kernel with the operation has to compute this order. The unit
+    attribute as `ad.mma` of a linalg.generic leaves the instruction to the kernel.
+
+    Example: `#ad.mma<m = 16, n = 8, k = 16>`.
+  }];
+  let parameters = (ins "int64_t":$m, "int64_t":$n, "int64_t":$k);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 def AD_ElementaryFunctionAttr : AD_Attr<"ElementaryFunction", "elementary_function"> {
   let summary = "an elementary function";
   let description = [{

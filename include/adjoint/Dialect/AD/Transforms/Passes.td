@@ -289,7 +289,7 @@ def SplitKPass : Pass<"ad-split-k"> {
     sum over that axis is rounded to the result's type. The number of parts gives each of `blocks` thread blocks a
     tile of 64 x 64. No part is shorter than 128 (512 on tensor cores), and the length of a part is a multiple of 16.
     Only static sizes are split. Sums of integers wrap, so integer contractions are split in every mode. Sums of
-    floats need `reorder` and `contract`, which `strict` does not have: on GPUs it keeps the bits of `reproducible`.
+    floats need `reorder` and `contract`, which `strict` does not have: there the order follows from the operation.
 
     Before:
     ```mlir
@@ -309,6 +309,18 @@ def SplitKPass : Pass<"ad-split-k"> {
   }];
   let options = [Option<"blocks", "blocks", "int64_t", "128",
                         "Thread blocks that keep the multiprocessors of a GPU busy">];
+  let dependentDialects = ["::mlir::ad::ADDialect"];
+}
+
+def ChooseInstructionsPass : Pass<"ad-choose-instructions"> {
+  let summary = "Fix the tensor core instruction of contractions that may not choose their order";
+  let description = [{
+    This pass writes `ad.mma = #ad.mma<m = 16, n = 8, k = 16>` on each product of f16, bf16 or 8-bit floats that has the
+    permission `mma` but not `contract` (mode `strict`). 8-bit floats are cast to f16 before, which is exact. ad-fuse
+    makes only fusions whose kernel has the instruction, so fused and unfused programs agree bit for bit.
+    Refuses: products whose axes, types or orders tensor cores do not have. A remark of the category ad-gpu names each
+    contraction with its instruction, or the reason why it gets none.
+  }];
   let dependentDialects = ["::mlir::ad::ADDialect"];
 }
 

@@ -72,6 +72,7 @@ void ClusterGraph::merge(Cluster &to, Cluster &from) {
   to.hasRows |= from.hasRows;
   to.reduces |= from.reduces;
   to.hasSpaces |= from.hasSpaces;
+  to.usesMma |= from.usesMma;
   if (!to.order)
     to.order = from.order;
   from.members.clear();

@@ -83,6 +83,8 @@ private:
   }
 
   void grow(Cluster &group, bool onlyDependent) {
+    if (group.usesMma) // its kernel reads the product element by element
+      return;
     outside.clear();
     bool started = false;
     for (ArrayRef<Node> layer : layers()) {

@@ -35,6 +35,8 @@ static OrderAttr orderOf(Operation *op) {
   return numerics ? numerics.getSummationOrder() : OrderAttr();
 }
 
+bool fuse::hasFixedMma(Operation *op) { return op->hasAttrOfType<MmaAttr>(kMmaAttr); }
+
 bool fuse::isContractionLike(Operation *op) {
   // A contraction that sums in lanes has no parallel dimensions, and a kernel of its own, like a row.
   if (isContractionOp(op))
@@ -149,6 +151,24 @@ static std::optional<ComputeAt> usesReadAt(Value value, const Cluster &cluster, 
   return common;
 }
 
+// The kernels with tensor cores read the product element by element, and all their results have its type's
+// shape.
+static bool hasShapeOf(Value value, const Cluster &cluster) {
+  return typeOf(value).getShape() == typeOf(cluster.space).getShape();
+}
+
+static StringRef whyNoMmaKernel(Operation *op, const Cluster &cluster, ClusterGraph &graph) {
+  if (cluster.reduces)
+    return "its tensor core instruction is fixed, and the fusion has another reduction";
+  if (!llvm::all_of(cluster.members, [&](Operation *member) {
+        return graph.computedAt(member) == ComputeAt::point && hasShapeOf(member->getResult(0), cluster);
+      }))
+    return "its tensor core instruction is fixed, and the fusion has results of other shapes";
+  if (!hasShapeOf(op->getResult(0), cluster))
+    return "its tensor core instruction is fixed, and the fusion has another type";
+  return {};
+}
+
 static bool mayShareOrder(OrderAttr a, OrderAttr b) { return !a || !b || a == b; }
 
 // Elementwise code inside a reduction runs once for each element that is reduced. A contraction reads each
@@ -178,6 +198,8 @@ static Fit fitElementwise(Operation *op, ComputeAt at, const Cluster &cluster, C
     return refuse("its shape differs from the kernel's iteration space");
   if (at == ComputeAt::reduction)
     return {at, false, whyNotInside(op, cluster, graph)};
+  if (cluster.usesMma && (at != ComputeAt::point || !hasShapeOf(result, cluster)))
+    return refuse("the fusion has a fixed tensor core instruction, and results of one shape");
   return {at, false, {}};
 }
 
@@ -196,6 +218,8 @@ static bool reducesOnlyToNumbers(const Cluster &cluster) {
 static Fit fitRowReduction(Operation *op, ComputeAt at, const Cluster &cluster, ClusterGraph &graph) {
   if (at == ComputeAt::reduction)
     return refuse("it is reduced again at other points");
+  if (cluster.usesMma)
+    return refuse("the fusion has a fixed tensor core instruction, and no other reduction");
   if (!mayShareOrder(orderOf(op), cluster.order))
     return refuse("the fusion sums in another order");
   if (at == ComputeAt::row) {
@@ -221,7 +245,9 @@ static Fit fitContractionLike(Operation *op, ComputeAt at, const Cluster &cluste
     return refuse("the fusion sums in another order");
   if (!hasSpaceOf(op->getResult(0), cluster.space, graph))
     return refuse("its shape differs from the kernel's iteration space");
-  return {at, false, {}};
+  if (cluster.usesMma)
+    return refuse("the fusion has a fixed tensor core instruction, and no other reduction");
+  return {at, false, hasFixedMma(op) ? whyNoMmaKernel(op, cluster, graph) : StringRef()};
 }
 
 Fit fuse::fitInto(Operation *op, const Cluster &cluster, ClusterGraph &graph) {
@@ -246,6 +272,7 @@ Fit fuse::fitInto(Operation *op, const Cluster &cluster, ClusterGraph &graph) {
 void fuse::initialize(Cluster &cluster, Operation *op) {
   cluster.reduces = reducesLastAxis(op) || isContractionLike(op);
   cluster.hasRows = reducesLastAxis(op);
+  cluster.usesMma = hasFixedMma(op);
   cluster.order = orderOf(op);
   if (cluster.hasRows)
     cluster.space = op->getOperand(0);
@@ -263,6 +290,7 @@ void fuse::accept(Operation *op, const Fit &fit, Cluster &cluster, ClusterGraph 
     cluster.reduces = cluster.hasRows = true;
   }
   cluster.reduces |= isContractionLike(op);
+  cluster.usesMma |= hasFixedMma(op);
   cluster.hasRows |= fit.at == ComputeAt::row;
   if (!cluster.order)
     cluster.order = orderOf(op);
@@ -275,6 +303,8 @@ bool fuse::haveSameSpace(const Cluster &a, const Cluster &b, ClusterGraph &graph
   };
   // A kernel either reduces its rows or accumulates into its elements.
   bool clash = (a.hasRows && b.reduces && !b.hasRows) || (b.hasRows && a.reduces && !a.hasRows);
+  if (a.usesMma || b.usesMma)
+    clash |= (a.reduces && b.reduces) || a.hasRows || b.hasRows || !hasShapeOf(a.space, b);
   return !clash && !a.hasSpaces && !b.hasSpaces && weightOf(a) + weightOf(b) <= kWeightLimit &&
          mayShareOrder(a.order, b.order) && !ownKernel(a) && !ownKernel(b) &&
          hasSpaceOf(a.space, b.space, graph);

@@ -1,0 +1,147 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The tensor core instruction of a contraction, where its kernel may not choose: it follows from the
+// operation alone, so that fused and unfused programs have the same bits (decision 0008).
+
+#include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
+#include "adjoint/Dialect/AD/Transforms/Passes.h"
+#include "adjoint/Dialect/AD/Transforms/PatternLog.h"
+#include "adjoint/Dialect/AD/Transforms/Patterns.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
+#include "llvm/Support/DebugLog.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#define DEBUG_TYPE "ad-choose-instructions"
+
+namespace mlir::ad {
+#define GEN_PASS_DEF_CHOOSEINSTRUCTIONSPASS
+#include "adjoint/Dialect/AD/Transforms/Passes.h.inc"
+} // namespace mlir::ad
+
+using namespace mlir;
+using namespace mlir::ad;
+
+// PTX ISA: mma.sync of f16 and bf16 that accumulates in f32. Every chip of Chips.h has it.
+static constexpr int64_t kM = 16, kN = 8, kK = 16;
+
+static Type elementOf(Value tensor) { return getElementTypeOrSelf(tensor.getType()); }
+
+static bool isFloatOf(Type type, unsigned bits) {
+  return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == bits;
+}
+
+// Why the axes are not those of a product of matrices, (M, K) x (K, N) with batch axes, where N is the last
+// axis of the result and M the one before.
+static StringRef whyNoMatrixProduct(Operation *op) {
+  auto nest = cast<FusableOpInterface>(op);
+  SmallVector<AffineMap> maps = nest.getAccessMaps();
+  AffineMap out = maps.back();
+  if (llvm::count(nest.getIteratorTypes(), utils::IteratorType::reduction) != 1)
+    return "it contracts no axis, or several axes that are not adjacent in both operands";
+  if (out.getNumResults() < 2)
+    return "its result is no matrix";
+  unsigned m = out.getDimPosition(out.getNumResults() - 2), n = out.getDimPosition(out.getNumResults() - 1);
+  auto reads = [&](int operand, unsigned loop) { return maps[operand].isFunctionOfDim(loop); };
+  for (auto [a, b] : {std::pair(0, 1), std::pair(1, 0)})
+    if (reads(a, m) && !reads(a, n) && reads(b, n) && !reads(b, m))
+      return {};
+  return "the last two axes of its result are not a free axis of lhs and the only one of rhs";
+}
+
+// Empty if tensor cores can compute the contraction, by its types, axes and order.
+static StringRef whyNoTensorCores(Operation *op) {
+  Type left = elementOf(op->getOperand(0)), right = elementOf(op->getOperand(1));
+  bool bytes = isFloatOf(left, 8) && isFloatOf(right, 8);
+  if (!bytes && !(isFloatOf(left, 16) && left == right))
+    return "tensor cores multiply its types only after rounding them";
+  OrderAttr order = cast<NumericsOpInterface>(op).getSummationOrder();
+  if (order && order.isLanes())
+    return "it sums over lanes";
+  if (order && order != OrderAttr::canonicalBlocks(op->getContext()))
+    return "the program writes the order of its sum";
+  return whyNoMatrixProduct(op);
+}
+
+static bool isNarrow(Operation *op) {
+  return isFloatOf(elementOf(op->getOperand(0)), 8) || isFloatOf(elementOf(op->getOperand(0)), 16);
+}
+
+static void reportNone(Operation *op, StringRef reason) {
+  LDBG() << op->getName() << " has no fixed instruction: " << reason;
+  remark::missed(op->getLoc(), remark::RemarkOpts::name("no-tensor-cores").category("ad-gpu"))
+      << remark::metric("operation", op->getName().getStringRef()) << remark::metric("reason", reason);
+}
+
+static void choose(Operation *op) {
+  Type element = elementOf(op->getOperand(0));
+  Permissions allow = cast<NumericsOpInterface>(op).getPermissions();
+  if (isa<IntegerType>(element) || bitEnumContainsAll(allow, Permissions::contract))
+    return; // the kernel chooses
+  if (!isNarrow(op))
+    return reportNone(op, "tensor cores multiply its types only after rounding them");
+  if (!bitEnumContainsAll(allow, Permissions::mma))
+    return reportNone(op, "it lacks the permission mma");
+  if (StringRef reason = whyNoTensorCores(op); !reason.empty()) {
+    if (NumericsLog *log = NumericsLog::get(op->getContext()))
+      log->record(op->getLoc(), "no-tensor-cores", reason);
+    return reportNone(op, reason);
+  }
+  auto instruction = MmaAttr::get(op->getContext(), kM, kN, kK);
+  op->setAttr(kMmaAttr, instruction);
+  std::string shape = llvm::formatv("mma.sync.m{0}n{1}k{2}", kM, kN, kK);
+  LDBG() << op->getName() << " has the instruction " << shape;
+  remark::passed(op->getLoc(), remark::RemarkOpts::name("tensor-cores").category("ad-gpu"))
+      << remark::metric("operation", op->getName().getStringRef()) << remark::metric("instruction", shape);
+}
+
+namespace {
+/// f16 has all values of the 8-bit floats, so the products and their sum stay the same.
+template <typename OpTy> struct WidenBytes : NumericsPattern<OpTy> {
+  WidenBytes(MLIRContext *context) : NumericsPattern<OpTy>(context, "widen-bytes") {}
+
+  LogicalResult match(OpTy op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
+    if (!isFloatOf(elementOf(op.getLhs()), 8))
+      return rewriter.notifyMatchFailure(op, "expected operands of 8-bit floats");
+    if (StringRef reason = whyNoTensorCores(op); !reason.empty())
+      return rewriter.notifyMatchFailure(op, [&](Diagnostic &note) { note << reason; });
+    return success();
+  }
+
+  void rewrite(OpTy op, PatternRewriter &rewriter) const override {
+    LDBG() << "widened to f16: " << op;
+    IRMapping operands;
+    for (Value operand : op->getOperands())
+      if (isFloatOf(elementOf(operand), 8))
+        operands.map(operand, castTo(rewriter, op.getLoc(), operand, rewriter.getF16Type()));
+    Operation *copy = rewriter.clone(*op, operands);
+    copy->getResult(0).setType(op.getType().clone(rewriter.getF32Type()));
+    rewriter.replaceOp(op, castTo(rewriter, op.getLoc(), copy->getResult(0), elementOf(op.getResult())));
+  }
+};
+
+struct ChooseInstructionsPass : ad::impl::ChooseInstructionsPassBase<ChooseInstructionsPass> {
+  using ChooseInstructionsPassBase::ChooseInstructionsPassBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    ChooseInstructionsPassBase::getDependentDialects(registry);
+    NumericsLog::registerInto(registry);
+  }
+
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    populateInstructionPatterns(patterns);
+    PatternLog log(DEBUG_TYPE);
+    walkAndApplyPatterns(getOperation(), std::move(patterns), &log);
+    getOperation()->walk([](Operation *op) {
+      if (isa<DotOp, GemmOp>(op))
+        choose(op);
+    });
+  }
+};
+} // namespace
+
+void ad::populateInstructionPatterns(RewritePatternSet &patterns) {
+  patterns.add<WidenBytes<DotOp>, WidenBytes<GemmOp>>(patterns.getContext());
+}

@@ -1,0 +1,77 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// RUN: ad-opt %s --ad-set-numerics=numerics=strict --ad-choose-instructions --remarks-filter=ad-gpu 2> %t.strict | FileCheck %s
+// RUN: FileCheck %s --check-prefix=WHY < %t.strict
+// RUN: ad-opt %s --ad-set-numerics=numerics=reproducible --ad-choose-instructions --remarks-filter=ad-gpu 2> %t.exact | FileCheck %s --check-prefix=NONE
+// RUN: FileCheck %s --check-prefix=LACKS < %t.exact
+// RUN: ad-opt %s --ad-set-numerics=numerics=fast --ad-choose-instructions | FileCheck %s --check-prefix=NONE
+// RUN: ad-opt %s --ad-set-numerics=numerics=strict --ad-choose-instructions --ad-fuse | FileCheck %s --check-prefix=FUSED
+
+// NONE-NOT: ad.mma
+// LACKS: no-tensor-cores {{.*}}reason="it lacks the permission mma"
+
+// CHECK-LABEL: @halves
+// WHY-DAG: tensor-cores {{.*}}instruction=mma.sync.m16n8k16, operation=ad.dot
+// FUSED-LABEL: @halves
+func.func @halves(%x: tensor<2x5x40xf16>, %w: tensor<40x7xf16>) -> tensor<2x5x7xf16> {
+  // CHECK: ad.dot {{.*}}ad.mma = #ad.mma<m = 16, n = 8, k = 16>
+  %0 = ad.dot %x, %w : (tensor<2x5x40xf16>, tensor<40x7xf16>) -> tensor<2x5x7xf16>
+  // FUSED: ad.dot
+  // FUSED-NEXT: ad.relu
+  %y = ad.relu %0 : tensor<2x5x7xf16>
+  return %y : tensor<2x5x7xf16>
+}
+
+// Bytes are cast to f16, and the f32 accumulator is rounded once.
+// CHECK-LABEL: @bytes
+func.func @bytes(%x: tensor<4x64xf8E4M3FN>, %w: tensor<64x16xf8E5M2>) -> tensor<4x16xf8E5M2> {
+  // CHECK-DAG: %[[X:.+]] = ad.cast %arg0 {{.*}} -> tensor<4x64xf16>
+  // CHECK-DAG: %[[W:.+]] = ad.cast %arg1 {{.*}} -> tensor<64x16xf16>
+  // CHECK: %[[Y:.+]] = ad.dot %[[X]], %[[W]] {{.*}}ad.mma = {{.*}} -> tensor<4x16xf32>
+  // CHECK-NEXT: ad.cast %[[Y]] {{.*}} -> tensor<4x16xf8E5M2>
+  %y = ad.dot %x, %w : (tensor<4x64xf8E4M3FN>, tensor<64x16xf8E5M2>) -> tensor<4x16xf8E5M2>
+  return %y : tensor<4x16xf8E5M2>
+}
+
+// CHECK-LABEL: @bias
+func.func @bias(%x: tensor<4x64xf8E5M2>, %w: tensor<16x64xf8E5M2>, %b: tensor<16xf8E5M2>) -> tensor<4x16xf8E5M2> {
+  // CHECK: ad.gemm {{.*}}ad.mma = {{.*}}(tensor<4x64xf16>, tensor<16x64xf16>, tensor<16xf16>) -> tensor<4x16xf32>
+  %y = ad.gemm %x, %w, %b {transB} : (tensor<4x64xf8E5M2>, tensor<16x64xf8E5M2>, tensor<16xf8E5M2>) -> tensor<4x16xf8E5M2>
+  return %y : tensor<4x16xf8E5M2>
+}
+
+// CHECK-LABEL: @none
+// CHECK-NOT: ad.mma
+func.func @none(%x: tensor<4x64xf32>, %v: tensor<64xbf16>, %a: tensor<2x3x4x5xbf16>, %b: tensor<2x3x4x6x7xbf16>)
+    -> (tensor<4x4xf32>, tensor<bf16>, tensor<2x3x6x7xbf16>, tensor<5x6x7xbf16>) {
+  // WHY-DAG: no-tensor-cores {{.*}}reason="tensor cores multiply its types only after rounding them"
+  %0 = ad.dot %x, %x contract [1] x [1] : (tensor<4x64xf32>, tensor<4x64xf32>) -> tensor<4x4xf32>
+  // WHY-DAG: no-tensor-cores {{.*}}reason="it sums over lanes"
+  %1 = ad.dot %v, %v : (tensor<64xbf16>, tensor<64xbf16>) -> tensor<bf16>
+  // WHY-DAG: no-tensor-cores {{.*}}reason="the last two axes of its result are not a free axis of lhs and the only one of rhs"
+  %s = ad.slice %a [0, 0, 0, 0] strides [1, 1, 1, 1] : tensor<2x3x4x5xbf16> -> tensor<2x3x4x1xbf16>
+  %r = ad.reshape %s : tensor<2x3x4x1xbf16> -> tensor<2x3x4xbf16>
+  %3 = ad.dot %r, %b batch [0, 1] x [0, 1] contract [2] x [2] : (tensor<2x3x4xbf16>, tensor<2x3x4x6x7xbf16>) -> tensor<2x3x6x7xbf16>
+  // WHY-DAG: no-tensor-cores {{.*}}reason="it contracts no axis, or several axes that are not adjacent in both operands"
+  %4 = ad.dot %a, %b contract [0, 1, 2] x [0, 1, 2] : (tensor<2x3x4x5xbf16>, tensor<2x3x4x6x7xbf16>) -> tensor<5x6x7xbf16>
+  return %0, %1, %3, %4 : tensor<4x4xf32>, tensor<bf16>, tensor<2x3x6x7xbf16>, tensor<5x6x7xbf16>
+}
+
+// A column sum and a second product have kernels of their own.
+// CHECK-LABEL: @apart
+// FUSED-LABEL: @apart
+func.func @apart(%x: tensor<32x64xbf16>, %w: tensor<64x16xbf16>) -> (tensor<16xf32>, tensor<32x16xf32>) {
+  // FUSED: ad.fusion
+  // FUSED: ad.dot
+  // FUSED-NEXT: ad.yield
+  // FUSED: ad.fusion
+  // FUSED: ad.dot
+  // FUSED: ad.yield
+  // FUSED: ad.fusion reduce
+  %0 = ad.dot %x, %w : (tensor<32x64xbf16>, tensor<64x16xbf16>) -> tensor<32x16xf32>
+  %e = ad.exp %x : tensor<32x64xbf16>
+  %1 = ad.dot %e, %w : (tensor<32x64xbf16>, tensor<64x16xbf16>) -> tensor<32x16xf32>
+  %2 = ad.add %0, %1 : tensor<32x16xf32>
+  %3 = ad.reduce_sum %2 axes [0] : tensor<32x16xf32> -> tensor<16xf32>
+  return %3, %2 : tensor<16xf32>, tensor<32x16xf32>
+}
