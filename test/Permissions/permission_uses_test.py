@@ -27,13 +27,17 @@ LISTED = {
     ("Codegen/CPU/DotProducts.cpp", "mma"): (1, ["dot-product-instruction"]),
     ("Codegen/GPU/Contraction/ContractionEmitter.cpp", "mma"): (1, ["tensor-cores sm_80", "tensor-cores sm_90a"]),
     ("Codegen/GPU/Contraction/ContractionEmitter.cpp", "narrow"): (1, ["tf32 sm_80", "tf32 sm_90a"]),
-    ("Codegen/GPU/Contraction/ContractionMatch.cpp", "contract"): (1, ["tensor-cores sm_80", "tf32 sm_80"]),
-    ("Codegen/GPU/Contraction/ContractionMatch.cpp", "mma"): (1, ["tensor-cores sm_80", "tensor-cores sm_90a"]),
+    ("Codegen/GPU/Contraction/ContractionMatch.cpp", "contract"): (1, ["tf32 sm_80", "tf32 sm_90a"]),
+    ("Codegen/GPU/Contraction/ContractionMatch.cpp", "mma"): (2, ["tensor-cores sm_80", "tensor-cores sm_90a"]),
     ("Codegen/GPU/Contraction/ContractionMatch.cpp", "narrow"): (1, ["tf32 sm_80", "tf32 sm_90a"]),
+    ("Codegen/GPU/EmitGPU.cpp", "mma"): (1, ["fixed instructions"]),
     ("Codegen/Kernel/Contractions.cpp", "mma"): (1, ["dot-product-instruction"]),
     ("Conversion/ADToLinalg/InterfacePatterns.cpp", "approx"): (3, ["approximate-function cpu",
                                                                   "approximate-function gpu-sim"]),
-    ("Conversion/ADToLinalg/Models/Contraction.cpp", "mma"): (3, ["dot-product-instruction", "tensor-cores sm_80"]),
+    ("Conversion/ADToLinalg/Models/Contraction.cpp", "mma"): (5, ["dot-product-instruction", "tensor-cores sm_80"]),
+    ("Dialect/AD/Transforms/ChooseInstructions.cpp", "contract"): (1, ["fixed instructions"]),
+    ("Dialect/AD/Transforms/ChooseInstructions.cpp", "mma"): (2, ["fixed instructions", "tensor-cores sm_80"]),
+    ("Dialect/AD/Transforms/Fuse/Rules.cpp", "mma"): (1, ["fixed instructions"]),
     ("Dialect/AD/Transforms/SplitK.cpp", "mma"): (1, ["parts of f16"]),
     ("Dialect/AD/Transforms/SplitK.cpp", "narrow"): (1, ["parts of f32"]),
     ("Dialect/AD/Transforms/WidenOperands.cpp", "mma"): (1, ["operands of dot products"]),
@@ -221,6 +225,22 @@ def dot_operands(_folder):
                 yield f"{permission}, {options or 'no option'}: {'no ' * expected}casts"
 
 
+def fixed_instructions(_folder):
+    """With `mma`, but without `contract`, the instruction of a product is fixed, and ad-fuse leaves a sum of columns
+    out of its kernel; ad-emit-gpu refuses another kernel."""
+    x, y = "tensor<64x64xbf16>", "tensor<64x64xf32>"
+    for permission, fixed in (("none", False), ("reorder|contract", False), ("contract|mma", False), ("mma", True)):
+        allow = f"allow = #ad.allow<{permission}>, order = #ad.order<block = 512>"
+        text = (f"func.func @main(%x: {x}) -> {y} {{\n  %a = ad.dot %x, %x {{{allow}}} : ({x}, {x}) -> {y}\n"
+                f"  %b = ad.dot %x, %x contract [1] x [1] {{{allow}}} : ({x}, {x}) -> {y}\n"
+                f"  %r = ad.add %a, %b {{allow = #ad.allow<{permission}>}} : {y}\n  return %r : {y}\n}}\n")
+        chosen = transformed(text, "--ad-choose-instructions")
+        if ("ad.mma" in chosen) != fixed:
+            yield f"{permission}: {'no ' * fixed}fixed instruction"
+        if (transformed(chosen, "--ad-fuse").count("ad.fusion") == 1) == fixed:
+            yield f"{permission}: the products are in {'one kernel' if fixed else 'several kernels'}"
+
+
 #===- The list -===#
 
 APPROX = "%r = ad.tanh %x {ALLOW} : RESULT"
@@ -229,7 +249,7 @@ USES = [
     Use("approximate-function cpu", ["approx"], APPROX, "tensor<64x64xE>", "f32", ["--target", "cpu"], pipeline=CPU),
     Use("approximate-function gpu-sim", ["approx"], APPROX, "tensor<64x64xE>", "f32", ["--target", "gpu-sim"],
         pipeline=CPU),
-    *(product(f"tensor-cores {chip}", ["contract", "mma"], "f16", "f32", *gpu(chip)) for chip in ("sm_80", "sm_90a")),
+    *(product(f"tensor-cores {chip}", ["mma"], "f16", "f32", *gpu(chip)) for chip in ("sm_80", "sm_90a")),
     *(product(f"tf32 {chip}", ["contract", "narrow"], "f32", "f32", *gpu(chip)) for chip in ("sm_80", "sm_90a")),
     dots(),
 ]
@@ -237,6 +257,7 @@ CHOICES = {
     "parts of f16": functools.partial(parts, "f16", "mma"),
     "parts of f32": functools.partial(parts, "f32", "narrow"),
     "operands of dot products": dot_operands,
+    "fixed instructions": fixed_instructions,
 }
 TESTS = {**{use.name: use.check for use in USES}, **CHOICES}
 

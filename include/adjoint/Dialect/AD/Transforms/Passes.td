@@ -320,6 +320,12 @@ def ChooseInstructionsPass : Pass<"ad-choose-instructions"> {
     makes only fusions whose kernel has the instruction, so fused and unfused programs agree bit for bit.
     Refuses: products whose axes, types or orders tensor cores do not have. A remark of the category ad-gpu names each
     contraction with its instruction, or the reason why it gets none.
+
+    Before:
+    ```mlir
+    %y = ad.dot %a, %b {allow = #ad.allow<mma>} : (tensor<8x64xbf16>, tensor<64x8xbf16>) -> tensor<8x8xbf16>
+    ```
+    After: the same with `ad.mma = #ad.mma<m = 16, n = 8, k = 16>`.
   }];
   let dependentDialects = ["::mlir::ad::ADDialect"];
 }
