@@ -316,16 +316,11 @@ def ChooseInstructionsPass : Pass<"ad-choose-instructions"> {
   let summary = "Fix the tensor core instruction of contractions that may not choose their order";
   let description = [{
     This pass writes `ad.mma = #ad.mma<m = 16, n = 8, k = 16>` on each product of f16, bf16 or 8-bit floats that has the
-    permission `mma` but not `contract` (mode `strict`). 8-bit floats are cast to f16 before, which is exact. ad-fuse
-    makes only fusions whose kernel has the instruction, so fused and unfused programs agree bit for bit.
-    Refuses: products whose axes, types or orders tensor cores do not have. A remark of the category ad-gpu names each
-    contraction with its instruction, or the reason why it gets none.
-
-    Before:
+    permission `mma` but not `contract` (mode `strict`). 8-bit floats are cast to f16 before, which is exact.
+    Refuses: other axes, types and orders. Remarks of the category ad-gpu name each contraction's instruction or reason.
     ```mlir
-    %y = ad.dot %a, %b {allow = #ad.allow<mma>} : (tensor<8x64xbf16>, tensor<64x8xbf16>) -> tensor<8x8xbf16>
+    %y = ad.dot %a, %b {ad.mma = #ad.mma<m = 16, n = 8, k = 16>, allow = #ad.allow<mma>} : …
     ```
-    After: the same with `ad.mma = #ad.mma<m = 16, n = 8, k = 16>`.
   }];
   let dependentDialects = ["::mlir::ad::ADDialect"];
 }
