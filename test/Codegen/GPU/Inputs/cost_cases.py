@@ -181,7 +181,8 @@ def sums():
 
 def contractions():
     yield Case("fma-f32", product(*SQUARE, 4096, "f32"))
-    yield Case("fma-bf16", product(*SQUARE, 4096, "bf16"))
+    yield Case("fma-bf16", product(*SQUARE, 4096, "bf16"), "reproducible")
+    yield Case("products-strict", product(*SQUARE, 4096, "bf16"))
     yield Case("products-bf16", product(*SQUARE, 4096, "bf16"), "fast")
     yield Case("products-small", product(1024, 1024, 1024, "bf16"), "fast")
     yield Case("products-tf32", product(*SQUARE, 4096, "f32", "nt"), "fast,narrow")
