@@ -77,11 +77,15 @@ static int32_t checkPairs(Operation *op, Frame &frame, const Tensor &lhs, const 
   return ADRT_OK;
 }
 
-static int32_t runDot(DotOp op, Frame &frame) {
-  Tensor lhs = frame[op.getLhs()], rhs = frame[op.getRhs()];
+template <typename OpT> static int32_t checkAxes(OpT op, Frame &frame, const Tensor &lhs, const Tensor &rhs) {
   if (int32_t status = checkPairs(op, frame, lhs, rhs, op.getLhsBatch(), op.getRhsBatch()))
     return status;
-  if (int32_t status = checkPairs(op, frame, lhs, rhs, op.getLhsContract(), op.getRhsContract()))
+  return checkPairs(op, frame, lhs, rhs, op.getLhsContract(), op.getRhsContract());
+}
+
+static int32_t runDot(DotOp op, Frame &frame) {
+  Tensor lhs = frame[op.getLhs()], rhs = frame[op.getRhs()];
+  if (int32_t status = checkAxes(op, frame, lhs, rhs))
     return status;
   Rows left = makeRows(lhs, op.getLhsBatch(), op.getLhsContract());
   Rows right = makeRows(rhs, op.getRhsBatch(), op.getRhsContract());
@@ -180,9 +184,7 @@ static Tensor scalar(float value) {
 
 static int32_t runScaledDot(ScaledDotOp op, Frame &frame) {
   Tensor lhs = frame[op.getLhs()], rhs = frame[op.getRhs()];
-  if (int32_t status = checkPairs(op, frame, lhs, rhs, op.getLhsBatch(), op.getRhsBatch()))
-    return status;
-  if (int32_t status = checkPairs(op, frame, lhs, rhs, op.getLhsContract(), op.getRhsContract()))
+  if (int32_t status = checkAxes(op, frame, lhs, rhs))
     return status;
   auto given = [&](unsigned number) {
     return op.getScales().empty() ? std::nullopt

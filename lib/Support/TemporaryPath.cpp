@@ -72,8 +72,12 @@ bool Cleanup::start() {
 void mlir::ad::runner::cleanUpAndEndBy(int signal) {
   int saved = errno;
   char byte = static_cast<char>(signal);
-  [[maybe_unused]] ssize_t written = write(Cleanup::get().pipeEnds[1], &byte, 1);
+  bool isAwake = write(Cleanup::get().pipeEnds[1], &byte, 1) == 1;
   errno = saved;
+  if (isAwake)
+    return;
+  std::signal(signal, SIG_DFL); // without the thread, paths stay, but the process ends
+  kill(getpid(), signal);
 }
 
 void mlir::ad::runner::cleanUpOnSignals(llvm::ArrayRef<int> signals) {

@@ -29,6 +29,10 @@ def test_scales_are_powers_of_two_below_the_limit(margin):
     magnitudes *= np.exp2(np.random.default_rng(1).integers(-140, 40, size=(3, 5, 3))).astype(np.float32)
     magnitudes[:, 0] = 0
     magnitudes[:, 1] = [448, 224, 57344]
+    # The logarithm of the limit divided by such a number rounds to a whole one.
+    for row, toward in ((2, np.inf), (3, 0)):
+        limits = np.array([448 * 2.0**-20, 448 * 2.0**13, 57344 * 2.0**-30], np.float32)
+        magnitudes[:, row] = np.nextafter(limits, np.float32(toward))
     found = call(scales_of_history("main", delayed), "main", magnitudes)
     largest = magnitudes.max(axis=0)
     wanted = [[expected_scale(float(m), t, margin) for m, t in zip(row, delayed.types)] for row in largest]

@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""docs/ad-diff.md names each subcommand and each option of ad-diff, and what it shows of `tensors`, `align`, `nan`,
-`shadow` and `precision` is what the tool prints."""
+"""docs/ad-diff.md names each subcommand and each option of ad-diff, and what it shows of `tensors`, `align`, `bisect`,
+`reduce`, `nan`, `shadow` and `precision` is what the tool prints, but for the seconds."""
 
 import os
 import pathlib
@@ -31,14 +31,16 @@ def excerpt(first):
 
 def lines_not_printed(shown, printed):
     """The lines of an excerpt that are not among those printed; … stands for lines that were left out."""
-    return [line for line in shown.splitlines() if line != "…" and line not in printed.splitlines()]
+    shown, printed = (re.sub(r"^(\d+ executions), [\d.]+ s$", r"\1", text, flags=re.M).splitlines()
+                      for text in (shown, printed))
+    return [line for line in shown if line != "…" and line not in printed]
 
 
 def check_programs(folder):
     """The commands of the page that run programs, with the output that the page shows after them."""
-    commands = re.findall(r"^```\n((?:cd [^\n]*\n)?ad-diff (nan|shadow|precision) .*?)```\n\n```\n(.*?)^```$", PAGE,
+    commands = re.findall(r"^```\n((?:cd [^\n]*\n)?ad-diff (bisect|reduce|nan|shadow|precision) .*?)```\n\n```\n(.*?)^```$", PAGE,
                           re.M | re.S)
-    if [name for _, name, _ in commands] != ["nan", "shadow", "precision"]:
+    if [name for _, name, _ in commands] != ["bisect", "reduce", "nan", "shadow", "precision"]:
         yield f"found commands of {[name for _, name, _ in commands]}"
     for text, name, shown in commands:
         text = text.replace("build/", f"{folder}/")

@@ -16,24 +16,14 @@ import numpy as np  # noqa: E402
 import checks  # noqa: E402
 import runner  # noqa: E402
 from elements import tensor  # noqa: E402
+from program_text import ProgramText  # noqa: E402
 
 TYPES = ("f32", "bf16", "f16", "f8E4M3FN", "f8E5M2", "i8", "i1", "f64")
 NARROW = ("f32", "bf16", "f16", "f8E4M3FN")
 TOLERANCE = 2e-2  # of bf16 and f16 results in another order, relative to the largest element
 
 
-class Text:
-    def __init__(self, rng):
-        self.rng, self.arguments, self.lines, self.results = rng, [], [], []
-
-    def argument(self, element, shape):
-        self.arguments.append((element, shape))
-        return f"%a{len(self.arguments) - 1}", shape, element
-
-    def add(self, text, shape, element):
-        self.lines.append(f"  %v{len(self.lines)} = {text}")
-        return f"%v{len(self.lines) - 1}", tuple(shape), element
-
+class Text(ProgramText):
     def cast(self, value, to):
         name, shape, element = value
         if element == to:
@@ -69,14 +59,6 @@ class Text:
         made.arguments, made.lines = self.arguments, self.lines
         value = made.view((None, shape, element)) if self.rng.random() < 0.3 else self.argument(element, shape)
         return self.chain(value, to)
-
-    def program(self):
-        arguments = ", ".join(f'%a{i}: {tensor(element, shape)} {{ad.name = "a{i}"}}'
-                              for i, (element, shape) in enumerate(self.arguments))
-        kinds = ", ".join(tensor(element, shape) for _, shape, element in self.results)
-        values = ", ".join(name for name, _, _ in self.results)
-        lines = "\n".join(self.lines)
-        return f"func.func @main({arguments}) -> ({kinds}) {{\n{lines}\n  return {values} : {kinds}\n}}\n"
 
 
 def contraction(text, rng):

@@ -10,6 +10,7 @@
 
 #include <string>
 #include <sys/types.h>
+#include <utility>
 
 namespace mlir::ad::runner {
 

@@ -73,7 +73,14 @@ func.func private @{name}(%history: {delayed.magnitudes}) -> {kind} {{
   %ratio = ad.div %limits, %largest : tensor<3xf32>, {kind}
   %log = ad.log2 %ratio : {kind}
   %whole = ad.floor %log : {kind}
-  %less = ad.sub %whole, %margin : {kind}, tensor<f32>
+  // Just below a power of two, quotient and logarithm may have rounded up to it.
+  %guess = ad.clamp %whole, %low, %high : {kind}, tensor<f32>, tensor<f32>
+  %factor = ad.exp2 %guess : {kind}
+  %scaled = ad.mul %largest, %factor : {kind}
+  %exceeds = ad.compare gt %scaled, %limits : {kind}, tensor<3xf32>
+  %excess = ad.cast %exceeds : {mask} -> {kind}
+  %exact = ad.sub %whole, %excess : {kind}
+  %less = ad.sub %exact, %margin : {kind}, tensor<f32>
   %exponent = ad.clamp %less, %low, %high : {kind}, tensor<f32>, tensor<f32>
   %power = ad.exp2 %exponent : {kind}
   %some = ad.compare gt %largest, %zero : {kind}, tensor<f32>

@@ -35,3 +35,41 @@ ad.kernel private @dot(%a: tensor<4x5xf32>, %b: tensor<5x6xf32>) -> tensor<4x6xf
   } -> tensor<4x6xf32>
   ad.yield %r : tensor<4x6xf32>
 }
+
+// -----
+
+ad.kernel private @fixed_generic(%a: tensor<16x16xf16>) -> tensor<16x16xf32> attributes {kernel_class = #ad<kernel_class generic>} {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<16x16xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<16x16xf32>) -> tensor<16x16xf32>
+  // expected-error @+1 {{'linalg.generic' op expected a kernel that uses the instruction of ad.mma, but this one cannot: its class is not contraction; run --ad-choose-instructions before --ad-fuse}}
+  %r = linalg.generic {ad.mma = #ad.mma<m = 16, n = 8, k = 16>,
+      indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %a : tensor<16x16xf16>, tensor<16x16xf16>) outs(%start : tensor<16x16xf32>) {
+  ^bb0(%x: f16, %y: f16, %sum: f32):
+    %wx = ad.convert %x : f16 to f32
+    %wy = ad.convert %y : f16 to f32
+    %next = math.fma %wx, %wy, %sum : f32
+    linalg.yield %next : f32
+  } -> tensor<16x16xf32>
+  ad.yield %r : tensor<16x16xf32>
+}
+
+// -----
+
+ad.kernel private @fixed_f32(%a: tensor<16x16xf32>) -> tensor<16x16xf32> attributes {kernel_class = #ad<kernel_class contraction>} {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<16x16xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<16x16xf32>) -> tensor<16x16xf32>
+  // expected-error @+1 {{'linalg.generic' op expected a kernel that uses the instruction of ad.mma, but this one cannot: it multiplies other types; run --ad-choose-instructions before --ad-fuse}}
+  %r = linalg.generic {ad.mma = #ad.mma<m = 16, n = 8, k = 16>,
+      indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %a : tensor<16x16xf32>, tensor<16x16xf32>) outs(%start : tensor<16x16xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %next = math.fma %x, %y, %sum : f32
+    linalg.yield %next : f32
+  } -> tensor<16x16xf32>
+  ad.yield %r : tensor<16x16xf32>
+}

@@ -207,6 +207,13 @@ LogicalResult OrderAttr::verify(function_ref<InFlightDiagnostic()> emitError, in
   return success();
 }
 
+LogicalResult MmaAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t m, int64_t n, int64_t k) {
+  if (m == kM && n == kN && k == kK)
+    return success();
+  return emitError() << "expected the instruction m = " << kM << ", n = " << kN << ", k = " << kK
+                     << ", but got m = " << m << ", n = " << n << ", k = " << k;
+}
+
 OrderAttr OrderAttr::canonicalLanes(MLIRContext *context) { return OrderAttr::get(context, 64, 4096); }
 OrderAttr OrderAttr::canonicalBlocks(MLIRContext *context) { return OrderAttr::get(context, 0, 512); }
 

@@ -70,9 +70,9 @@ LogicalResult ad::verifyKnownAttributes(Operation *op) {
 //===- Attributes with the prefix `ad.` -----------------------------------===//
 
 // What passes write for later ones, on any operation.
-static constexpr StringRef kPassAttributes[] = {"ad.class",      "ad.k",           "ad.kernel_names",
-                                                "ad.mma",        "ad.nanoseconds", "ad.partial_reductions",
-                                                "ad.same_sizes", "ad.units"};
+static constexpr StringRef kPassAttributes[] = {
+    "ad.class",      "ad.k",    "ad.kernel_names", "ad.nanoseconds", "ad.partial_reductions",
+    "ad.same_sizes", "ad.units"};
 
 // `expected one of a, b`, and the one that was probably meant.
 static InFlightDiagnostic expectNames(InFlightDiagnostic error, StringRef given, ArrayRef<StringRef> names) {
@@ -107,6 +107,15 @@ static LogicalResult verifyKnownName(Operation *op, StringRef name) {
   return error << "; none of that prefix says anything about an operation";
 }
 
+// A linalg.generic may leave the choice of the instruction to its kernel, by a unit attribute.
+static LogicalResult verifyInstruction(Operation *op, Attribute value) {
+  if (!isa<DotOp, GemmOp>(op) && op->getName().getStringRef() != "linalg.generic")
+    return op->emitOpError("expected '") << kMmaAttr << "' on ad.dot, ad.gemm or linalg.generic only";
+  if (!isa<MmaAttr>(value) && (isa<DotOp, GemmOp>(op) || !isa<UnitAttr>(value)))
+    return op->emitOpError("expected '") << kMmaAttr << "' to be #ad.mma<…>, but got " << value;
+  return success();
+}
+
 LogicalResult ADDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   StringRef name = attribute.getName();
   if (name == kNumericsAttr || name == kAdjointNumericsAttr) {
@@ -129,6 +138,8 @@ LogicalResult ADDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
     return verifyLaunchAttribute(op, attribute);
   if (name == kNameAttr || name == kDonatedAttr || name == kParameterAttr || name == kScalesAttr)
     return op->emitOpError("expected '") << name << "' on an argument or result of a function only";
+  if (name == kMmaAttr)
+    return verifyInstruction(op, attribute.getValue());
   return verifyKnownName(op, name);
 }
 

@@ -100,13 +100,17 @@ private:
 };
 } // namespace
 
-static PrecisionAttr makeAttribute(MLIRContext *context, const numerics::PrecisionPolicy &policy) {
+PrecisionAttr ad::precisionAttrOf(MLIRContext *context, const numerics::PrecisionPolicy &policy) {
   auto names = [&](ArrayRef<std::string> list) {
     return llvm::map_to_vector(list, [&](const std::string &name) { return StringAttr::get(context, name); });
   };
   return PrecisionAttr::get(context, "", policy.compute, policy.gradient, policy.result, names(policy.always),
                             names(policy.follow), names(policy.never),
                             numerics::ruleName(policy.defaultRule));
+}
+
+PrecisionAttr ad::precisionAttrOf(MLIRContext *context, StringRef name) {
+  return PrecisionAttr::get(context, name, "", "", "", {}, {}, {}, "");
 }
 
 Attribute PrecisionAttr::parse(AsmParser &parser, Type) {
@@ -118,7 +122,7 @@ Attribute PrecisionAttr::parse(AsmParser &parser, Type) {
     return {};
   if (succeeded(parser.parseOptionalGreater())) {
     if (isPolicyName(word) || numerics::ruleFromName(word))
-      return PrecisionAttr::get(parser.getContext(), word, "", "", "", {}, {}, {}, "");
+      return precisionAttrOf(parser.getContext(), word);
     parser.emitError(loc, "expected ") << llvm::join(numerics::builtinPolicyNames(), ", ")
                                        << " or none as the policy, always, follow or never as the rule of an "
                                           "operation, or 'compute = TYPE', "
@@ -134,7 +138,7 @@ Attribute PrecisionAttr::parse(AsmParser &parser, Type) {
     parser.emitError(loc, problem);
     return {};
   }
-  return makeAttribute(parser.getContext(), policy);
+  return precisionAttrOf(parser.getContext(), policy);
 }
 
 static void printList(AsmPrinter &printer, StringRef key, ArrayRef<StringAttr> names) {

@@ -23,9 +23,6 @@ namespace mlir::ad {
 using namespace mlir;
 using namespace mlir::ad;
 
-// PTX ISA: mma.sync of f16 and bf16 that accumulates in f32. Every chip of Chips.h has it.
-static constexpr int64_t kM = 16, kN = 8, kK = 16;
-
 static Type elementOf(Value tensor) { return getElementTypeOrSelf(tensor.getType()); }
 
 static bool isFloatOf(Type type, unsigned bits) {
@@ -79,18 +76,19 @@ static void choose(Operation *op) {
   Permissions allow = cast<NumericsOpInterface>(op).getPermissions();
   if (isa<IntegerType>(element) || bitEnumContainsAll(allow, Permissions::contract))
     return; // the kernel chooses
-  if (!isNarrow(op))
-    return reportNone(op, "tensor cores multiply its types only after rounding them");
-  if (!bitEnumContainsAll(allow, Permissions::mma))
-    return reportNone(op, "it lacks the permission mma");
-  if (StringRef reason = whyNoTensorCores(op); !reason.empty()) {
+  bool permitted = bitEnumContainsAll(allow, Permissions::mma);
+  StringRef reason = whyNoTensorCores(op);
+  if (!reason.empty() && permitted && isNarrow(op))
     if (NumericsLog *log = NumericsLog::get(op->getContext()))
       log->record(op->getLoc(), "no-tensor-cores", reason);
+  if (reason.empty() && !permitted)
+    reason = "it lacks the permission mma";
+  if (!reason.empty())
     return reportNone(op, reason);
-  }
-  auto instruction = MmaAttr::get(op->getContext(), kM, kN, kK);
+  auto instruction = MmaAttr::ofShortFloats(op->getContext());
   op->setAttr(kMmaAttr, instruction);
-  std::string shape = llvm::formatv("mma.sync.m{0}n{1}k{2}", kM, kN, kK);
+  std::string shape =
+      llvm::formatv("mma.sync.m{0}n{1}k{2}", instruction.getM(), instruction.getN(), instruction.getK());
   LDBG() << op->getName() << " has the instruction " << shape;
   remark::passed(op->getLoc(), remark::RemarkOpts::name("tensor-cores").category("ad-gpu"))
       << remark::metric("operation", op->getName().getStringRef()) << remark::metric("instruction", shape);

@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // ad.scaled_dot as the steps of its meaning, and contractions over adjacent axes as contractions over one.
-// Bit-exact: an ad.dot counts its
-// contracted axes as one, the last listed fastest, which is the order of the elements in memory.
+// Bit-exact: an ad.dot counts its contracted axes as one, the last listed fastest, which is the order of the
+// elements in memory.
 
 #include "DecompositionSteps.h"
 #include "adjoint/Dialect/AD/IR/ScaledDot.h"

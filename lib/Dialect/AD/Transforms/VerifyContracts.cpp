@@ -67,6 +67,10 @@ static LogicalResult checkNumerics(Operation *op, SizeAnalysis &sizes) {
     return success();
   if (!numerics.hasPermissions())
     return op->emitOpError("has no permissions; run --ad-to-cpu-frontend first, or --ad-set-numerics alone");
+  if (op->hasAttr(kMmaAttr) && !bitEnumContainsAll(numerics.getPermissions(), Permissions::mma))
+    return op->emitOpError("has ") << kMmaAttr
+                                   << ", but lacks the permission mma; give it, or leave the choice "
+                                   << "to --ad-choose-instructions";
   if (numerics.getCanonicalOrder() && !numerics.getSummationOrder())
     return op->emitOpError(
         "has no summation order; run --ad-to-cpu-frontend first, or --ad-set-numerics alone");

@@ -30,21 +30,6 @@ using mlir::ad::runner::usageError;
 
 PrecisionSearch::PrecisionSearch(const DiffOptions &options) : options(options) {}
 
-static PrecisionAttr makeNamed(mlir::MLIRContext *context, StringRef name) {
-  return PrecisionAttr::get(context, name, "", "", "", {}, {}, {}, "");
-}
-
-static PrecisionAttr makeAttribute(mlir::MLIRContext *context,
-                                   const mlir::ad::numerics::PrecisionPolicy &policy) {
-  auto names = [&](llvm::ArrayRef<std::string> list) {
-    return llvm::map_to_vector(list,
-                               [&](const std::string &name) { return mlir::StringAttr::get(context, name); });
-  };
-  return PrecisionAttr::get(context, "", policy.compute, policy.gradient, policy.result, names(policy.always),
-                            names(policy.follow), names(policy.never),
-                            mlir::ad::numerics::ruleName(policy.defaultRule));
-}
-
 /// The functions that the entry reaches, itself included.
 static llvm::SmallVector<mlir::func::FuncOp> reachedFunctions(mlir::ModuleOp module, StringRef entry) {
   llvm::SmallVector<mlir::func::FuncOp> reached;
@@ -155,12 +140,12 @@ Error PrecisionSearch::prepare() {
 
 std::string PrecisionSearch::annotate(const ChangeSet &kept) {
   bool isFile = StringRef(options.policy).ends_with(".yaml");
-  (*module)->setAttr(kPrecisionAttr, isFile ? makeAttribute(context.get(), policy)
-                                            : makeNamed(context.get(), options.policy));
+  (*module)->setAttr(kPrecisionAttr, isFile ? precisionAttrOf(context.get(), policy)
+                                            : precisionAttrOf(context.get(), options.policy));
   for (mlir::Operation *op : candidates)
     op->removeAttr(kPrecisionAttr);
   for (size_t index : kept)
-    candidates[index]->setAttr(kPrecisionAttr, makeNamed(context.get(), "never"));
+    candidates[index]->setAttr(kPrecisionAttr, precisionAttrOf(context.get(), "never"));
   return printed(*module);
 }
 

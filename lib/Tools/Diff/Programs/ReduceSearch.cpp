@@ -131,16 +131,23 @@ Expected<std::vector<std::string>> ReduceSearch::write(ProgramSlice &slice, cons
   return words;
 }
 
-Expected<ReduceSearch::Differences> ReduceSearch::compareSlice(ProgramSlice slice) {
-  if (!slice.module)
-    return Differences();
+Expected<ReduceSearch::SliceFiles> ReduceSearch::writeTemporary(ProgramSlice &slice) {
   Expected<TemporaryFolder> folder = TemporaryFolder::create();
   if (!folder)
     return folder.takeError();
   Expected<std::vector<std::string>> inputs = write(slice, *folder, folder->file(""));
   if (!inputs)
     return inputs.takeError();
-  return compare(*folder, folder->file("program.mlir"), std::move(*inputs));
+  return SliceFiles{std::move(*folder), std::move(*inputs)};
+}
+
+Expected<ReduceSearch::Differences> ReduceSearch::compareSlice(ProgramSlice slice) {
+  if (!slice.module)
+    return Differences();
+  Expected<SliceFiles> files = writeTemporary(slice);
+  if (!files)
+    return files.takeError();
+  return compare(files->folder, files->folder.file("program.mlir"), std::move(files->inputs));
 }
 
 // All files have their final content before the folder has its name.
@@ -165,14 +172,11 @@ Error ReduceSearch::publish(ProgramSlice &slice, StringRef output) {
 
 // The program is traced where it is, so that both traces have its text.
 Error ReduceSearch::finish(ProgramSlice slice, StringRef output) {
-  Expected<TemporaryFolder> folder = TemporaryFolder::create();
-  if (!folder)
-    return folder.takeError();
-  Expected<std::vector<std::string>> inputs = write(slice, *folder, folder->file(""));
-  if (!inputs)
-    return inputs.takeError();
+  Expected<SliceFiles> files = writeTemporary(slice);
+  if (!files)
+    return files.takeError();
   if (!a.only && !b.only) {
-    StageSearch stages(options, *folder, std::move(*inputs));
+    StageSearch stages(options, files->folder, std::move(files->inputs));
     executions += 2;
     if (Error error = stages.find(a.side, b.side).moveInto(reduction.stage))
       return error;

@@ -77,6 +77,12 @@ private:
   /// Writes the slice into `folder` as if that were `path`, and returns the options that run it.
   llvm::Expected<std::vector<std::string>> write(ProgramSlice &slice, const TemporaryFolder &folder,
                                                  llvm::StringRef path);
+  /// The slice in a folder that is removed afterwards, and the options that run it.
+  struct SliceFiles {
+    TemporaryFolder folder;
+    std::vector<std::string> inputs;
+  };
+  llvm::Expected<SliceFiles> writeTemporary(ProgramSlice &slice);
   llvm::Expected<Differences> compareSlice(ProgramSlice slice);
   llvm::Expected<bool> differs(Level &level, const ChangeSet &units);
   /// The smallest set that differs; empty if all operations together do not.

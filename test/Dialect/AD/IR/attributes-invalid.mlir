@@ -152,3 +152,27 @@ func.func @order_chunk() attributes {test.order = #ad.order<lanes = 4, chunk = 6
 func.func @order_block() attributes {test.order = #ad.order<block = 0>} {
   return
 }
+
+// -----
+
+func.func @instruction_shape(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
+  // expected-error @+1 {{expected the instruction m = 16, n = 8, k = 16, but got m = 16, n = 8, k = 8}}
+  %y = ad.dot %x, %x {ad.mma = #ad.mma<m = 16, n = 8, k = 8>} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
+  return %y : tensor<16x16xf16>
+}
+
+// -----
+
+func.func @instruction_value(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
+  // expected-error @+1 {{'ad.dot' op expected 'ad.mma' to be #ad.mma<…>, but got unit}}
+  %y = ad.dot %x, %x {ad.mma} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
+  return %y : tensor<16x16xf16>
+}
+
+// -----
+
+func.func @instruction_of_a_sum(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
+  // expected-error @+1 {{'ad.add' op expected 'ad.mma' on ad.dot, ad.gemm or linalg.generic only}}
+  %y = ad.add %x, %x {ad.mma = #ad.mma<m = 16, n = 8, k = 16>} : tensor<16x16xf16>
+  return %y : tensor<16x16xf16>
+}

@@ -29,3 +29,12 @@ func.func @broadcast_at_run_time(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor
   %z = ad.add %x, %y {allow = #ad.allow<none>} : tensor<?xf32>
   return %z : tensor<?xf32>
 }
+
+// -----
+
+func.func @instruction_without_mma(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
+  // expected-error @+1 {{'ad.dot' op has ad.mma, but lacks the permission mma; give it, or leave the choice to --ad-choose-instructions}}
+  %y = ad.dot %x, %x {ad.mma = #ad.mma<m = 16, n = 8, k = 16>, allow = #ad.allow<reorder>, order = #ad.order<block = 512>}
+      : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
+  return %y : tensor<16x16xf16>
+}

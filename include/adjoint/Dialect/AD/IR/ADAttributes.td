@@ -63,13 +63,20 @@ def AD_MmaAttr : AD_Attr<"Mma", "mma"> {
   let description = [{
     The contraction uses `mma.sync` of this shape, in f32: its sums are ascending in steps of `k` products from +0,
     and within a step they have the order of the instruction. A step is padded with zeros. The attribute is `ad.mma`
-    of an operation, or of its linalg.generic. Every kernel with the operation has to compute this order. The unit
-    attribute as `ad.mma` of a linalg.generic leaves the instruction to the kernel.
+    of an ad.dot or ad.gemm, or of its linalg.generic. Every kernel with the operation has to compute this order, and
+    the operation needs the permission `mma`. The unit attribute as `ad.mma` of a linalg.generic leaves the
+    instruction to the kernel.
 
-    Example: `#ad.mma<m = 16, n = 8, k = 16>`.
+    The only shape is that of f16 and bf16, `#ad.mma<m = 16, n = 8, k = 16>`.
   }];
   let parameters = (ins "int64_t":$m, "int64_t":$n, "int64_t":$k);
   let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// mma.sync of f16 and bf16 that accumulates in f32 (PTX ISA). Every chip of Chips.h has it.
+    static constexpr int64_t kM = 16, kN = 8, kK = 16;
+    static MmaAttr ofShortFloats(::mlir::MLIRContext *context) { return get(context, kM, kN, kK); }
+  }];
 }
 
 def AD_ElementaryFunctionAttr : AD_Attr<"ElementaryFunction", "elementary_function"> {

@@ -20,6 +20,11 @@ constexpr StringLiteral kNoPrecision = "none";
 /// Attribute of an argument of a function: a tensor<Nx3xf32> of scales for its N contractions in 8 bits.
 constexpr StringLiteral kScalesAttr = "ad.scales";
 
+/// The attribute of a policy with all its parameters.
+PrecisionAttr precisionAttrOf(MLIRContext *context, const numerics::PrecisionPolicy &policy);
+/// That of a built-in policy or of the rule of an operation, by its name.
+PrecisionAttr precisionAttrOf(MLIRContext *context, StringRef name);
+
 /// The policy of the attribute; none for `none`. The attribute is not the rule of an operation.
 std::optional<numerics::PrecisionPolicy> policyOf(PrecisionAttr attribute);
 

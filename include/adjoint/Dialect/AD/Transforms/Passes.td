@@ -316,8 +316,9 @@ def ChooseInstructionsPass : Pass<"ad-choose-instructions"> {
   let summary = "Fix the tensor core instruction of contractions that may not choose their order";
   let description = [{
     This pass writes `ad.mma = #ad.mma<m = 16, n = 8, k = 16>` on each product of f16, bf16 or 8-bit floats that has the
-    permission `mma` but not `contract` (mode `strict`). 8-bit floats are cast to f16 before, which is exact.
-    Refuses: other axes, types and orders. Remarks of the category ad-gpu name each contraction's instruction or reason.
+    permission `mma` but not `contract` (mode `strict`). Operands of 8-bit floats are cast to f16 before, in every mode,
+    which is exact. Products of other axes, types and orders get no instruction. A remark of the category ad-gpu names
+    the instruction of each product, or why it has none.
     ```mlir
     %y = ad.dot %a, %b {ad.mma = #ad.mma<m = 16, n = 8, k = 16>, allow = #ad.allow<mma>} : …
     ```

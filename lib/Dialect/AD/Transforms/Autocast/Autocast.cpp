@@ -135,7 +135,7 @@ private:
     // The size of a tensor does not depend on its elements.
     if (isa<ShapedDimOpInterface>(op))
       return;
-    if (policy.inBytes && llvm::is_contained(llvm::map_range(inBytes, opOf), op))
+    if (llvm::any_of(inBytes, [&](const ByteContraction &contraction) { return contraction.op == op; }))
       return;
     auto decision = decisions.find(op);
     for (OpOperand &operand : op->getOpOperands()) {
@@ -148,8 +148,6 @@ private:
         operand.set(casts.get(operand.get(), decision->second.element, op, decision->second.source));
     }
   }
-
-  static Operation *opOf(const ByteContraction &contraction) { return contraction.op; }
 
   FunctionOpInterface function;
   const ResolvedPolicy &policy;

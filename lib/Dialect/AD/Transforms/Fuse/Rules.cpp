@@ -151,6 +151,9 @@ static std::optional<ComputeAt> usesReadAt(Value value, const Cluster &cluster, 
   return common;
 }
 
+static constexpr StringRef kOneReduction =
+    "the fusion has a product with a fixed instruction, whose kernel takes no other reduction";
+
 // The kernels with tensor cores read the product element by element, and all their results have its type's
 // shape.
 static bool hasShapeOf(Value value, const Cluster &cluster) {
@@ -159,13 +162,13 @@ static bool hasShapeOf(Value value, const Cluster &cluster) {
 
 static StringRef whyNoMmaKernel(Operation *op, const Cluster &cluster, ClusterGraph &graph) {
   if (cluster.reduces)
-    return "its tensor core instruction is fixed, and the fusion has another reduction";
+    return "its instruction is fixed, and its kernel takes no other reduction";
   if (!llvm::all_of(cluster.members, [&](Operation *member) {
         return graph.computedAt(member) == ComputeAt::point && hasShapeOf(member->getResult(0), cluster);
       }))
-    return "its tensor core instruction is fixed, and the fusion has results of other shapes";
+    return "its instruction is fixed, and its kernel writes results of its shape only";
   if (!hasShapeOf(op->getResult(0), cluster))
-    return "its tensor core instruction is fixed, and the fusion has another type";
+    return "its instruction is fixed, and the kernel runs over another shape";
   return {};
 }
 
@@ -199,7 +202,8 @@ static Fit fitElementwise(Operation *op, ComputeAt at, const Cluster &cluster, C
   if (at == ComputeAt::reduction)
     return {at, false, whyNotInside(op, cluster, graph)};
   if (cluster.usesMma && (at != ComputeAt::point || !hasShapeOf(result, cluster)))
-    return refuse("the fusion has a fixed tensor core instruction, and results of one shape");
+    return refuse(
+        "the fusion has a product with a fixed instruction, whose kernel writes results of its shape only");
   return {at, false, {}};
 }
 
@@ -219,7 +223,7 @@ static Fit fitRowReduction(Operation *op, ComputeAt at, const Cluster &cluster, 
   if (at == ComputeAt::reduction)
     return refuse("it is reduced again at other points");
   if (cluster.usesMma)
-    return refuse("the fusion has a fixed tensor core instruction, and no other reduction");
+    return refuse(kOneReduction);
   if (!mayShareOrder(orderOf(op), cluster.order))
     return refuse("the fusion sums in another order");
   if (at == ComputeAt::row) {
@@ -246,7 +250,7 @@ static Fit fitContractionLike(Operation *op, ComputeAt at, const Cluster &cluste
   if (!hasSpaceOf(op->getResult(0), cluster.space, graph))
     return refuse("its shape differs from the kernel's iteration space");
   if (cluster.usesMma)
-    return refuse("the fusion has a fixed tensor core instruction, and no other reduction");
+    return refuse(kOneReduction);
   return {at, false, hasFixedMma(op) ? whyNoMmaKernel(op, cluster, graph) : StringRef()};
 }
 
