@@ -35,11 +35,13 @@ LISTED = {
     ("Conversion/ADToLinalg/InterfacePatterns.cpp", "approx"): (3, ["approximate-function cpu",
                                                                   "approximate-function gpu-sim"]),
     ("Conversion/ADToLinalg/Models/Contraction.cpp", "mma"): (5, ["dot-product-instruction", "tensor-cores sm_80"]),
+    ("Dialect/AD/IR/ADDialect.cpp", "mma"): (3, ["written instructions"]),
     ("Dialect/AD/Transforms/ChooseInstructions.cpp", "contract"): (1, ["fixed instructions"]),
     ("Dialect/AD/Transforms/ChooseInstructions.cpp", "mma"): (2, ["fixed instructions", "tensor-cores sm_80"]),
     ("Dialect/AD/Transforms/Fuse/Rules.cpp", "mma"): (1, ["fixed instructions"]),
     ("Dialect/AD/Transforms/SplitK.cpp", "mma"): (1, ["parts of f16"]),
     ("Dialect/AD/Transforms/SplitK.cpp", "narrow"): (1, ["parts of f32"]),
+    ("Dialect/AD/Transforms/VerifyContracts.cpp", "mma"): (2, ["written instructions"]),
     ("Dialect/AD/Transforms/WidenOperands.cpp", "mma"): (1, ["operands of dot products"]),
 }
 # Lines that give a pattern its label, which permission_labels_test.py tests, and the definition of the modes.
@@ -241,6 +243,20 @@ def fixed_instructions(_folder):
             yield f"{permission}: the products are in {'one kernel' if fixed else 'several kernels'}"
 
 
+def written_instructions(_folder):
+    """A program may write the instruction of a product, but the attribute gives no permission."""
+    x = "tensor<64x64xbf16>"
+    text = (f"func.func @main(%x: {x}) -> {x} {{\n  %r = ad.dot %x, %x {{ad.mma = #ad.mma<m = 16, n = 8, k = 16>}} : "
+            f"({x}, {x}) -> {x}\n  return %r : {x}\n}}\n")
+    for target in ("cpu", "gpu"):
+        for mode, refused in (("reproducible", True), ("strict", False)):
+            done = subprocess.run([runner.binary("ad-opt"), f"--ad-to-{target}=numerics={mode}"], input=text,
+                                  capture_output=True, text=True)
+            said = "has ad.mma, but lacks the permission mma" in done.stderr
+            if said != refused or (done.returncode != 0) != refused:
+                yield f"{target}, {mode}: exit code {done.returncode}: {done.stderr[:200]}"
+
+
 #===- The list -===#
 
 APPROX = "%r = ad.tanh %x {ALLOW} : RESULT"
@@ -258,6 +274,7 @@ CHOICES = {
     "parts of f32": functools.partial(parts, "f32", "narrow"),
     "operands of dot products": dot_operands,
     "fixed instructions": fixed_instructions,
+    "written instructions": written_instructions,
 }
 TESTS = {**{use.name: use.check for use in USES}, **CHOICES}
 
