@@ -105,6 +105,15 @@ def flips(content, folder):
         yield f"bit {bit}", refused(changed, folder, 2, "adrt-run: error: ")
 
 
+def unreadable(code):
+    """The ELF file with segments that nobody may read, write or execute."""
+    changed = bytearray(code)
+    table, (size, count) = struct.unpack_from("<Q", code, 32)[0], struct.unpack_from("<HH", code, 54)
+    for position in range(table, table + size * count, size):
+        struct.pack_into("<I", changed, position + 4, 0)
+    return bytes(changed)
+
+
 def forgeries(content, folder):
     """Files whose checksum holds."""
     sections = read(content)
@@ -140,6 +149,8 @@ def forgeries(content, folder):
     nested = b"[" * 100000 + b"]" * 100000
     yield "nested JSON", refused(write({**sections, "description": nested}, original=content), folder, 2,
                                  "is nested too deeply")
+    yield "unreadable segments", refused(write({**sections, "host": unreadable(sections["host"])}, original=content),
+                                         folder, 2, "the code is malformed: a segment cannot be read")
     yield "no code", refused(write({**sections, "host": b""}, original=content), folder, 2, "the code is malformed")
     expected = run(content, folder).stdout
     for length in range(0, len(sections["host"]), len(sections["host"]) // 40):

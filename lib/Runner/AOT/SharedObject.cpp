@@ -98,8 +98,12 @@ Error SharedObject::mapSegments() {
     if (segment.p_offset > image.size() || segment.p_filesz > image.size() - segment.p_offset ||
         segment.p_vaddr > largest || segment.p_memsz > largest || segment.p_filesz > segment.p_memsz)
       return malformed("a segment is outside of it");
-    if (segment.p_type == PT_LOAD)
+    if (segment.p_type == PT_LOAD) {
+      // The tables of symbols and relocations are read in the mapping, also after protect().
+      if (!(segment.p_flags & PF_R))
+        return malformed("a segment cannot be read");
       span = std::max<size_t>(span, segment.p_vaddr + segment.p_memsz);
+    }
     if (segment.p_type == PT_DYNAMIC) {
       dynamicTable = segment.p_vaddr;
       dynamicBytes = segment.p_memsz;
