@@ -8,6 +8,7 @@
 #include "Session/Frontend.h"
 #include "adjoint/Runtime/Host/ThreadPool.h"
 #include "adjoint/Support/Error.h"
+#include "adjoint/Support/TraceName.h"
 
 #include <cstring>
 
@@ -88,6 +89,7 @@ struct ProgramRun::State {
   LoadedProgram program;
   std::optional<Bindings> bindings;
   adrt_context context;
+  Tracer *tracer = nullptr;
   RunValues values; // of the current run
 };
 
@@ -121,10 +123,17 @@ Error ProgramRun::State::load(CompilationObserver *observer) {
   adrt::ThreadPool::get().reserve(context.getThreads());
   context.feedsAhead = true; // sources do not depend on received values
   context.feed = [this](const char *name, const adrt_tensor &destination, std::string &error) {
-    return bindings->feed(name, destination, error);
+    int32_t status = bindings->feed(name, destination, error);
+    return tracer && status == ADRT_OK ? tracer->fed(name, destination, error) : status;
   };
-  context.receive = [this](const char *name, const adrt_tensor *received, int32_t count, std::string &error) {
-    error = consumeExitError(receive(name, {received, static_cast<size_t>(count)})).second;
+  context.receive = [this](const char *name, const adrt_tensor *received, int32_t count,
+                           std::string &error) -> int32_t {
+    llvm::ArrayRef<adrt_tensor> views(received, static_cast<size_t>(count));
+    if (int32_t status = tracer ? tracer->received(name, views, error) : ADRT_OK)
+      return status;
+    if (name == kTraceName)
+      return ADRT_OK;
+    error = consumeExitError(receive(name, views)).second;
     return error.empty() ? ADRT_OK : ADRT_HOST_ERROR;
   };
   return Error::success();
@@ -164,8 +173,14 @@ Expected<RunValues> ProgramRun::State::run(Executable &executable) {
     arguments.push_back(spec.donated ? copy.view() : argument.view());
   bindings->rewindFeeds();
   values = {};
-  if (int32_t status = executable.run(context, arguments, results); status != ADRT_OK)
+  int32_t status = executable.run(context, arguments, results);
+  Error traced = tracer ? tracer->finish(status, context.getError(), results, report) : Error::success();
+  if (status != ADRT_OK) {
+    llvm::consumeError(std::move(traced));
     return explain(status);
+  }
+  if (traced)
+    return explain(std::move(traced));
   for (auto [spec, view] : llvm::zip(program.signature.results, results)) {
     Expected<Tensor> copy = copyOf(view);
     if (!copy)
@@ -207,6 +222,17 @@ Expected<RunValues> ProgramRun::run(reference::Observer *observer) {
   state->program.executable->setObserver(observer);
   Expected<RunValues> values = state->run(*state->program.executable);
   state->program.executable->setObserver(nullptr);
+  return values;
+}
+
+Expected<RunValues> ProgramRun::run(Tracer &tracer) {
+  Executable &executable = *state->program.executable;
+  if (Error error = tracer.start(getSignature(), *state->bindings, executable, {}))
+    return std::move(error);
+  state->tracer = &tracer;
+  Expected<RunValues> values = state->run(executable);
+  state->tracer = nullptr;
+  executable.setObserver(nullptr);
   return values;
 }
 

@@ -51,6 +51,8 @@ public:
   /// Runs the program once, with feeds from their begin. Arguments keep their values, donated ones too. Only
   /// the reference interpreter calls the observer.
   llvm::Expected<RunValues> run(reference::Observer *observer = nullptr);
+  /// The same with a tracer, which is also the observer of `load`.
+  llvm::Expected<RunValues> run(Tracer &tracer);
   /// The same on the reference interpreter with another program of this signature, such as this one after
   /// some passes.
   llvm::Expected<RunValues> interpret(mlir::ModuleOp module, reference::Observer *observer = nullptr);

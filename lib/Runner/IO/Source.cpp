@@ -207,15 +207,36 @@ Expected<Tensor> mlir::ad::runner::makeArgument(const TensorSpec &spec, const So
 
 //===- Feeds --------------------------------------------------------------===//
 
-Expected<std::unique_ptr<Feed>> Feed::create(const TensorSpec &spec, const Source &source) {
-  std::unique_ptr<Feed> feed(new Feed(spec.type, source));
+namespace {
+
+class SourceFeed final : public Feed {
+public:
+  SourceFeed(adrt_type type, Source source) : type(type), source(std::move(source)) {}
+
+  /// Opens the file of the source, if it is one.
+  Error open(const TensorSpec &spec);
+  Error next(const adrt_tensor &destination) override;
+  void rewind() override { position = 0; }
+
+private:
+  Error nextFromFile(const adrt_tensor &destination);
+
+  adrt_type type;
+  Source source;
+  int64_t position = 0;           // values delivered
+  std::unique_ptr<NpyFile> file;  // read value by value, or
+  std::unique_ptr<Tensor> loaded; // the whole file, when its axes or elements must be converted
+  Shape fileShape;
+};
+
+Error SourceFeed::open(const TensorSpec &spec) {
   if (source.kind != Source::Kind::File)
-    return std::move(feed);
-  Expected<NpyFile> file = NpyFile::open(source.path);
-  if (!file)
-    return file.takeError();
-  const NpyHeader &header = file->getHeader();
-  feed->fileShape = header.shape;
+    return Error::success();
+  Expected<NpyFile> opened = NpyFile::open(source.path);
+  if (!opened)
+    return opened.takeError();
+  const NpyHeader &header = opened->getHeader();
+  fileShape = header.shape;
   if (header.shape.empty() || !shapeFits(llvm::ArrayRef(header.shape).drop_front(), spec.shape)) {
     Shape expected{dynamicSize};
     expected.append(spec.shape);
@@ -226,17 +247,17 @@ Expected<std::unique_ptr<Feed>> Feed::create(const TensorSpec &spec, const Sourc
   if (!npyTypeFits(header.dtype, spec.type))
     return npyTypeError(source.path, header.dtype, spec.type);
   if (!header.fortranOrder && spec.type != ADRT_I1) {
-    feed->file = std::make_unique<NpyFile>(std::move(*file));
-    return std::move(feed);
+    file = std::make_unique<NpyFile>(std::move(*opened));
+    return Error::success();
   }
-  Expected<Tensor> tensor = file->load(spec.type);
+  Expected<Tensor> tensor = opened->load(spec.type);
   if (!tensor)
     return tensor.takeError();
-  feed->loaded = std::make_unique<Tensor>(std::move(*tensor));
-  return std::move(feed);
+  loaded = std::make_unique<Tensor>(std::move(*tensor));
+  return Error::success();
 }
 
-Error Feed::next(const adrt_tensor &destination) {
+Error SourceFeed::next(const adrt_tensor &destination) {
   if (destination.type != type)
     return usageError(llvm::Twine("the program requests elements of type ") +
                       adrt::typeName(destination.type) + ", expected " + adrt::typeName(type));
@@ -250,7 +271,7 @@ Error Feed::next(const adrt_tensor &destination) {
   return Error::success();
 }
 
-Error Feed::nextFromFile(const adrt_tensor &destination) {
+Error SourceFeed::nextFromFile(const adrt_tensor &destination) {
   llvm::ArrayRef<int64_t> wanted(destination.shape, destination.rank);
   llvm::ArrayRef<int64_t> value = llvm::ArrayRef(fileShape).drop_front();
   if (wanted != value)
@@ -269,4 +290,13 @@ Error Feed::nextFromFile(const adrt_tensor &destination) {
     return file->read(offset, static_cast<char *>(destination.data), bytes);
   std::memcpy(destination.data, loaded->getData() + offset, static_cast<size_t>(bytes));
   return Error::success();
+}
+
+} // namespace
+
+Expected<std::unique_ptr<Feed>> Feed::create(const TensorSpec &spec, const Source &source) {
+  auto feed = std::make_unique<SourceFeed>(spec.type, source);
+  if (Error error = feed->open(spec))
+    return std::move(error);
+  return std::move(feed);
 }

@@ -197,7 +197,7 @@ int Execution::runAll(Executable &executable, const Signature &signature, Bindin
   sharedBefore = adrt::ThreadPool::get().getSharedLoops();
 
   if (tracer)
-    if (Error error = tracer->start(signature, bindings, executable))
+    if (Error error = tracer->start(signature, bindings, executable, interrupted))
       return console.fail(std::move(error));
   executable.setEmulation(options.emulation, options.traffic);
   StageScope stage(report.stages, "run");
@@ -226,6 +226,6 @@ int Execution::finishTrace(int32_t status, adrt_context &context, llvm::ArrayRef
   int traceCode = error ? console.fail(std::move(error)) : ExitDone;
   if (std::string warning = tracer->getWarning();
       traceCode == ExitDone && status == ADRT_OK && !warning.empty())
-    console.warn(warning);
+    console.warn("--trace-tensors: " + warning);
   return code == ExitDone ? traceCode : code;
 }

@@ -129,7 +129,7 @@ PipelineOptions Frontend::pipelineOptions(const CpuTarget &cpu) const {
   pipeline.chip = chipFor(options);
   pipeline.tile = options.tile;
   pipeline.profile = !options.report.empty();
-  pipeline.trace = !options.trace.empty();
+  pipeline.trace = observer && observer->needsKernelResults();
   pipeline.cpu = cpu.cpu;
   pipeline.cpuFeatures = cpu.features;
   pipeline.vectorBytes = cpu.vectorBytes;

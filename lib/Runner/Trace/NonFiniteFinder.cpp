@@ -307,7 +307,7 @@ void NonFiniteFinder::noteGivenOperands(Operation *op, ArrayRef<Tensor> operands
 
 static bool isSource(Operation *op) { return op->hasTrait<OpTrait::ConstantLike>() || isa<ad::FeedOp>(op); }
 
-void NonFiniteFinder::observeResult(const Execution &execution, const Tensor &result) {
+void NonFiniteFinder::observeResult(const Execution &execution, Value value, const Tensor &result) {
   auto producer = std::make_shared<Producer>();
   producer->op = execution.op;
   producer->iterations = position.get();
@@ -321,25 +321,91 @@ void NonFiniteFinder::observeResult(const Execution &execution, const Tensor &re
     noteGiven(execution.op, producer->range);
   else if (!producer->range.isFinite())
     producer->origin = originOf(execution, result, producer->range);
+  if (isa<ad::FusionOp>(execution.op->getParentOp()))
+    inFusion[value] = producer;
   remember(result, std::move(producer));
 }
 
+/// Whether the fusion around the operation yields the value.
+static bool isYielded(Value value) {
+  Operation *op = value.getDefiningOp();
+  return isa<ad::FusionOp>(op->getParentOp()) &&
+         llvm::is_contained(op->getBlock()->getTerminator()->getOperands(), value);
+}
+
+// Another operation of the fusion reads the interpreter's tensor.
+void NonFiniteFinder::observeYielded(Value value) {
+  auto found = yields.find(value);
+  if (found == yields.end())
+    return;
+  Yielded yielded = std::move(found->second);
+  yields.erase(found);
+  observeResult({yielded.op, yielded.operands, yielded.ranges, yielded.suspect}, value, yielded.result);
+}
+
+std::shared_ptr<NonFiniteFinder::Producer> NonFiniteFinder::makeYielded(Operation *fusion, Value yielded,
+                                                                        const Tensor &result,
+                                                                        ArrayRef<Tensor> operands) {
+  auto producer = std::make_shared<Producer>();
+  if (std::shared_ptr<Producer> inner = inFusion.lookup(yielded))
+    *producer = *inner;
+  else
+    producer->op = fusion;
+  producer->iterations = position.get();
+  producer->range = rangeOf(result);
+  if (producer->range.isFinite() || producer->origin >= 0)
+    return producer;
+  // The kernel alone has made what the interpreter does not make of the same operands.
+  SmallVector<ElementRange> ranges(operands.size());
+  for (auto [range, operand] : llvm::zip_equal(ranges, operands))
+    if (isFloat(operand))
+      range = rangeOf(operand);
+  producer->origin =
+      originOf({fusion, operands, ranges, findSuspect(fusion, operands, ranges)}, result, producer->range);
+  return producer;
+}
+
+// What a fusion yields is what its kernel wrote. It is judged by the operands of the operation that it
+// belongs to, which the interpreter has computed from those of the kernel.
+void NonFiniteFinder::observeFusion(Operation *fusion, ArrayRef<Tensor> operands, ArrayRef<Tensor> results) {
+  Operation *yield = cast<ad::FusionOp>(fusion).getBody().front().getTerminator();
+  for (auto [yielded, result] : llvm::zip_equal(yield->getOperands(), results)) {
+    if (auto found = yields.find(yielded); found != yields.end()) {
+      found->second.result = result;
+      observeYielded(yielded);
+    } else if (isFloat(result) && !producerOf(result)) {
+      remember(result, makeYielded(fusion, yielded, result, operands));
+    }
+  }
+  inFusion.clear();
+}
+
 int32_t NonFiniteFinder::ran(Operation *op, ArrayRef<Tensor> operands, ArrayRef<Tensor> results) {
+  if (isa<ad::FusionOp>(op))
+    observeFusion(op, operands, results);
   // The results of others are those of operations inside of them.
   if (op->getNumRegions() > 0 || isa<CallOpInterface>(op))
     return ADRT_OK;
   ++executions;
+  for (Value operand : op->getOperands())
+    observeYielded(operand);
   SmallVector<ElementRange> ranges(operands.size());
   for (auto [range, operand] : llvm::zip_equal(ranges, operands))
     if (isFloat(operand))
       range = rangeOf(operand);
   noteGivenOperands(op, operands, ranges);
   Execution execution{op, operands, ranges, findSuspect(op, operands, ranges)};
-  for (const Tensor &result : results) {
-    bool isPassedOn = llvm::any_of(
-        operands, [&](const Tensor &operand) { return operand.getStorage() == result.getStorage(); });
-    if (isFloat(result) && !isPassedOn)
-      observeResult(execution, result);
+  for (auto [value, result] : llvm::zip_equal(op->getResults(), results)) {
+    bool isPassedOn = llvm::any_of(operands, [&, &result = result](const Tensor &operand) {
+      return operand.getStorage() == result.getStorage();
+    });
+    if (!isFloat(result) || isPassedOn)
+      continue;
+    if (isYielded(value))
+      yields[value] = {op, SmallVector<Tensor, 2>(operands),
+                       SmallVector<ElementRange, 2>(ranges.begin(), ranges.end()), execution.suspect, result};
+    else
+      observeResult(execution, value, result);
   }
   return ADRT_OK;
 }

@@ -2,6 +2,7 @@
 //
 // Writes the program and a list of its operations after each pass.
 #include "StageFiles.h"
+#include "adjoint/Runner/Trace/ObservedRun.h"
 #include "adjoint/Runner/Trace/ValueRecorder.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/OutputFile.h"
@@ -18,12 +19,9 @@ namespace {
 /// Passes on functions come in adaptors, which have no flag: the file is named after the last of them.
 class StageWriter final : public PassInstrumentation {
 public:
-  explicit StageWriter(StageFiles &files) : files(files) {}
+  StageWriter(StageFiles &files, ObservedRun &run) : files(files), run(run) {}
 
-  void runBeforePass(Pass *pass, Operation *op) override {
-    if (auto module = dyn_cast<ModuleOp>(op); module && pass->getArgument() == "ad-insert-trace")
-      files.keepFused(module);
-  }
+  void runBeforePass(Pass *pass, Operation *op) override { run.beforePass(pass, op); }
   void runAfterPass(Pass *pass, Operation *op) override {
     std::lock_guard<std::mutex> lock(mutex);
     if (!pass->getArgument().empty())
@@ -34,6 +32,7 @@ public:
 
 private:
   StageFiles &files;
+  ObservedRun &run;
   std::mutex mutex;
   std::string name;
 };
@@ -84,8 +83,8 @@ void StageFiles::write(ModuleOp module, StringRef stage) {
   last = std::move(text);
 }
 
-std::unique_ptr<PassInstrumentation> StageFiles::observePasses() {
-  return std::make_unique<StageWriter>(*this);
+std::unique_ptr<PassInstrumentation> StageFiles::observePasses(ObservedRun &run) {
+  return std::make_unique<StageWriter>(*this, run);
 }
 
 llvm::json::Array StageFiles::toJSON() const {

@@ -5,12 +5,13 @@
 #define ADJOINT_LIB_RUNNER_TRACE_STAGEFILES_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
 
 namespace mlir::ad::runner {
+
+class ObservedRun;
 
 class StageFiles {
 public:
@@ -20,12 +21,8 @@ public:
 
   /// Writes the program, unless it is as in the last file.
   void write(ModuleOp module, llvm::StringRef stage);
-  std::unique_ptr<PassInstrumentation> observePasses();
-  /// The program before ad-insert-trace; null if the pass has not run.
-  ModuleOp getFused() const { return fused.get(); }
-  void keepFused(ModuleOp module) { fused = module.clone(); }
-  /// The program that runs belongs to this context, which lives as long.
-  void release() { fused = nullptr; }
+  /// Shows all passes to `run`, too.
+  std::unique_ptr<PassInstrumentation> observePasses(ObservedRun &run);
 
   /// The files with the pass that each is after.
   llvm::json::Array toJSON() const;
@@ -38,7 +35,6 @@ private:
   std::string last; // the text of the last file
   std::vector<std::pair<std::string, std::string>> stages;
   std::string problem;
-  OwningOpRef<ModuleOp> fused;
 };
 
 } // namespace mlir::ad::runner

@@ -2,11 +2,10 @@
 //
 // Writes the folder of a trace. It has another name until it is complete.
 #include "adjoint/Runner/Trace/Trace.h"
-#include "FusionResults.h"
 #include "RunFile.h"
 #include "StageFiles.h"
-#include "adjoint/Reference/Reference.h"
 #include "adjoint/Runner/IO/Outputs.h"
+#include "adjoint/Runner/Trace/ObservedRun.h"
 #include "adjoint/Runner/Trace/ValueRecorder.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/OutputFile.h"
@@ -30,15 +29,16 @@ class TraceFolder final : public Tracer {
 public:
   TraceFolder(const Options &options, StringRef program)
       : options(options), program(program.str()),
-        recorder(this->program, [this](const ad::diff::Record &record, const adrt_tensor &value) {
-          return keepTensor(record, value);
-        }) {}
+        recorder(this->program, [this](const ad::diff::Record &record,
+                                       const adrt_tensor &value) { return keepTensor(record, value); }),
+        observed(options.target, recorder) {}
 
   Error open() override;
   void parsed(ModuleOp module) override { stages->write(module, "parse"); }
-  std::unique_ptr<PassInstrumentation> observePasses() override { return stages->observePasses(); }
-  void keep(std::shared_ptr<void> program) override { kept = std::move(program); }
-  Error start(const Signature &signature, Bindings &bindings, Executable &executable) override;
+  std::unique_ptr<PassInstrumentation> observePasses() override { return stages->observePasses(observed); }
+  void keep(std::shared_ptr<void> program) override { observed.keep(std::move(program)); }
+  Error start(const Signature &signature, Bindings &bindings, Executable &executable,
+              const std::function<bool()> &interrupted) override;
   int32_t fed(const char *name, const adrt_tensor &value, std::string &error) override;
   int32_t received(const char *name, llvm::ArrayRef<adrt_tensor> values, std::string &error) override;
   Error finish(int32_t status, const adrt::ErrorRecord &error, llvm::ArrayRef<adrt_tensor> results,
@@ -54,25 +54,21 @@ private:
   Error append(StringRef folder, StringRef name, const adrt_tensor &value);
   Expected<std::string> keepTensor(const ad::diff::Record &record, const adrt_tensor &value);
   bool isWanted(const ad::diff::Record &record);
-  Error recompute(int32_t status);
   Error writeRun(int32_t status, const adrt::ErrorRecord &error, const Report &report);
   Error publish();
 
   const Options &options;
   std::string program;
-  TemporaryPath temporary;    // of the folder until it is complete
-  std::shared_ptr<void> kept; // the context of the program, declared before its clone
+  TemporaryPath temporary; // of the folder until it is complete
   std::unique_ptr<StageFiles> stages;
   ValueRecorder recorder;
-  TensorQueue queue;
+  ObservedRun observed;
   Signature signature;
-  Bindings *bindings = nullptr;
-  std::vector<Tensor> arguments; // as they were before the run
   llvm::StringMap<std::string> files;
   llvm::StringSet<> usedFiles;
   llvm::StringSet<> foundNames; // of --trace-tensors
   llvm::StringMap<std::unique_ptr<NpyAppender>> appenders;
-  uint64_t keptTensors = 0, different = 0;
+  uint64_t keptTensors = 0;
 };
 
 std::string TraceFolder::pathOf(StringRef file) const {
@@ -94,13 +90,14 @@ std::string TraceFolder::fileOf(StringRef directory, StringRef name) {
 
 Error TraceFolder::open() {
   if (llvm::sys::fs::exists(options.trace))
-    return usageError("--trace makes a new folder, and '" + options.trace +
+    return usageError("a trace makes a new folder, and '" + options.trace +
                       "' exists; remove it or name another");
   std::string path = StringRef(options.trace).rtrim('/').str() + ".partial-XXXXXX";
   temporary = TemporaryPath([&] { return std::string(mkdtemp(path.data()) ? path : ""); });
   const std::string &folder = temporary.get();
   if (folder.empty())
     return systemError("cannot make folder", options.trace);
+  observed.setFolder(folder);
   for (StringRef name : {"inputs", "feeds", "outputs", "received"})
     if (std::error_code code = llvm::sys::fs::create_directory(pathOf(name)))
       return usageError("cannot make folder '" + pathOf(name) + "': " + code.message());
@@ -116,30 +113,19 @@ Error TraceFolder::saveArguments(const Bindings &given) {
     recorder.addArgument(spec.name, argument.view());
     if (Error error = writeNpy(pathOf(fileOf("inputs", spec.name)), argument.view()))
       return error;
-    Expected<Tensor> copy = argument.clone();
-    if (!copy)
-      return copy.takeError();
-    arguments.push_back(std::move(*copy));
   }
   return recorder.takeError();
 }
 
-Error TraceFolder::start(const Signature &newSignature, Bindings &newBindings, Executable &executable) {
+Error TraceFolder::start(const Signature &newSignature, Bindings &bindings, Executable &executable,
+                         const std::function<bool()> &interrupted) {
   signature = newSignature;
-  bindings = &newBindings;
   if (Error error = stages->takeError())
     return error;
-  if (isReference()) {
-    executable.setObserver(&recorder);
-    return saveArguments(newBindings);
-  }
-  if (!stages->getFused())
-    return exitError(ExitProgramError, "--trace needs a program in the ad dialect, and this one has been "
-                                       "lowered already");
-  recorder.setRecomputed(true);
-  if (Error error = queue.open(temporary.get()))
+  recorder.setRecomputed(!isReference());
+  if (Error error = observed.start(newSignature, bindings, executable, interrupted))
     return error;
-  return saveArguments(newBindings);
+  return saveArguments(bindings);
 }
 
 Error TraceFolder::append(StringRef directory, StringRef name, const adrt_tensor &value) {
@@ -161,10 +147,11 @@ int32_t TraceFolder::fed(const char *name, const adrt_tensor &value, std::string
 }
 
 int32_t TraceFolder::received(const char *name, llvm::ArrayRef<adrt_tensor> values, std::string &error) {
+  if (name == ad::kTraceName)
+    return observed.received(name, values, error);
   for (auto [index, value] : llvm::enumerate(values)) {
     std::string full = values.size() == 1 ? name : name + ("." + std::to_string(index));
-    Error failure = name == ad::kTraceName ? queue.push(value) : append("received", full, value);
-    error = consumeExitError(std::move(failure)).second;
+    error = consumeExitError(append("received", full, value)).second;
     if (!error.empty())
       return ADRT_HOST_ERROR;
   }
@@ -192,8 +179,8 @@ std::string TraceFolder::getWarning() const {
       lacking += (lacking.empty() ? "'" : ", '") + wanted.str() + "'";
   if (lacking.empty())
     return lacking;
-  return "--trace-tensors: no value and no operation of the run is named " + lacking + "; records.tsv in '" +
-         options.trace + "' lists the names";
+  return "no value and no operation of the run is named " + lacking + "; records.tsv in '" + options.trace +
+         "' lists the names";
 }
 
 Expected<std::string> TraceFolder::keepTensor(const ad::diff::Record &record, const adrt_tensor &value) {
@@ -206,34 +193,6 @@ Expected<std::string> TraceFolder::keepTensor(const ad::diff::Record &record, co
   if (Error error = writeNpy(pathOf(file), value))
     return std::move(error);
   return file;
-}
-
-// Interprets the program with the results of kernels that the run had.
-Error TraceFolder::recompute(int32_t status) {
-  if (Error error = queue.rewind())
-    return error;
-  bindings->rewindFeeds();
-  FusionResults observer(queue, recorder);
-  adrt_context context;
-  context.feed = [this](const char *name, const adrt_tensor &destination, std::string &error) {
-    return bindings->feed(name, destination, error);
-  };
-  context.receive = [](const char *, const adrt_tensor *, int32_t, std::string &) { return ADRT_OK; };
-  std::vector<adrt_tensor> views, results(signature.results.size());
-  for (const Tensor &argument : arguments)
-    views.push_back(argument.view());
-  int32_t end = context.run([&] {
-    return ad::runReference(stages->getFused(), signature.entry, &context, views, results, &observer);
-  });
-  different = observer.countDifferent();
-  if (Error error = recorder.takeError())
-    return error;
-  if (end == ADRT_OK || status != ADRT_OK)
-    return Error::success();
-  std::string reason = observer.hasMismatch() ? "a kernel wrote a tensor of another size than expected"
-                       : observer.hasEnded()  ? "the program sent too few results"
-                                              : context.getError().message;
-  return exitError(ExitProgramError, "the values inside of kernels cannot be computed: " + reason);
 }
 
 Error TraceFolder::writeRun(int32_t status, const adrt::ErrorRecord &error, const Report &report) {
@@ -252,7 +211,7 @@ Error TraceFolder::writeRun(int32_t status, const adrt::ErrorRecord &error, cons
   object["outputs"] = named("outputs", signature.results, {});
   object["records"] = static_cast<int64_t>(records.size());
   object["kept_tensors"] = static_cast<int64_t>(keptTensors);
-  object["kernel_results_unlike_reference"] = static_cast<int64_t>(different);
+  object["kernel_results_unlike_reference"] = static_cast<int64_t>(observed.countDifferent());
   std::string text = llvm::formatv("{0:2}\n", llvm::json::Value(std::move(object))).str();
   if (Error failure = writeFile(pathOf("records.tsv"), {ad::diff::formatRecords(records)}))
     return failure;
@@ -270,9 +229,10 @@ Error TraceFolder::finish(int32_t status, const adrt::ErrorRecord &error, llvm::
                           const Report &report) {
   if (status == ADRT_INTERRUPTED)
     return Error::success();
-  if (!isReference())
-    if (Error failure = recompute(status))
-      return failure;
+  if (Error failure = observed.finish(status, error, results, report))
+    return failure;
+  if (Error failure = recorder.takeError())
+    return failure;
   for (auto [spec, result] : llvm::zip(signature.results, results)) {
     recorder.addResult(spec.name, result);
     if (Error failure = writeNpy(pathOf(fileOf("outputs", spec.name)), result))

@@ -29,7 +29,8 @@ enum : unsigned {
   RunsVis = 1 << 8,
   BisectVis = 1 << 9,
   ShadowVis = 1 << 10,
-  PrecisionVis = 1 << 11
+  PrecisionVis = 1 << 11,
+  NanVis = 1 << 12
 };
 
 enum OptionId {
@@ -90,7 +91,7 @@ constexpr CommandInfo commands[] = {
     {"nan",
      "FILE.mlir",
      "Finds the operations that make NaNs and infinities",
-     OutputVis | ProgramVis,
+     OutputVis | ProgramVis | TargetVis | NanVis,
      1,
      1,
      {},
@@ -135,6 +136,7 @@ private:
   Error readBound(DiffOptions &options) const;
   Error readLabels(DiffOptions &options) const;
   Error readProgramOptions(DiffOptions &options) const;
+  Error readNan(DiffOptions &options) const;
   Error readShadow(DiffOptions &options) const;
   Error readPrecision(DiffOptions &options) const;
   Error readOutputs(DiffOptions &options) const;
@@ -272,6 +274,21 @@ Error DiffOptionsReader::readSides(DiffOptions &options) const {
   return readCount(OPT_seconds, 0, UINT32_MAX, options.seconds);
 }
 
+Error DiffOptionsReader::readNan(DiffOptions &options) const {
+  if (command != Command::Nan)
+    return Error::success();
+  if (has(OPT_target))
+    if (Error error = readName(OPT_target, "target", {"reference", "cpu", "gpu-sim", "cuda"}, options.target))
+      return error;
+  if (options.target != "reference")
+    return Error::success();
+  for (OptionId option : {OPT_threads, OPT_fuse, OPT_cpu, OPT_chip, OPT_cache})
+    if (has(option))
+      return usageError(table.getOption(option).getPrefixedName() +
+                        " is about compiled programs; give --target cpu or gpu-sim, too");
+  return Error::success();
+}
+
 Error DiffOptionsReader::readPrecision(DiffOptions &options) const {
   if (command != Command::Precision)
     return Error::success();
@@ -351,8 +368,8 @@ Expected<DiffOptions> DiffOptionsReader::read() {
   for (Read read :
        {&DiffOptionsReader::readInputs, &DiffOptionsReader::readType, &DiffOptionsReader::readThresholds,
         &DiffOptionsReader::readBound, &DiffOptionsReader::readLabels, &DiffOptionsReader::readProgramOptions,
-        &DiffOptionsReader::readSides, &DiffOptionsReader::readShadow, &DiffOptionsReader::readPrecision,
-        &DiffOptionsReader::readOutputs})
+        &DiffOptionsReader::readSides, &DiffOptionsReader::readNan, &DiffOptionsReader::readShadow,
+        &DiffOptionsReader::readPrecision, &DiffOptionsReader::readOutputs})
     if (Error error = (this->*read)(options))
       return std::move(error);
   return options;

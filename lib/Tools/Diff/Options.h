@@ -5,7 +5,8 @@
 #define ADJOINT_LIB_TOOLS_DIFF_OPTIONS_H
 
 #include "adjoint/Diff/Alignment.h"
-#include "adjoint/Diff/MaxDiff.h"
+#include "adjoint/Diff/DiffReport.h"
+#include "adjoint/Diff/ShadowOrder.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
@@ -17,15 +18,6 @@
 namespace mlir::ad::diff {
 
 enum class Command { Tensors, Matrix, Align, Runs, Stages, Nan, Bisect, Reduce, Shadow, Precision };
-
-/// The largest difference that is allowed.
-struct Bound {
-  std::string text; ///< as it was given
-  std::optional<double> abs, rel, ulp, distance, different;
-};
-
-/// By what `ad-diff shadow` sorts operations, the largest first.
-enum class ShadowOrder { Local, Total, Amplification, Digits };
 
 struct DiffOptions {
   Command command = Command::Tensors;
@@ -40,8 +32,9 @@ struct DiffOptions {
   bool nodes = false;   ///< programs are aligned by their operations and do not run
   unsigned samples = 0; ///< of stochastic rounding; 0: a run in f64
   unsigned seed = 0;
-  std::string policy; ///< of a search for the operations that need f32
-  std::string output; ///< the program that a search found; of bisect and reduce, a folder
+  std::string target = "reference"; ///< of nan: where the program runs
+  std::string policy;               ///< of a search for the operations that need f32
+  std::string output;               ///< the program that a search found; of bisect and reduce, a folder
   ShadowOrder order = ShadowOrder::Local;
   std::vector<std::string> program; ///< options about programs, as ad-runner reads them
   std::string sideA, sideB;         ///< the configurations of a bisection

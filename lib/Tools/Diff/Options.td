@@ -17,6 +17,7 @@ def AlignVis : OptionVisibility;
 def BisectVis : OptionVisibility;
 def ShadowVis : OptionVisibility;
 def PrecisionVis : OptionVisibility;
+def NanVis : OptionVisibility;
 def OutputVis : OptionVisibility;  // of every subcommand
 def BoundVis : OptionVisibility;
 def ProgramVis : OptionVisibility; // of subcommands that run programs
@@ -67,6 +68,9 @@ defm stochastic : Value<"stochastic", "N", "Compare N runs with stochastic round
 defm seed : Value<"seed", "S", "The seed of stochastic rounding (default: 0)">;
 defm sort : Value<"sort", "KEY", "The operations with the largest local error first (default), or by total, amplification or digits">;
 }
+
+let Visibility = [NanVis] in
+defm target : Value<"target", "TARGET", "Where the program runs: reference (default), the interpreter; cpu, gpu-sim or cuda, with the numbers of their kernels">;
 
 let Visibility = [PrecisionVis] in {
 defm policy : Value<"policy", "POLICY", "Mixed precision to search in: bf16, f16, f8, or FILE.yaml">;

@@ -293,15 +293,3 @@ Expected<DiffReport> TensorsReport::run() {
 Expected<DiffReport> mlir::ad::diff::runTensors(const DiffOptions &options) {
   return TensorsReport(options).run();
 }
-
-std::string mlir::ad::diff::ulpText(const MaxDiff &diff) {
-  if (!diff.ulp)
-    return "";
-  return *diff.ulp == UINT64_MAX ? "inf" : std::to_string(*diff.ulp);
-}
-
-bool mlir::ad::diff::isWithin(const MaxDiff &diff, const Bound &bound) {
-  double ulp = diff.ulp ? static_cast<double>(*diff.ulp) : 0;
-  return diff.dnan == 0 && diff.abs <= bound.abs.value_or(diff.abs) &&
-         diff.rel <= bound.rel.value_or(diff.rel) && ulp <= bound.ulp.value_or(ulp);
-}

@@ -2,7 +2,7 @@
 //
 // ad-diff: runs a subcommand, prints its report and writes the files that were asked for.
 #include "Commands.h"
-#include "adjoint/Diff/NumberText.h"
+#include "adjoint/Diff/RunComparison.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/OutputFile.h"
 #include "adjoint/Tools/Diff.h"
@@ -11,7 +11,6 @@
 #include "llvm/Support/WithColor.h"
 
 #include <cerrno>
-#include <cmath>
 #include <csignal>
 #include <unistd.h>
 
@@ -42,7 +41,7 @@ Expected<DiffReport> runCommand(const DiffOptions &options) {
   case Command::Align:
     return runAlign(options);
   case Command::Runs:
-    return runRuns(options);
+    return compareRuns(options.inputs[0], options.inputs[1], options.bound, options.thresholds);
   default: // needs the compiler
     return DiffReport();
   }
@@ -108,12 +107,6 @@ int finish(const DiffReport &report, const DiffOptions &options) {
 }
 
 } // namespace
-
-llvm::json::Value mlir::ad::diff::jsonNumber(double value) {
-  if (std::isfinite(value))
-    return value;
-  return pythonNumber(value);
-}
 
 int mlir::ad::diff::runDiffTool(int argc, char **argv, RunProgramCommand runProgram) {
   llvm::ArrayRef<const char *> arguments(argv, static_cast<size_t>(argc));

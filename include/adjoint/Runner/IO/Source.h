@@ -31,25 +31,17 @@ llvm::Error generate(const Source &source, int64_t first, const adrt_tensor &des
 /// The value of an argument: a whole file, or generated with the sizes of `spec`, which must be static.
 llvm::Expected<Tensor> makeArgument(const TensorSpec &spec, const Source &source);
 
-/// A sequence of tensors: slices along the first axis of a file, or an endless generated sequence.
+/// A sequence of tensors.
 class Feed {
 public:
+  virtual ~Feed() = default;
+  /// The feed of a source: slices along the first axis of a file, or an endless generated sequence.
   static llvm::Expected<std::unique_ptr<Feed>> create(const TensorSpec &spec, const Source &source);
 
   /// The next value. Its shape must be that of `destination`.
-  llvm::Error next(const adrt_tensor &destination);
-  void rewind() { position = 0; }
-
-private:
-  Feed(adrt_type type, Source source) : type(type), source(std::move(source)) {}
-  llvm::Error nextFromFile(const adrt_tensor &destination);
-
-  adrt_type type;
-  Source source;
-  int64_t position = 0;           // values delivered
-  std::unique_ptr<NpyFile> file;  // read value by value, or
-  std::unique_ptr<Tensor> loaded; // the whole file, when its axes or elements must be converted
-  Shape fileShape;
+  virtual llvm::Error next(const adrt_tensor &destination) = 0;
+  /// The first value is the next one again.
+  virtual void rewind() = 0;
 };
 
 } // namespace mlir::ad::runner

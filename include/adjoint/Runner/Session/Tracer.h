@@ -9,6 +9,8 @@
 #include "adjoint/Runner/IO/Bindings.h"
 #include "adjoint/Runner/IO/Report.h"
 
+#include <functional>
+
 namespace mlir {
 class ModuleOp;
 class PassInstrumentation;
@@ -27,14 +29,19 @@ public:
   virtual std::unique_ptr<PassInstrumentation> observePasses() = 0;
   /// Keeps a compiled program with its context, which the observer may refer to.
   virtual void keep(std::shared_ptr<void> program) = 0;
+  /// Whether the compiled program sends the results of all fusions to the host, with the name kTraceName.
+  virtual bool needsKernelResults() const { return false; }
 };
 
 class Tracer : public CompilationObserver {
 public:
   /// An error if the trace cannot be written. Comes before everything else.
   virtual llvm::Error open() = 0;
-  /// The program is about to run with these inputs.
-  virtual llvm::Error start(const Signature &signature, Bindings &bindings, Executable &executable) = 0;
+  bool needsKernelResults() const override { return true; }
+  /// The program is about to run with these inputs. The tracer stops its own work once `interrupted`, which
+  /// may be empty, returns true.
+  virtual llvm::Error start(const Signature &signature, Bindings &bindings, Executable &executable,
+                            const std::function<bool()> &interrupted) = 0;
   /// The program has got a value of a feed. Returns a status of adrt.h.
   virtual int32_t fed(const char *name, const adrt_tensor &value, std::string &error) = 0;
   /// The program has sent values. Returns a status of adrt.h.

@@ -92,6 +92,14 @@ private:
     ArrayRef<ElementRange> ranges; ///< of the operands
     std::optional<size_t> suspect; ///< the operand that explains a bad result best
   };
+  /// A result that a fusion yields: the kernel may have written another tensor than the interpreter.
+  struct Yielded {
+    Operation *op;
+    SmallVector<reference::Tensor, 2> operands;
+    SmallVector<ElementRange, 2> ranges;
+    std::optional<size_t> suspect;
+    reference::Tensor result;
+  };
   struct Entry {
     std::weak_ptr<const void> storage;
     std::shared_ptr<Producer> producer;
@@ -103,7 +111,12 @@ private:
   void noteGiven(Operation *op, const ElementRange &range);
   void noteGivenOperands(Operation *op, ArrayRef<reference::Tensor> operands, ArrayRef<ElementRange> ranges);
   int findOrigin(ArrayRef<reference::Tensor> operands) const;
-  void observeResult(const Execution &execution, const reference::Tensor &result);
+  void observeResult(const Execution &execution, Value value, const reference::Tensor &result);
+  void observeFusion(Operation *fusion, ArrayRef<reference::Tensor> operands,
+                     ArrayRef<reference::Tensor> results);
+  void observeYielded(Value value);
+  std::shared_ptr<Producer> makeYielded(Operation *fusion, Value yielded, const reference::Tensor &result,
+                                        ArrayRef<reference::Tensor> operands);
   int originOf(const Execution &execution, const reference::Tensor &result, const ElementRange &range);
   int addOrigin(const Execution &execution, NonFinite kind, int64_t element, const reference::Tensor &result,
                 const ElementRange &range);
@@ -112,6 +125,9 @@ private:
 
   LoopPosition position;
   llvm::DenseMap<const void *, Entry> producers;
+  // Of the fusion that runs.
+  llvm::DenseMap<Value, std::shared_ptr<Producer>> inFusion;
+  llvm::DenseMap<Value, Yielded> yields;        ///< those that have not been observed
   std::deque<std::shared_ptr<Producer>> recent; ///< those that keep their sources
   size_t nextSweep = 1024;
   llvm::DenseMap<std::pair<Operation *, int>, int> originOfOperation;

@@ -3,139 +3,30 @@
 // ad-diff nan: the operations of a program that make NaNs and infinities.
 #include "ProgramCommands.h"
 #include "ProgramOptions.h"
-#include "adjoint/Diff/NumberText.h"
-#include "adjoint/Reference/Tensor.h"
-#include "adjoint/Runner/Trace/NonFiniteFinder.h"
-#include "adjoint/Support/LocationText.h"
+#include "adjoint/Runner/Trace/NonFiniteReport.h"
+#include "adjoint/Runner/Trace/ObservedRun.h"
 
 using namespace mlir::ad::diff;
 using namespace mlir::ad::runner;
 using llvm::Expected;
-using llvm::StringRef;
-
-namespace {
-
-StringRef kindText(NonFinite kind) { return kind == NonFinite::NaN ? "NaN" : "infinity"; }
-
-std::string operandText(const OperandNote &note) {
-  std::string text = note.name + (note.value ? " is " + pythonNumber(*note.value) : "");
-  return note.range.count == 1 && note.value ? text
-                                             : text + (note.value ? ", of " : ": ") + note.range.toText();
-}
-
-std::string originText(size_t number, const NonFiniteOrigin &origin) {
-  std::string text = std::to_string(number) + ". " + kindText(origin.kind).str() + ": " +
-                     executionText(origin.op, origin.iterations) + "\n   first at " + origin.element +
-                     "; result: " + origin.result.toText() + "\n";
-  for (const OperandNote &note : origin.operands)
-    text += "   " + operandText(note) + "\n";
-  for (const ChainStep &step : origin.chain)
-    text += "   from " + step.text + ": " + step.range.toText() + "\n";
-  if (origin.executions > 1)
-    text += "   in " + std::to_string(origin.executions) + " executions of this operation\n";
-  if (!origin.consequence.empty())
-    text += "   becomes NaN in " + origin.consequence + "\n";
-  return text;
-}
-
-llvm::json::Object rangeJSON(const ElementRange &range) {
-  llvm::json::Object object{{"count", range.count}, {"nans", range.nans}, {"infinities", range.infinities}};
-  if (range.count > range.nans) {
-    object["min"] = jsonNumber(range.min);
-    object["max"] = jsonNumber(range.max);
-  }
-  return object;
-}
-
-llvm::json::Object originJSON(const NonFiniteOrigin &origin) {
-  llvm::json::Array operands, chain;
-  for (const OperandNote &note : origin.operands) {
-    llvm::json::Object operand{{"name", note.name}, {"range", rangeJSON(note.range)}};
-    if (note.value)
-      operand["value"] = jsonNumber(*note.value);
-    operands.push_back(std::move(operand));
-  }
-  for (const ChainStep &step : origin.chain)
-    chain.push_back(llvm::json::Object{{"from", step.text}, {"range", rangeJSON(step.range)}});
-  return llvm::json::Object{{"kind", kindText(origin.kind)},
-                            {"operation", origin.op->getName().getStringRef().str()},
-                            {"location", mlir::ad::locationText(origin.op->getLoc())},
-                            {"iterations", llvm::json::Array(llvm::ArrayRef<int64_t>(origin.iterations))},
-                            {"element", origin.element},
-                            {"value", jsonNumber(origin.value)},
-                            {"result", rangeJSON(origin.result)},
-                            {"operands", std::move(operands)},
-                            {"chain", std::move(chain)},
-                            {"executions", origin.executions},
-                            {"consequence", origin.consequence}};
-}
-
-Table makeTable(llvm::ArrayRef<NonFiniteOrigin> origins) {
-  Table table;
-  table.header = {"kind", "operation", "location", "iteration", "element", "operands", "from", "executions"};
-  for (const NonFiniteOrigin &origin : origins) {
-    std::string operands, chain;
-    for (const OperandNote &note : origin.operands)
-      operands += (operands.empty() ? "" : "; ") + operandText(note);
-    for (const ChainStep &step : origin.chain)
-      chain += (chain.empty() ? "" : "; ") + step.text + ": " + step.range.toText();
-    table.rows.push_back({kindText(origin.kind).str(), origin.op->getName().getStringRef().str(),
-                          mlir::ad::locationText(origin.op->getLoc()), iterationText(origin.iterations),
-                          origin.element, operands, chain, std::to_string(origin.executions)});
-  }
-  return table;
-}
-
-/// Results and received values with NaNs or infinities.
-std::vector<std::string> describeOutputs(const RunValues &values) {
-  std::vector<std::string> texts;
-  for (const std::vector<NamedTensor> *list : {&values.received, &values.results})
-    for (const NamedTensor &named : *list) {
-      if (!isFloat(named.value.getType()))
-        continue;
-      ElementRange range = rangeOf(mlir::ad::reference::Tensor::copyOf(named.value.view()));
-      if (!range.isFinite())
-        texts.push_back("'" + named.name + "': " + range.toText());
-    }
-  return texts;
-}
-
-std::string listText(StringRef title, llvm::ArrayRef<std::string> texts) {
-  std::string all;
-  for (const std::string &text : texts)
-    all += title.str() + " " + text + "\n";
-  return all;
-}
-
-} // namespace
 
 Expected<DiffReport> mlir::ad::diff::runNan(const DiffOptions &options) {
-  Expected<std::unique_ptr<ProgramRun>> program = loadProgram(options, options.inputs[0], Target::Reference);
+  Expected<Target> target = parseTarget(options.target);
+  if (!target)
+    return target.takeError();
+  NonFiniteFinder finder;
+  ObservedRun observed(*target, finder);
+  Expected<std::unique_ptr<ProgramRun>> program = loadProgram(options, options.inputs[0], *target, &observed);
   if (!program)
     return program.takeError();
-  NonFiniteFinder finder;
-  Expected<RunValues> values = (*program)->run(&finder);
+  Expected<RunValues> values = (*program)->run(observed);
   if (!values)
     return values.takeError();
-  llvm::ArrayRef<NonFiniteOrigin> origins = finder.getOrigins();
-  std::vector<std::string> outputs = describeOutputs(*values);
-  DiffReport report;
+  NonFiniteOutputs outputs;
+  for (const std::vector<NamedTensor> *list : {&values->received, &values->results})
+    for (const NamedTensor &named : *list)
+      outputs.add(named.name, named.value.view());
+  DiffReport report = reportNonFinites(finder, outputs);
   report.title = "NaNs and infinities of " + options.inputs[0];
-  for (const NonFiniteOrigin &origin : origins)
-    report.text += originText(static_cast<size_t>(&origin - origins.begin()) + 1, origin);
-  if (origins.empty())
-    report.text += "none: no operation made a NaN or an infinity\n";
-  report.text += listText("given by", finder.getGiven()) + listText("reaches", outputs) +
-                 std::to_string(finder.getExecutions()) + " executions of operations, " +
-                 std::to_string(origins.size()) + " origins\n";
-  report.boundHolds = origins.empty();
-  llvm::json::Array list;
-  for (const NonFiniteOrigin &origin : origins)
-    list.push_back(originJSON(origin));
-  report.json = llvm::json::Object{{"origins", std::move(list)},
-                                   {"given", llvm::json::Array(finder.getGiven())},
-                                   {"outputs", llvm::json::Array(outputs)},
-                                   {"executions", finder.getExecutions()}};
-  report.table = makeTable(origins);
   return std::move(report);
 }

@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What run.json of two traces says about their differences. Internal to the tool.
-#ifndef ADJOINT_LIB_TOOLS_DIFF_RUNFILES_H
-#define ADJOINT_LIB_TOOLS_DIFF_RUNFILES_H
+// What run.json of two traces says about their differences. Internal to the library.
+#ifndef ADJOINT_LIB_DIFF_RUNFILES_H
+#define ADJOINT_LIB_DIFF_RUNFILES_H
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -18,4 +18,4 @@ llvm::Expected<std::vector<std::string>> compareRunFiles(llvm::StringRef left, l
 
 } // namespace mlir::ad::diff
 
-#endif // ADJOINT_LIB_TOOLS_DIFF_RUNFILES_H
+#endif // ADJOINT_LIB_DIFF_RUNFILES_H

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// ad-diff runs: two traces value by value, and what else differs between them.
-#include "Commands.h"
+// Two traces value by value, and what else differs between them.
+#include "adjoint/Diff/RunComparison.h"
 #include "RunFiles.h"
 #include "adjoint/Diff/NumberText.h"
 #include "adjoint/Diff/RunMatching.h"
@@ -53,8 +53,9 @@ std::optional<adrt_type> typeOf(const Record &record) {
 
 class RunsReport {
 public:
-  explicit RunsReport(const DiffOptions &options) : options(options) {}
-  Expected<DiffReport> run();
+  RunsReport(const std::optional<Bound> &bound, llvm::ArrayRef<double> thresholds)
+      : bound(bound), thresholds(thresholds) {}
+  Expected<DiffReport> run(StringRef leftPath, StringRef rightPath);
 
 private:
   llvm::Error compare();
@@ -67,7 +68,8 @@ private:
   Table makeTable(size_t limit) const;
   llvm::json::Object toJSON() const;
 
-  const DiffOptions &options;
+  const std::optional<Bound> &bound;
+  llvm::ArrayRef<double> thresholds;
   Records left, right;
   RunMatching matching;
   std::vector<Difference> differences;
@@ -84,7 +86,7 @@ Expected<std::optional<MaxDiff>> RunsReport::compareTensors(const Record &l, con
   Expected<TensorFile> got = TensorFile::open(r.value, typeOf(r));
   if (!got)
     return got.takeError();
-  Expected<MaxDiff> diff = compareFiles(*expected, *got, options.thresholds);
+  Expected<MaxDiff> diff = compareFiles(*expected, *got, thresholds);
   if (!diff)
     return diff.takeError();
   return std::optional<MaxDiff>(std::move(*diff));
@@ -118,7 +120,7 @@ Table RunsReport::makeTable(size_t limit) const {
                           side(l), side(r), diff ? pythonNumber(diff->abs) : "",
                           diff ? pythonNumber(diff->rel) : "", diff ? ulpText(*diff) : "",
                           l.origin.empty() ? r.origin : l.origin});
-    table.rowClasses.push_back(options.bound && diff && !isWithin(*diff, *options.bound) ? "fail" : "");
+    table.rowClasses.push_back(bound && diff && !isWithin(*diff, *bound) ? "fail" : "");
   }
   return table;
 }
@@ -177,23 +179,22 @@ void RunsReport::addMissingTensors() {
 }
 
 void RunsReport::checkBound() {
-  if (!options.bound)
+  if (!bound)
     return;
-  const Bound &bound = *options.bound;
-  if (bound.different)
-    report.boundHolds &= static_cast<double>(differences.size()) <= *bound.different;
-  bool needsTensors = bound.abs || bound.rel || bound.ulp;
+  if (bound->different)
+    report.boundHolds &= static_cast<double>(differences.size()) <= *bound->different;
+  bool needsTensors = bound->abs || bound->rel || bound->ulp;
   for (const Difference &difference : differences) {
     if (!needsTensors)
       break;
     if (!difference.diff) {
-      report.errors.push_back("the bound " + bound.text + " needs tensors of '" + difference.left->name +
+      report.errors.push_back("the bound " + bound->text + " needs tensors of '" + difference.left->name +
                               "' in both traces");
       break;
     }
-    report.boundHolds &= isWithin(*difference.diff, bound);
+    report.boundHolds &= isWithin(*difference.diff, *bound);
   }
-  report.text += "bound " + bound.text + (report.boundHolds ? " holds\n" : " does not hold\n");
+  report.text += "bound " + bound->text + (report.boundHolds ? " holds\n" : " does not hold\n");
 }
 
 void RunsReport::addText() {
@@ -239,21 +240,21 @@ llvm::json::Object RunsReport::toJSON() const {
                             {"only_left", std::move(onlyLeft)},
                             {"only_right", std::move(onlyRight)},
                             {"runs", llvm::json::Array(about)}};
-  if (options.bound)
-    object["bound"] = options.bound->text;
+  if (bound)
+    object["bound"] = bound->text;
   return object;
 }
 
-Expected<DiffReport> RunsReport::run() {
-  for (auto [records, path] : {std::pair(&left, &options.inputs[0]), {&right, &options.inputs[1]}})
-    if (llvm::Error error = readRecords(*path).moveInto(*records))
+Expected<DiffReport> RunsReport::run(StringRef leftPath, StringRef rightPath) {
+  for (auto [records, path] : {std::pair(&left, leftPath), {&right, rightPath}})
+    if (llvm::Error error = readRecords(path).moveInto(*records))
       return std::move(error);
-  if (llvm::Error error = compareRunFiles(options.inputs[0], options.inputs[1]).moveInto(about))
+  if (llvm::Error error = compareRunFiles(leftPath, rightPath).moveInto(about))
     return std::move(error);
   matching = matchRuns(left, right);
   if (llvm::Error error = compare())
     return std::move(error);
-  report.title = options.inputs[0] + " and " + options.inputs[1];
+  report.title = (leftPath + " and " + rightPath).str();
   addText();
   checkBound();
   report.json = toJSON();
@@ -263,4 +264,8 @@ Expected<DiffReport> RunsReport::run() {
 
 } // namespace
 
-Expected<DiffReport> mlir::ad::diff::runRuns(const DiffOptions &options) { return RunsReport(options).run(); }
+Expected<DiffReport> mlir::ad::diff::compareRuns(StringRef left, StringRef right,
+                                                 const std::optional<Bound> &bound,
+                                                 llvm::ArrayRef<double> thresholds) {
+  return RunsReport(bound, thresholds).run(left, right);
+}
