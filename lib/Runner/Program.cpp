@@ -1,12 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Programs for embedders.
-#include "adjoint/Runner/Program.h"
-#include "DiagnosticCollector.h"
+#include "ProgramSupport.h"
 #include "Session/ContextPool.h"
 #include "Session/Frontend.h"
-#include "adjoint/Runner/Options/Options.h"
-#include "adjoint/Support/Error.h"
 
 #include <algorithm>
 #include <cstring>
@@ -19,74 +16,6 @@ using llvm::Expected;
 
 namespace {
 
-/// Collects the diagnostics and warnings of a compilation.
-class Recorder final : public Listener {
-public:
-  std::string optionText(StringRef name, StringRef value) const override {
-    return (name + "=" + value).str();
-  }
-  void warn(const Twine &text) override { messages.push_back({"warning", "", 0, 0, text.str(), {}}); }
-  std::shared_ptr<void> watch(llvm::SourceMgr &, MLIRContext *context) override {
-    return std::make_shared<DiagnosticCollector>(context, messages);
-  }
-
-  std::vector<Message> messages;
-};
-
-Expected<Options> makeOptions(const ProgramOptions &given) {
-  Options options;
-  Expected<Target> target = parseTarget(given.target);
-  if (!target)
-    return target.takeError();
-  options.target = *target;
-  if (!given.numerics.empty())
-    if (Error error = parseNumerics(given.numerics, options))
-      return std::move(error);
-  options.precision = given.precision;
-  options.kernels = given.kernels;
-  options.entry = given.entry;
-  options.cpu = given.cpu;
-  options.cache = given.cache;
-  if (given.threads > kMaxThreads)
-    return usageError("expected at most " + Twine(kMaxThreads) + " threads, found " + Twine(*given.threads));
-  Expected<unsigned> threads = given.threads ? Expected<unsigned>(*given.threads) : defaultThreads();
-  if (!threads)
-    return threads.takeError();
-  options.threads = *threads;
-  options.optimize = given.optimize;
-  return options;
-}
-
-Failure::Reason reasonOf(ExitCode code) {
-  switch (code) {
-  case ExitUsage:
-    return Failure::Reason::Options;
-  case ExitNoTarget:
-    return Failure::Reason::Target;
-  case ExitInterrupted:
-    return Failure::Reason::Interrupted;
-  default:
-    return Failure::Reason::Source;
-  }
-}
-
-Failure makeFailure(Error error, std::vector<Message> diagnostics) {
-  auto [code, message] = consumeExitError(std::move(error));
-  return {reasonOf(code), std::move(message), "", "", std::move(diagnostics)};
-}
-
-/// The failure of a run that returned `status`.
-Failure makeFailure(int32_t status, const adrt::ErrorRecord &error, std::vector<Message> diagnostics) {
-  Failure::Reason reason = status == ADRT_CHECK_FAILED   ? Failure::Reason::Check
-                           : status == ADRT_HOST_ERROR   ? Failure::Reason::Host
-                           : status == ADRT_TARGET_ERROR ? Failure::Reason::Host
-                           : status == ADRT_INTERRUPTED  ? Failure::Reason::Interrupted
-                                                         : Failure::Reason::Program;
-  bool explained = error.status != ADRT_OK || !diagnostics.empty();
-  return {reason, explained ? error.message : "the program failed without a reason", error.location,
-          error.operation, std::move(diagnostics)};
-}
-
 std::string describeShape(const int64_t *shape, size_t rank) {
   std::string text;
   for (size_t axis = 0; axis < rank; ++axis)
@@ -95,7 +24,7 @@ std::string describeShape(const int64_t *shape, size_t rank) {
 }
 
 /// Why the caller cannot get a result: its output has another shape, or there is not enough memory.
-Failure makeFailure(const std::string &result, const adrt_tensor &view, const adrt_tensor *output) {
+Failure makeOutputFailure(const std::string &result, const adrt_tensor &view, const adrt_tensor *output) {
   bool fits =
       output && std::equal(view.shape, view.shape + view.rank, output->shape, output->shape + output->rank);
   if (!output || fits)
@@ -103,28 +32,6 @@ Failure makeFailure(const std::string &result, const adrt_tensor &view, const ad
   std::string message = "result '" + result + "' has " + describeShape(view.shape, view.rank) +
                         ", but its output has " + describeShape(output->shape, output->rank);
   return {Failure::Reason::Output, std::move(message), "", "", {}};
-}
-
-ProgramValue describe(const TensorSpec &spec) {
-  return {spec.name, spec.type, {spec.shape.begin(), spec.shape.end()}, spec.donated.value_or(-1)};
-}
-
-std::vector<ProgramValue> describe(ArrayRef<TensorSpec> specs) {
-  std::vector<ProgramValue> values;
-  for (const TensorSpec &spec : specs)
-    values.push_back(describe(spec));
-  return values;
-}
-
-ProgramInterface describe(const Signature &signature) {
-  ProgramInterface interface;
-  interface.entry = signature.entry;
-  interface.arguments = describe(signature.arguments);
-  interface.results = describe(signature.results);
-  interface.feeds = describe(signature.feeds);
-  for (const ReceiveSpec &receive : signature.receives)
-    interface.receives.push_back({receive.name, describe(receive.values)});
-  return interface;
 }
 
 /// Memory of results that is no longer used, one block for each result.
@@ -192,8 +99,8 @@ Program::~Program() = default;
 std::unique_ptr<Program> Program::compile(std::string_view source, std::string_view name,
                                           const ProgramOptions &given, const Hooks &hooks,
                                           const std::function<bool()> &interrupted, Failure &failure) {
-  Recorder recorder;
-  Expected<Options> options = makeOptions(given);
+  MessageRecorder recorder;
+  Expected<Options> options = makeRunnerOptions(given);
   if (!options) {
     failure = makeFailure(options.takeError(), {});
     return nullptr;
@@ -271,7 +178,7 @@ bool Program::run(const std::vector<adrt_tensor> &arguments, const ProgramHost &
     if (taken && (!output || !results[index].data.data() || isArgument(*output, arguments)))
       continue;
     status = ADRT_TARGET_ERROR;
-    failure = makeFailure(state->interface.results[index].name, views[index], output);
+    failure = makeOutputFailure(state->interface.results[index].name, views[index], output);
   }
   state->contexts.giveBack(std::move(context));
   return status == ADRT_OK;

@@ -6,6 +6,7 @@
 #include "adjoint/Diff/Record.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/Npy.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -145,12 +146,13 @@ Error mlir::ad::runner::readReplay(Options &options) {
   return Error::success();
 }
 
-Error mlir::ad::runner::checkReplay(const Options &options, const Signature &signature,
-                                    llvm::ArrayRef<adrt_tensor> results) {
+Expected<std::vector<std::string>>
+mlir::ad::runner::findReplayDifferences(const Options &options, const Signature &signature,
+                                        llvm::ArrayRef<adrt_tensor> results) {
   Expected<RecordedRun> run = readRun(options.replayFolder);
   if (!run)
     return run.takeError();
-  std::string different;
+  std::vector<std::string> different;
   for (auto [spec, result] : llvm::zip(signature.results, results)) {
     StringRef name = spec.name;
     auto recorded = llvm::find_if(run->outputs, [=](const RecordedValue &v) { return v.name == name; });
@@ -163,10 +165,19 @@ Error mlir::ad::runner::checkReplay(const Options &options, const Signature &sig
     if (!value)
       return value.takeError();
     if (diff::contentHash(value->view()) != diff::contentHash(result))
-      different += (different.empty() ? "'" : ", '") + spec.name + "'";
+      different.push_back(spec.name);
   }
-  if (different.empty())
+  return std::move(different);
+}
+
+Error mlir::ad::runner::checkReplay(const Options &options, const Signature &signature,
+                                    llvm::ArrayRef<adrt_tensor> results) {
+  Expected<std::vector<std::string>> different = findReplayDifferences(options, signature, results);
+  if (!different)
+    return different.takeError();
+  if (different->empty())
     return Error::success();
-  return exitError(ExitCheckFailed, "results with other bits than in the trace: " + different +
-                                        "; `ad-diff runs` compares two traces");
+  return exitError(ExitCheckFailed, "results with other bits than in the trace: '" +
+                                        llvm::join(*different, "', '") +
+                                        "'; `ad-diff runs` compares two traces");
 }

@@ -13,6 +13,10 @@ namespace mlir::ad::runner {
 /// number of threads may be given on the command line.
 llvm::Error readReplay(Options &options);
 
+/// The names of results that have other bits than in the trace. Two NaNs are equal.
+llvm::Expected<std::vector<std::string>> findReplayDifferences(const Options &options,
+                                                               const Signature &signature,
+                                                               llvm::ArrayRef<adrt_tensor> results);
 /// An error with ExitCheckFailed if a result has other bits than in the trace. Two NaNs are equal.
 llvm::Error checkReplay(const Options &options, const Signature &signature,
                         llvm::ArrayRef<adrt_tensor> results);

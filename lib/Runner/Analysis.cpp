@@ -1,0 +1,147 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Traces, replays, and the examinations of ad-diff for embedders.
+#include "adjoint/Runner/Analysis.h"
+#include "CallRun.h"
+#include "Session/Replay.h"
+#include "adjoint/Diff/RunComparison.h"
+#include "adjoint/Runner/ProgramRun.h"
+#include "adjoint/Runner/Trace/NonFiniteReport.h"
+#include "adjoint/Runner/Trace/ObservedRun.h"
+#include "adjoint/Runner/Trace/ShadowReport.h"
+#include "adjoint/Runner/Trace/Trace.h"
+#include "adjoint/Support/Error.h"
+#include "adjoint/Support/OutputFile.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir::ad::runner;
+using llvm::Error;
+using llvm::Expected;
+using llvm::StringRef;
+
+namespace {
+
+std::unique_ptr<llvm::MemoryBuffer> bufferOf(const ProgramCall &call) {
+  return llvm::MemoryBuffer::getMemBufferCopy(call.source, call.name);
+}
+
+/// The file of the trace that the program is written to has the name of the program, if that is one of a
+/// file.
+std::string inputName(StringRef name) {
+  bool isFile = name.ends_with(".mlir") || name.ends_with(".mlirbc");
+  return isFile ? llvm::sys::path::filename(name).str() : kStandardOutput.str();
+}
+
+Analysis toAnalysis(mlir::ad::diff::DiffReport report) {
+  std::string json;
+  llvm::raw_string_ostream(json) << llvm::json::Value(std::move(report.json));
+  return {report.tableText + report.text, std::move(json), std::move(report.warnings)};
+}
+
+bool setFailure(Failure &failure, Error error) {
+  failure = makeFailure(std::move(error), {});
+  return false;
+}
+
+} // namespace
+
+bool mlir::ad::runner::traceRun(const ProgramCall &call, const TraceSettings &settings, const Hooks &hooks,
+                                std::vector<ProgramResult> &results, std::string &warning, Failure &failure) {
+  Expected<Options> options = makeRunnerOptions(call.options);
+  if (!options)
+    return setFailure(failure, options.takeError());
+  options->trace = settings.folder;
+  options->traceTensors = settings.tensors;
+  options->input = inputName(call.name);
+  CallRun run(std::move(*options), hooks, call.host, failure);
+  std::unique_ptr<Tracer> tracer = makeTracer(run.getOptions(), call.source);
+  if (Error error = tracer->open())
+    return run.fail(std::move(error));
+  if (!run.load(bufferOf(call), tracer.get()) || !run.bind(call.arguments) || !run.run(tracer.get()))
+    return false;
+  warning = tracer->getWarning();
+  return run.copyResults(results);
+}
+
+bool mlir::ad::runner::replayRun(const ReplaySettings &settings, const Hooks &hooks, const ProgramHost &host,
+                                 Replay &replay, Failure &failure) {
+  ProgramOptions given;
+  given.threads = settings.threads;
+  if (!settings.target.empty())
+    given.target = settings.target;
+  Expected<Options> options = makeRunnerOptions(given);
+  if (!options)
+    return setFailure(failure, options.takeError());
+  options->replayFolder = settings.folder;
+  options->targetGiven = !settings.target.empty();
+  if (Error error = readReplay(*options))
+    return setFailure(failure, std::move(error));
+  Expected<std::unique_ptr<llvm::MemoryBuffer>> source = readProgram(options->input);
+  if (!source)
+    return setFailure(failure, source.takeError());
+  CallRun run(std::move(*options), hooks, host, failure);
+  if (!run.load(std::move(*source), nullptr) || !run.bindSources() || !run.run(nullptr))
+    return false;
+  Expected<std::vector<std::string>> different =
+      findReplayDifferences(run.getOptions(), run.getSignature(), run.getResults());
+  if (!different)
+    return run.fail(different.takeError());
+  replay.interface = describe(run.getSignature());
+  replay.target = targetName(run.getOptions().target).str();
+  replay.numerics = run.getNumerics();
+  replay.different = std::move(*different);
+  return run.copyResults(replay.results);
+}
+
+bool mlir::ad::runner::findNonFinites(const ProgramCall &call, const Hooks &hooks, Analysis &analysis,
+                                      Failure &failure) {
+  Expected<Options> options = makeRunnerOptions(call.options);
+  if (!options)
+    return setFailure(failure, options.takeError());
+  NonFiniteOutputs outputs;
+  ProgramHost host = call.host;
+  host.receive = [&](const char *name, const adrt_tensor *values, int32_t count, std::string &error) {
+    for (int32_t index = 0; index < count; ++index)
+      outputs.add(count == 1 ? std::string(name) : name + ("." + std::to_string(index)), values[index]);
+    return call.host.receive ? call.host.receive(name, values, count, error) : ADRT_OK;
+  };
+  CallRun run(std::move(*options), hooks, host, failure);
+  NonFiniteFinder finder;
+  ObservedRun observed(run.getOptions().target, finder);
+  if (!run.load(bufferOf(call), &observed) || !run.bind(call.arguments) || !run.run(&observed))
+    return false;
+  for (auto [spec, result] : llvm::zip_equal(run.getSignature().results, run.getResults()))
+    outputs.add(spec.name, result);
+  analysis = toAnalysis(reportNonFinites(finder, outputs));
+  return true;
+}
+
+bool mlir::ad::runner::measureErrors(const ProgramCall &call, unsigned samples, uint64_t seed,
+                                     const Hooks &hooks, Analysis &analysis, Failure &failure) {
+  Expected<Options> options = makeRunnerOptions(call.options);
+  if (!options)
+    return setFailure(failure, options.takeError());
+  options->target = Target::Reference;
+  CallRun run(std::move(*options), hooks, call.host, failure);
+  if (!run.load(bufferOf(call), nullptr) || !run.bind(call.arguments))
+    return false;
+  ShadowOptions shadow{samples, seed};
+  ShadowRun errors(run.getModule(), shadow);
+  ObservedRun observed(Target::Reference, errors);
+  if (!run.run(&observed))
+    return false;
+  diff::ShadowOrder order = samples == 0 ? diff::ShadowOrder::Local : diff::ShadowOrder::Digits;
+  analysis = toAnalysis(reportShadow(errors, shadow, order, run.getSignature()));
+  return true;
+}
+
+bool mlir::ad::runner::compareTraces(const std::string &left, const std::string &right, Analysis &analysis,
+                                     Failure &failure) {
+  Expected<diff::DiffReport> report =
+      diff::compareRuns(left, right, std::nullopt, diff::getUsualThresholds());
+  if (!report)
+    return setFailure(failure, report.takeError());
+  analysis = toAnalysis(std::move(*report));
+  return true;
+}
