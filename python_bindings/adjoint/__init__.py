@@ -22,6 +22,7 @@ from ._errors import (
     OptionTypeError,
     ProgramError,
     TargetUnavailableError,
+    TraceError,
 )
 from ._program import Program, compile
 from ._signature import Signature, TensorSpec
@@ -44,6 +45,7 @@ __all__ = [
     "Signature",
     "TargetUnavailableError",
     "TensorSpec",
+    "TraceError",
     "compile",
     "diff",
 ]

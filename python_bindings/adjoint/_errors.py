@@ -54,6 +54,10 @@ def make_file_error(error: OSError, name: str) -> FileError:
     return kinds.get(type(error), FileError)(error.errno, error.strerror, name)
 
 
+class TraceError(Error, OSError):
+    """The folder of a trace cannot be written or read."""
+
+
 class ArgumentTypeError(Error, TypeError):
     """A value is no array of the right element type, a value is missing, or a name is unknown."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import atexit
 import collections
+import dataclasses
 import functools
 import operator
 import os
@@ -19,6 +20,7 @@ from ._arrays import from_storage, prepare, prepare_output
 from ._errors import (
     ArgumentMemoryError,
     ArgumentTypeError,
+    Error,
     OptionError,
     OptionTypeError,
     Source,
@@ -62,14 +64,14 @@ def compile(
 
     Raises CompileError, FileError, OptionError or TargetUnavailableError.
     """
-    _check_option("entry", entry, str)
-    _check_option("target", target, str)
-    _check_option("numerics", numerics, str, optional=True)
-    _check_option("precision", precision, str, optional=True)
-    _check_option("cpu", cpu, str, optional=True)
-    _check_option("cache", cache, (str, os.PathLike), optional=True)
-    _check_option("optimize", optimize, (bool, np.bool_))
-    _check_option("name", None if name == "" else name, str, optional=True)
+    check_option("entry", entry, str)
+    check_option("target", target, str)
+    check_option("numerics", numerics, str, optional=True)
+    check_option("precision", precision, str, optional=True)
+    check_option("cpu", cpu, str, optional=True)
+    check_option("cache", cache, (str, os.PathLike), optional=True)
+    check_option("optimize", optimize, (bool, np.bool_))
+    check_option("name", None if name == "" else name, str, optional=True)
     text, name = _read(source, name)
     name = name.encode(errors="replace").decode()
     options = _adjoint.Options()
@@ -78,17 +80,17 @@ def compile(
     options.numerics = numerics or ""
     options.precision = precision or ""
     options.kernels = _kernels(kernels)
-    options.threads = _count(threads)
+    options.threads = count_threads(threads)
     options.cpu = cpu or ""
     options.cache = os.fsdecode(cache) if cache else ""
     options.optimize = bool(optimize)
     program = _adjoint.compile(text, name, options)
     if isinstance(program, _adjoint.Failure):
         raise make_exception(program, Source(text, name))
-    return Program(program, Source(text, name), target)
+    return Program(program, Source(text, name), target, options)
 
 
-def _check_option(name: str, value: object, types: type | tuple[type, ...], *, optional: bool = False) -> None:
+def check_option(name: str, value: object, types: type | tuple[type, ...], *, optional: bool = False) -> None:
     """Raises for a value of another type, and for an empty string: a missing value is None."""
     if value is None and optional:
         return
@@ -134,7 +136,7 @@ def _read(source: str | bytes | os.PathLike[str], name: str | None) -> tuple[byt
 _MAX_THREADS = 1024  # kMaxThreads of include/adjoint/Runner/Options/Options.h
 
 
-def _count(threads: int | None) -> int | None:
+def count_threads(threads: int | None) -> int | None:
     if threads is None:
         return None
     if isinstance(threads, bool) or not hasattr(threads, "__index__"):
@@ -152,10 +154,11 @@ atexit.register(_adjoint.end_threads)
 class Program:
     """A compiled program: a function of arrays. Several threads may call it at the same time."""
 
-    def __init__(self, native: _adjoint.Program, source: Source, target: str):
+    def __init__(self, native: _adjoint.Program, source: Source, target: str, options: _adjoint.Options):
         """Programs come from `compile`."""
         self._native = native
         self._source = source
+        self._options = options
         self.target = target
         self.numerics: str = native.numerics
         #: The CPU that it was compiled for; empty for the reference interpreter.
@@ -205,6 +208,10 @@ class Program:
         results = self._native.run(arrays, self._prepare, feed, receive, memory, self._conflict)
         if isinstance(results, _adjoint.Failure):
             raise make_exception(results, self._source, self.signature.entry, self._describe_dynamic(arrays))
+        return self._results_of(results, outputs)
+
+    def _results_of(self, results: list[np.ndarray], outputs: tuple[Any, ...] = ()) -> Any:
+        """What a call returns for arrays of the extension module."""
         if self._has_storage:
             results = list(map(from_storage, results, self.signature.results))
         if outputs:
@@ -212,6 +219,29 @@ class Program:
         if len(results) == 1:
             return results[0]
         return self._results(*results) if results else None
+
+    def _calls(
+        self,
+        arrays: tuple[object, ...],
+        named: dict[str, object],
+        feeds: Mapping[str, Feed] | None,
+        receives: Mapping[str, Receiver] | None,
+    ) -> tuple[_adjoint.Program, _adjoint.CallInputs, Callable[[_adjoint.Failure], Error]]:
+        """A call for functions that compile and run the program in another way, and what raises their failures."""
+        if named or len(arrays) != len(self.signature.arguments):
+            arrays = self._in_order(arrays, named)
+        feed = feed_functions(self.signature, feeds or {}) if feeds or self.signature.feeds else {}
+        receive = receive_functions(self.signature, receives) if receives else {}
+
+        def prepare_unchanged(index: int, value: object, copy: bool) -> np.ndarray:
+            return prepare(dataclasses.replace(self.signature.arguments[index], donated_to=None), value, copy=copy)
+
+        def failed(failure: _adjoint.Failure) -> Error:
+            return make_exception(failure, self._source, self.signature.entry, self._describe_dynamic(arrays))
+
+        source = self._source
+        inputs = _adjoint.CallInputs(source.text, source.name, self._options, arrays, prepare_unchanged, feed, receive)
+        return self._native, inputs, failed
 
     def _describe_dynamic(self, arrays: tuple[object, ...]) -> str:
         """The given types of the arguments of dynamic size, for errors about sizes."""
@@ -282,3 +312,10 @@ def _results_type(names: tuple[str, ...]) -> Callable[..., Any]:
 
 def _make_results(names: tuple[str, ...], values: tuple[Any, ...]) -> Any:
     return _results_type(names)(*values)
+
+
+def make_results(names: tuple[str, ...], values: list[np.ndarray]) -> Any:
+    """What a program with results of these names returns."""
+    if len(values) == 1:
+        return values[0]
+    return _make_results(names, tuple(values)) if values else None

@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""How do arrays, and containers of them, differ? The functions and the texts of `ad-diff`.
+"""How do arrays, containers of them, and runs of programs differ? The functions and the texts of `ad-diff`.
 
 >>> print(adjoint.diff.max_diff(np.array([0.0, 1.0]), np.array([0.0, 1.5]), hist=[0, 1]))
 abs=0.5, rel=0.4995004995004996, n=2.0/#1>0.0,amax=1
@@ -14,18 +14,62 @@ from typing import Any
 import numpy as np
 
 from . import _adjoint
+from ._runs import (
+    Decision,
+    ErrorSize,
+    NonFinites,
+    Operand,
+    OperationErrors,
+    Origin,
+    Range,
+    Record,
+    Replay,
+    ResultErrors,
+    RunsDifference,
+    Shadow,
+    Step,
+    Trace,
+    ValueDifference,
+    nan,
+    read_trace,
+    replay,
+    runs,
+    shadow,
+    trace,
+)
 from ._signature import DTYPES, STORAGE
 
 __all__ = [
     "Alignment",
+    "Decision",
     "Difference",
+    "ErrorSize",
     "Matrix",
+    "NonFinites",
+    "Operand",
+    "OperationErrors",
+    "Origin",
+    "Range",
+    "Record",
+    "Replay",
+    "ResultErrors",
+    "RunsDifference",
+    "Shadow",
+    "Step",
+    "Trace",
+    "ValueDifference",
     "align",
     "fingerprint",
     "matrix",
     "max_diff",
+    "nan",
+    "read_trace",
+    "replay",
+    "runs",
+    "shadow",
     "string_diff",
     "string_type",
+    "trace",
 ]
 
 _THRESHOLDS = (0, 1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100)

@@ -2,6 +2,7 @@
 //
 // The extension module: bindings of the runner's library. The Python package around it is the interface for
 // users.
+#include "Analysis.h"
 #include "Arguments.h"
 #include "Describe.h"
 #include "Diff.h"
@@ -115,4 +116,5 @@ NB_MODULE(_adjoint, module) {
   bindFailure(module);
   bindProgram(module);
   bindDiff(module);
+  bindAnalysis(module);
 }

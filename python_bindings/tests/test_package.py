@@ -19,8 +19,9 @@ def examples(document):
 
 @pytest.mark.parametrize(
     "document",
-    [BINDINGS / "README.md", BINDINGS.parent / "README.md", BINDINGS.parent / "docs" / "mixed-precision.md"],
-    ids=["bindings", "project", "mixed-precision"],
+    [BINDINGS / "README.md", BINDINGS.parent / "README.md"]
+    + [BINDINGS.parent / "docs" / f"{page}.md" for page in ("mixed-precision", "ad-diff", "tracing", "how-do-i")],
+    ids=["bindings", "project", "mixed-precision", "ad-diff", "tracing", "how-do-i"],
 )
 def test_examples_run_and_print_what_they_say(document, capsys, monkeypatch):
     monkeypatch.chdir(BINDINGS.parent)
