@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The operations that make NaNs and infinities, if a kernel writes other results than the interpreter computes
-// from the same operands.
+// The operations that make NaNs and infinities, if a kernel writes other results than the interpreter
+// computes from the same operands.
 #include "TestUtils.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Reference/Reference.h"
