@@ -8,12 +8,16 @@
 #include "adjoint/Runner/ProgramRun.h"
 #include "adjoint/Runner/Trace/NonFiniteReport.h"
 #include "adjoint/Runner/Trace/ObservedRun.h"
+#include "adjoint/Runner/Trace/PrecisionSearch.h"
 #include "adjoint/Runner/Trace/ShadowReport.h"
 #include "adjoint/Runner/Trace/Trace.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/OutputFile.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
+
+#include <cstring>
+#include <map>
 
 using namespace mlir::ad::runner;
 using llvm::Error;
@@ -34,6 +38,7 @@ std::string inputName(StringRef name) {
 }
 
 Analysis toAnalysis(mlir::ad::diff::DiffReport report) {
+  report.json["holds"] = report.boundHolds;
   std::string json;
   llvm::raw_string_ostream(json) << llvm::json::Value(std::move(report.json));
   return {report.tableText + report.text, std::move(json), std::move(report.warnings)};
@@ -43,6 +48,107 @@ bool setFailure(Failure &failure, Error error) {
   failure = makeFailure(std::move(error), {});
   return false;
 }
+
+/// Feeds of the host for several runs: their values are kept, because the host gives each of them once.
+class RepeatedFeeds {
+public:
+  explicit RepeatedFeeds(const ProgramHost &host) : host(host) {}
+
+  void rewind() { positions.clear(); }
+  int32_t feed(const char *name, const adrt_tensor &destination, std::string &error) {
+    std::vector<std::vector<char>> &values = kept[name];
+    size_t &position = positions[name];
+    auto bytes = static_cast<size_t>(adrt::byteSize(destination.type, destination.rank, destination.shape));
+    if (position == values.size()) {
+      error = "it has no source";
+      if (int32_t status = host.feed ? host.feed(name, destination, error) : ADRT_HOST_ERROR)
+        return status;
+      const char *data = static_cast<const char *>(destination.data);
+      values.emplace_back(data, data + bytes);
+    } else if (values[position].size() == bytes) {
+      std::memcpy(destination.data, values[position].data(), bytes);
+    } else {
+      error = "another size is requested than in the run before";
+      return ADRT_HOST_ERROR;
+    }
+    ++position;
+    return ADRT_OK;
+  }
+
+private:
+  const ProgramHost &host;
+  std::map<std::string, std::vector<std::vector<char>>> kept;
+  std::map<std::string, size_t> positions;
+};
+
+Expected<Tensor> copyOf(const adrt_tensor &view) {
+  Expected<Tensor> copy =
+      Tensor::create(static_cast<adrt_type>(view.type), {view.shape, static_cast<size_t>(view.rank)});
+  if (copy && copy->getByteSize() > 0)
+    std::memcpy(copy->getData(), view.data, static_cast<size_t>(copy->getByteSize()));
+  return copy;
+}
+
+/// Appends copies of values.
+Error keep(std::vector<NamedTensor> &list, const std::string &name, const adrt_tensor &value) {
+  Expected<Tensor> copy = copyOf(value);
+  if (!copy)
+    return copy.takeError();
+  list.push_back({name, std::move(*copy)});
+  return Error::success();
+}
+
+/// Runs changed texts of a program on the reference interpreter.
+class ChangedRuns {
+public:
+  ChangedRuns(const ProgramCall &call, Options options, const Hooks &hooks, Failure &failure)
+      : call(call), options(std::move(options)), hooks(hooks), failure(failure), feeds(call.host) {
+    this->options.target = Target::Reference;
+  }
+
+  /// An error without a message if the reason is in `failure`.
+  Expected<RunValues> run(const std::string &text, StringRef policy) {
+    Options changed = options;
+    changed.precision = policy.str();
+    RunValues values;
+    feeds.rewind();
+    ProgramHost host{[&](const char *name, const adrt_tensor &destination, std::string &error) {
+                       return feeds.feed(name, destination, error);
+                     },
+                     [&](const char *name, const adrt_tensor *received, int32_t count, std::string &error) {
+                       for (int32_t index = 0; index < count && error.empty(); ++index)
+                         error = consumeExitError(keep(values.received, name, received[index])).second;
+                       return error.empty() ? ADRT_OK : ADRT_HOST_ERROR;
+                     },
+                     call.host.interrupted};
+    CallRun run(std::move(changed), hooks, host, failure);
+    if (!run.load(llvm::MemoryBuffer::getMemBufferCopy(text, call.name), nullptr) ||
+        !run.bind(call.arguments) || !run.run(nullptr)) {
+      hasFailed = true;
+      return exitError(ExitProgramError, "");
+    }
+    for (auto [spec, result] : llvm::zip_equal(run.getSignature().results, run.getResults()))
+      if (Error error = keep(values.results, spec.name, result))
+        return std::move(error);
+    return std::move(values);
+  }
+
+  bool setFailure(Error error) {
+    if (hasFailed)
+      llvm::consumeError(std::move(error));
+    else
+      failure = makeFailure(std::move(error), {});
+    return false;
+  }
+
+private:
+  const ProgramCall &call;
+  Options options;
+  const Hooks &hooks;
+  Failure &failure;
+  RepeatedFeeds feeds;
+  bool hasFailed = false; ///< and the reason is in `failure`
+};
 
 } // namespace
 
@@ -133,6 +239,29 @@ bool mlir::ad::runner::measureErrors(const ProgramCall &call, unsigned samples, 
     return false;
   diff::ShadowOrder order = samples == 0 ? diff::ShadowOrder::Local : diff::ShadowOrder::Digits;
   analysis = toAnalysis(reportShadow(errors, shadow, order, run.getSignature()));
+  return true;
+}
+
+bool mlir::ad::runner::searchPrecision(const ProgramCall &call, const std::string &policy,
+                                       const PrecisionBound &bound, const Hooks &hooks, Analysis &analysis,
+                                       Failure &failure) {
+  Expected<Options> options = makeRunnerOptions(call.options);
+  if (!options)
+    return setFailure(failure, options.takeError());
+  ChangedRuns runs(call, std::move(*options), hooks, failure);
+  PrecisionProblem problem{std::string(call.source),
+                           std::string(call.name),
+                           call.options.entry,
+                           policy,
+                           {bound.text, bound.abs, bound.rel, bound.ulp, std::nullopt, std::nullopt},
+                           "policy",
+                           [&](const std::string &text, StringRef name) { return runs.run(text, name); }};
+  std::string program;
+  Expected<diff::DiffReport> report = findPrecision(problem, hooks, program);
+  if (!report)
+    return runs.setFailure(report.takeError());
+  report->json["program"] = program;
+  analysis = toAnalysis(std::move(*report));
   return true;
 }
 

@@ -495,6 +495,88 @@ def _size(size: dict[str, Any]) -> ErrorSize:
     return ErrorSize(*(float(size[key]) for key in ("abs", "rel", "ulp")))
 
 
+# ===- Mixed precision ----------------------------------------------------===#
+
+
+@dataclasses.dataclass(frozen=True)
+class KeptOperation:
+    """An operation that must compute in f32."""
+
+    operation: str
+    location: str
+
+
+@dataclasses.dataclass(frozen=True)
+class PrecisionDifference:
+    """How a result or a received value differs from the one in f32."""
+
+    name: str
+    abs: float
+    rel: float
+    text: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Precision:
+    """The operations that must compute in f32 so that a program in mixed precision keeps a bound."""
+
+    #: None of them can be left out; another set may be smaller.
+    kept: tuple[KeptOperation, ...]
+    #: Whether the bound holds: it may not even if all operations compute in f32.
+    holds: bool
+    #: How many operations the policy casts.
+    candidates: int
+    #: Those of `program`.
+    results: tuple[PrecisionDifference, ...]
+    executions: int
+    #: The text of the program with the policy, and with the rule `never` on the operations; None without a set.
+    program: str | None
+    #: The lines that `ad-diff precision` prints.
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def precision(
+    program: Program,
+    /,
+    *arrays: object,
+    policy: str | os.PathLike[str],
+    bound: Mapping[str, float],
+    feeds: Mapping[str, Feed] | None = None,
+    **named: object,
+) -> Precision:
+    """Searches the operations that must compute in f32, by runs on the reference interpreter.
+
+    `policy` is "bf16", "f16", "f8" or a file that ends with ".yaml". `bound` has the largest allowed differences from
+    f32: "abs", "rel", "ulp". The program must have no policy of its own. No argument is overwritten.
+    """
+    check_option("policy", policy, (str, os.PathLike))
+    if not isinstance(bound, Mapping) or not bound or not set(bound) <= {"abs", "rel", "ulp"}:
+        raise OptionError(f"expected bound with abs, rel or ulp, such as {{'abs': 0.01}}, got {bound!r}")
+    limits = {key: float(value) for key, value in bound.items()}
+    if not all(value >= 0 for value in limits.values()):
+        raise OptionError(f"expected bound with numbers that are not negative, got {bound!r}")
+    native, inputs, failed = program._calls(arrays, named, feeds, None)
+    text = ",".join(f"{key}={value!r}" for key, value in limits.items())
+    name = os.fsdecode(policy)
+    report = _adjoint.precision(native, inputs, name, *(limits.get(key) for key in ("abs", "rel", "ulp")), text)
+    text, found = _analysis(report, failed)
+    return Precision(
+        tuple(KeptOperation(entry["operation"], entry["location"]) for entry in found["kept"]),
+        found["holds"],
+        found["candidates"],
+        tuple(
+            PrecisionDifference(entry["name"], float(entry["abs"]), float(entry["rel"]), entry["text"])
+            for entry in found["results"]
+        ),
+        found["executions"],
+        found["program"] or None,
+        text,
+    )
+
+
 def _analysis(found: Any, failed: Any) -> tuple[str, dict[str, Any]]:
     """The text and the JSON of a report."""
     if isinstance(found, _adjoint.Failure):

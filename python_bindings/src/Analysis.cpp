@@ -94,6 +94,16 @@ nb::object shadow(const Program &program, const CallInputs &inputs, unsigned sam
   return failure.is_none() ? describe(analysis) : failure;
 }
 
+nb::object precision(const Program &program, const CallInputs &inputs, const std::string &policy,
+                     std::optional<double> abs, std::optional<double> rel, std::optional<double> ulp,
+                     const std::string &text) {
+  Analysis analysis;
+  nb::object failure = runCall(program, inputs, [&](const ProgramCall &call, Failure &reason) {
+    return searchPrecision(call, policy, {abs, rel, ulp, text}, standardHooks(), analysis, reason);
+  });
+  return failure.is_none() ? describe(analysis) : failure;
+}
+
 nb::object replay(const std::string &folder, const std::string &target, std::optional<unsigned> threads) {
   Host host({}, {});
   Replay found;
@@ -167,5 +177,7 @@ void adjoint_python::bindAnalysis(nb::module_ &module) {
   module.def("runs", runs, nb::arg("left"), nb::arg("right"));
   module.def("records", records, nb::arg("path"));
   module.def("find_nonfinite", nonFinites, nb::arg("program"), nb::arg("inputs"));
+  module.def("precision", precision, nb::arg("program"), nb::arg("inputs"), nb::arg("policy"),
+             nb::arg("abs").none(), nb::arg("rel").none(), nb::arg("ulp").none(), nb::arg("text"));
   module.def("shadow", shadow, nb::arg("program"), nb::arg("inputs"), nb::arg("samples"), nb::arg("seed"));
 }

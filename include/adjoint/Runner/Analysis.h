@@ -61,6 +61,18 @@ bool findNonFinites(const ProgramCall &call, const Hooks &hooks, Analysis &analy
 bool measureErrors(const ProgramCall &call, unsigned samples, uint64_t seed, const Hooks &hooks,
                    Analysis &analysis, Failure &failure);
 
+/// The largest differences from f32 that are allowed.
+struct PrecisionBound {
+  std::optional<double> abs, rel, ulp;
+  std::string text; ///< as it is printed
+};
+
+/// Searches the operations that must compute in f32 for a bound, as `ad-diff precision` does, by runs on the
+/// reference interpreter. The host gives its feeds once, and receives nothing. The JSON also has the text of
+/// the program that was found.
+bool searchPrecision(const ProgramCall &call, const std::string &policy, const PrecisionBound &bound,
+                     const Hooks &hooks, Analysis &analysis, Failure &failure);
+
 /// Compares the values of two traces, as `ad-diff runs` does.
 bool compareTraces(const std::string &left, const std::string &right, Analysis &analysis, Failure &failure);
 

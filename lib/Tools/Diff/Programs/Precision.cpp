@@ -1,93 +1,60 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // ad-diff precision: the operations that must compute in f32 for a bound.
-#include "PrecisionSearch.h"
 #include "ProgramCommands.h"
-#include "adjoint/Diff/StringForms.h"
+#include "ProgramOptions.h"
+#include "adjoint/Numerics/PrecisionPolicy.h"
+#include "adjoint/Runner/StandardHooks.h"
+#include "adjoint/Runner/Trace/PrecisionSearch.h"
 #include "adjoint/Support/Error.h"
-#include "adjoint/Support/LocationText.h"
 #include "adjoint/Support/OutputFile.h"
 
 using namespace mlir::ad::diff;
+using namespace mlir::ad::runner;
 using llvm::Expected;
 using llvm::StringRef;
 
-namespace {
-
-std::string operationsText(size_t count) {
-  return std::to_string(count) + (count == 1 ? " operation" : " operations");
+static Expected<RunValues> runText(const Options &options, const std::string &text, StringRef policy) {
+  Options changed = options;
+  changed.precision = policy.str();
+  std::unique_ptr<llvm::MemoryBuffer> buffer = llvm::MemoryBuffer::getMemBuffer(text, options.input);
+  Expected<std::unique_ptr<ProgramRun>> program =
+      ProgramRun::load(*buffer, changed, standardHooks(), "ad-diff", Messages::Collect);
+  if (!program)
+    return program.takeError();
+  if (llvm::Error error = (*program)->bind())
+    return std::move(error);
+  return (*program)->run();
 }
-
-std::string describe(llvm::ArrayRef<PrecisionDiff> diffs) {
-  std::string text;
-  for (const PrecisionDiff &entry : diffs)
-    text += "  " + entry.name + ": " + stringDiff(entry.diff) +
-            (entry.diff.ulp ? ", ulp=" + ulpText(entry.diff) : "") + "\n";
-  return text;
-}
-
-Table makeTable(const PrecisionSearch &search, const ChangeSet &kept) {
-  Table table;
-  table.header = {"operation", "location"};
-  for (size_t index : kept) {
-    mlir::Operation *op = search.getCandidates()[index];
-    table.rows.push_back({op->getName().getStringRef().str(), mlir::ad::locationText(op->getLoc())});
-  }
-  return table;
-}
-
-llvm::json::Object toJSON(const PrecisionSearch &search, const Table &table, const DiffOptions &options) {
-  llvm::json::Array kept, results;
-  for (const std::vector<std::string> &row : table.rows)
-    kept.push_back(llvm::json::Object{{"operation", row[0]}, {"location", row[1]}});
-  for (const PrecisionDiff &entry : search.getDiffs())
-    results.push_back(llvm::json::Object{{"name", entry.name},
-                                         {"abs", jsonNumber(entry.diff.abs)},
-                                         {"rel", jsonNumber(entry.diff.rel)},
-                                         {"text", stringDiff(entry.diff)}});
-  return llvm::json::Object{{"policy", options.policy},
-                            {"bound", options.bound->text},
-                            {"candidates", static_cast<int64_t>(search.getCandidates().size())},
-                            {"executions", static_cast<int64_t>(search.getExecutions())},
-                            {"kept", std::move(kept)},
-                            {"results", std::move(results)}};
-}
-
-} // namespace
 
 Expected<DiffReport> mlir::ad::diff::runPrecision(const DiffOptions &options) {
-  PrecisionSearch search(options);
-  if (llvm::Error error = search.prepare())
-    return std::move(error);
-  Expected<std::optional<ChangeSet>> found = search.find();
-  if (!found)
-    return found.takeError();
-  ChangeSet kept = found->value_or(ChangeSet());
-  DiffReport report;
-  report.title = "Precision of " + options.inputs[0];
-  if (*found) {
-    // The program that is written, as it is written.
-    std::string text = search.annotate(kept);
-    Expected<bool> holds = search.keepsBound(text);
-    if (!holds)
-      return holds.takeError();
-    report.boundHolds = *holds;
-    if (!options.output.empty())
-      if (llvm::Error error = runner::writeFile(options.output, {StringRef(text)}))
-        return std::move(error);
-  } else {
-    report.boundHolds = false;
-  }
-  size_t count = search.getCandidates().size();
-  report.table = makeTable(search, kept);
-  report.text = !*found ? "the bound does not hold even if all " + operationsText(count) + " compute in f32\n"
-                : kept.empty() ? "all " + operationsText(count) + " may follow the policy\n"
-                               : operationsText(kept.size()) + " of " + std::to_string(count) +
-                                     " must compute in f32, and none of them can be left out\n";
-  report.tableText = kept.empty() ? "" : report.table.toText();
-  report.text += describe(search.getDiffs()) + "bound " + options.bound->text +
-                 (report.boundHolds ? " holds" : " does not hold") + "; " +
-                 std::to_string(search.getExecutions()) + " executions\n";
-  report.json = toJSON(search, report.table, options);
-  return std::move(report);
+  const std::string &path = options.inputs[0];
+  if (Expected<numerics::PrecisionPolicy> policy = numerics::loadPolicy(options.policy); !policy)
+    return usageError("--policy: " + llvm::toString(policy.takeError()));
+  // Explains errors of the program with its own text.
+  if (Expected<std::unique_ptr<ProgramRun>> program = loadProgram(options, path, Target::Reference); !program)
+    return program.takeError();
+  Expected<Options> parsed = makeRunnerOptions(options, path, Target::Reference);
+  if (!parsed)
+    return parsed.takeError();
+  Expected<std::unique_ptr<llvm::MemoryBuffer>> text = readProgram(path);
+  if (!text)
+    return text.takeError();
+  PrecisionProblem problem{
+      (*text)->getBuffer().str(),
+      path,
+      parsed->entry,
+      options.policy,
+      *options.bound,
+      "--policy",
+      [&](const std::string &changed, StringRef policy) { return runText(*parsed, changed, policy); }};
+  std::string program;
+  Expected<DiffReport> report = findPrecision(problem, standardHooks(), program);
+  if (!report)
+    return report.takeError();
+  report->title = "Precision of " + path;
+  if (!program.empty() && !options.output.empty())
+    if (llvm::Error error = writeFile(options.output, {StringRef(program)}))
+      return std::move(error);
+  return std::move(*report);
 }

@@ -2,13 +2,11 @@
 //
 // Each trial is a text of the program with `ad.precision = #ad.precision<never>` on some operations, which
 // the reference interpreter runs.
-#include "PrecisionSearch.h"
-#include "ProgramOptions.h"
+#include "adjoint/Runner/Trace/PrecisionSearch.h"
 #include "adjoint/Dialect/AD/IR/ADPrecisionAttributes.h"
 #include "adjoint/Dialect/AD/IR/ADRandomOps.h"
 #include "adjoint/Interfaces/ElementwiseOpInterface.h"
 #include "adjoint/Interfaces/FusableOpInterface.h"
-#include "adjoint/Runner/StandardHooks.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/LocationText.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -18,17 +16,12 @@
 #include <numeric>
 
 using namespace mlir::ad::diff;
+using namespace mlir::ad::runner;
 using llvm::Error;
 using llvm::Expected;
 using llvm::StringRef;
 using mlir::ad::PrecisionAttr;
 using mlir::ad::numerics::PrecisionRule;
-using mlir::ad::runner::exitError;
-using mlir::ad::runner::ProgramRun;
-using mlir::ad::runner::RunValues;
-using mlir::ad::runner::usageError;
-
-PrecisionSearch::PrecisionSearch(const DiffOptions &options) : options(options) {}
 
 /// The functions that the entry reaches, itself included.
 static llvm::SmallVector<mlir::func::FuncOp> reachedFunctions(mlir::ModuleOp module, StringRef entry) {
@@ -47,16 +40,13 @@ static llvm::SmallVector<mlir::func::FuncOp> reachedFunctions(mlir::ModuleOp mod
 }
 
 Error PrecisionSearch::parse() {
-  Expected<std::unique_ptr<llvm::MemoryBuffer>> text = runner::readProgram(options.inputs[0]);
-  if (!text)
-    return text.takeError();
   mlir::DialectRegistry registry;
   registry.insert<mlir::func::FuncDialect>();
-  runner::standardHooks().registerDialects(registry);
+  hooks.registerDialects(registry);
   context = std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
   context->loadDialect<ADDialect>(); // its attributes are set, also in a program without its operations
-  module = mlir::parseSourceString<mlir::ModuleOp>((*text)->getBuffer(), context.get(), options.inputs[0]);
-  return module ? Error::success() : exitError(runner::ExitProgramError, "");
+  module = mlir::parseSourceString<mlir::ModuleOp>(problem.text, context.get(), problem.name);
+  return module ? Error::success() : exitError(ExitProgramError, "");
 }
 
 std::optional<PrecisionRule> PrecisionSearch::castingRule(mlir::Operation *op) const {
@@ -77,17 +67,11 @@ std::optional<PrecisionRule> PrecisionSearch::castingRule(mlir::Operation *op) c
 
 // Operations that always compute in the narrow type come first.
 Error PrecisionSearch::findCandidates() {
-  std::string entry = "main";
-  if (Expected<runner::Options> parsed =
-          makeRunnerOptions(options, options.inputs[0], runner::Target::Reference))
-    entry = parsed->entry;
-  else
-    return parsed.takeError();
   std::vector<mlir::Operation *> following;
-  for (mlir::func::FuncOp function : reachedFunctions(*module, entry)) {
+  for (mlir::func::FuncOp function : reachedFunctions(*module, problem.entry)) {
     if (function->hasAttr(kPrecisionAttr))
       return usageError(locationText(function.getLoc()) + ": function @" + function.getSymName() +
-                        " has a policy of its own, in place of --policy; remove it");
+                        " has a policy of its own, in place of " + problem.policyOption + "; remove it");
     function->walk([&](mlir::Operation *op) {
       if (std::optional<PrecisionRule> rule = castingRule(op))
         (*rule == PrecisionRule::follow ? following : candidates).push_back(op);
@@ -98,19 +82,8 @@ Error PrecisionSearch::findCandidates() {
 }
 
 Expected<RunValues> PrecisionSearch::run(const std::string &text, StringRef policyName) {
-  Expected<runner::Options> parsed = makeRunnerOptions(options, options.inputs[0], runner::Target::Reference);
-  if (!parsed)
-    return parsed.takeError();
-  parsed->precision = policyName.str();
-  std::unique_ptr<llvm::MemoryBuffer> buffer = llvm::MemoryBuffer::getMemBuffer(text, options.inputs[0]);
-  Expected<std::unique_ptr<ProgramRun>> program =
-      ProgramRun::load(*buffer, *parsed, runner::standardHooks(), "ad-diff", runner::Messages::Collect);
-  if (!program)
-    return program.takeError();
-  if (Error error = (*program)->bind())
-    return std::move(error);
   ++executions;
-  return (*program)->run();
+  return problem.run(text, policyName);
 }
 
 static std::string printed(mlir::ModuleOp module) {
@@ -122,15 +95,10 @@ static std::string printed(mlir::ModuleOp module) {
 }
 
 Error PrecisionSearch::prepare() {
-  Expected<mlir::ad::numerics::PrecisionPolicy> loaded = numerics::loadPolicy(options.policy);
+  Expected<mlir::ad::numerics::PrecisionPolicy> loaded = numerics::loadPolicy(problem.policy);
   if (!loaded)
-    return usageError("--policy: " + llvm::toString(loaded.takeError()));
+    return usageError(problem.policyOption + ": " + llvm::toString(loaded.takeError()));
   policy = std::move(*loaded);
-  // Explains errors of the program with its own text.
-  if (Expected<std::unique_ptr<ProgramRun>> program =
-          loadProgram(options, options.inputs[0], runner::Target::Reference);
-      !program)
-    return program.takeError();
   if (Error error = parse())
     return error;
   if (Error error = findCandidates())
@@ -139,9 +107,9 @@ Error PrecisionSearch::prepare() {
 }
 
 std::string PrecisionSearch::annotate(const ChangeSet &kept) {
-  bool isFile = StringRef(options.policy).ends_with(".yaml");
+  bool isFile = StringRef(problem.policy).ends_with(".yaml");
   (*module)->setAttr(kPrecisionAttr, isFile ? precisionAttrOf(context.get(), policy)
-                                            : precisionAttrOf(context.get(), options.policy));
+                                            : precisionAttrOf(context.get(), problem.policy));
   for (mlir::Operation *op : candidates)
     op->removeAttr(kPrecisionAttr);
   for (size_t index : kept)
@@ -158,10 +126,10 @@ Expected<bool> PrecisionSearch::keepsBound(const std::string &text) {
       got->results.size() == expected.results.size() && got->received.size() == expected.received.size();
   if (!holds)
     return false;
-  auto compare = [&](llvm::ArrayRef<runner::NamedTensor> left, llvm::ArrayRef<runner::NamedTensor> right) {
+  auto compare = [&](llvm::ArrayRef<NamedTensor> left, llvm::ArrayRef<NamedTensor> right) {
     for (auto [want, value] : llvm::zip_equal(left, right)) {
       diffs.push_back({want.name, compareTensors(want.value.view(), value.value.view())});
-      holds &= isWithin(diffs.back().diff, *options.bound);
+      holds &= isWithin(diffs.back().diff, problem.bound);
     }
   };
   compare(expected.results, got->results);

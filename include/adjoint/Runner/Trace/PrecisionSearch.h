@@ -1,0 +1,78 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Which operations must compute in f32 so that a program in mixed precision keeps a bound.
+#ifndef ADJOINT_RUNNER_TRACE_PRECISIONSEARCH_H
+#define ADJOINT_RUNNER_TRACE_PRECISIONSEARCH_H
+
+#include "adjoint/Diff/DiffReport.h"
+#include "adjoint/Diff/MinimalSet.h"
+#include "adjoint/Numerics/PrecisionPolicy.h"
+#include "adjoint/Runner/IO/RunValues.h"
+#include "adjoint/Runner/Session/Hooks.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace mlir::ad::runner {
+
+/// A program, and what the search is about.
+struct PrecisionProblem {
+  std::string text, name; ///< the program and the name of its file
+  std::string entry;
+  std::string policy; ///< bf16, f16, f8 or FILE.yaml
+  diff::Bound bound;
+  std::string policyOption; ///< what the user calls the policy
+  /// Runs a text of the program on the reference interpreter, with a policy in place of the one in the text
+  /// unless it is empty.
+  std::function<llvm::Expected<RunValues>(const std::string &text, llvm::StringRef policy)> run;
+};
+
+/// A result of the program, compared with the same result in f32.
+struct PrecisionDiff {
+  std::string name;
+  diff::MaxDiff diff;
+};
+
+class PrecisionSearch {
+public:
+  PrecisionSearch(const PrecisionProblem &problem, const Hooks &hooks) : problem(problem), hooks(hooks) {}
+
+  /// Parses the program, finds the operations that the policy casts and runs the program in f32.
+  llvm::Error prepare();
+  /// Finds the operations. Without a set, the bound does not hold even if all compute in f32.
+  llvm::Expected<std::optional<diff::ChangeSet>> find();
+  /// The program with the rules and the policy, as a text.
+  std::string annotate(const diff::ChangeSet &kept);
+  /// Runs a text that has the policy, and compares its results.
+  llvm::Expected<bool> keepsBound(const std::string &text);
+
+  llvm::ArrayRef<Operation *> getCandidates() const { return candidates; }
+  /// Of the last run.
+  llvm::ArrayRef<PrecisionDiff> getDiffs() const { return diffs; }
+  size_t getExecutions() const { return executions; }
+
+private:
+  llvm::Error parse();
+  llvm::Error findCandidates();
+  /// The rule of the policy for an operation of f32 that may compute in the narrow type.
+  std::optional<numerics::PrecisionRule> castingRule(Operation *op) const;
+  llvm::Expected<RunValues> run(const std::string &text, llvm::StringRef policy);
+
+  const PrecisionProblem &problem;
+  const Hooks &hooks;
+  numerics::PrecisionPolicy policy;
+  std::unique_ptr<MLIRContext> context;
+  OwningOpRef<ModuleOp> module;
+  std::vector<Operation *> candidates;
+  RunValues expected; ///< in f32
+  std::vector<PrecisionDiff> diffs;
+  size_t executions = 0;
+};
+
+/// Searches, and runs the program that was found, whose text becomes `program`; that is empty if the bound
+/// does not hold even if all operations compute in f32.
+llvm::Expected<diff::DiffReport> findPrecision(const PrecisionProblem &problem, const Hooks &hooks,
+                                               std::string &program);
+
+} // namespace mlir::ad::runner
+
+#endif // ADJOINT_RUNNER_TRACE_PRECISIONSEARCH_H
