@@ -9,7 +9,7 @@ that both are equal.
 import numpy as np
 
 import svg
-from experiment import NUMPY, Experiment, difference
+from experiment import NUMPY, Experiment, difference, run_program
 
 CASES = [(1, 1), (1, 3), (4, 1), (3, 3)]
 MISMATCH = (2, 3)
@@ -104,4 +104,4 @@ def pairs(e):
 
 
 if __name__ == "__main__":
-    main()
+    run_program(main)

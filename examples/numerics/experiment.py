@@ -11,7 +11,6 @@ import io
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import time
@@ -20,20 +19,17 @@ import ml_dtypes
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "examples/support"))
+sys.dont_write_bytecode = True
+from ending import FILE_ERROR, execute, naming, run as run_program, write_whole  # noqa: E402, F401
+
 NUMPY = {"f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
 BITS = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7}  # of the fraction
 TARGETS = ["cpu", "gpu-sim", "reference", "cuda"]
 
 
-def write_whole(path, text):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(text)
-    os.replace(temporary, path)
-
-
 def tool(name):
-    folder = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
+    folder = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin")).resolve()
     if not (folder / name).exists():
         sys.exit(f"no {folder / name}; build it, or name the folder of the tools in ADJOINT_BIN")
     return str(folder / name)
@@ -42,7 +38,8 @@ def tool(name):
 def save(path, values):
     """As .npy; bf16 as the V2 that ad-runner and ad-diff read."""
     values = np.ascontiguousarray(values)
-    np.save(path, values.view("V2") if values.dtype == ml_dtypes.bfloat16 else values)
+    with naming(path):
+        np.save(path, values.view("V2") if values.dtype == ml_dtypes.bfloat16 else values)
 
 
 def load(path):
@@ -75,6 +72,8 @@ class Experiment:
         self.quick, self.target = options.quick or options.target == "gpu-sim", options.target
         self.out = (options.out or ROOT / "build/numerics" / name).resolve()
         self.out.mkdir(parents=True, exist_ok=True)
+        # Without it nobody takes the files of a run that did not end for those of a whole one.
+        (self.out / "results.json").unlink(missing_ok=True)
         self.start, self.log, self.pictures, self.tables, self.terms = time.monotonic(), [], [], [], {}
         self.holder = tempfile.TemporaryDirectory()
         self.folder = pathlib.Path(self.holder.name)
@@ -83,12 +82,13 @@ class Experiment:
 
     def environment(self):
         """Version, CPU and GPU; the lists of features and what is missing for a GPU stay out."""
-        lines = subprocess.run([tool("ad-runner"), "--env"], capture_output=True, text=True, check=True).stdout
-        wanted = [line for line in lines.splitlines() if line.startswith(("ad-runner", "CPU", "GPU", "threads"))]
+        lines = self.call([tool("ad-runner"), "--env"]).stdout.splitlines()
+        wanted = [line for line in lines if line.startswith(("ad-runner", "CPU", "GPU", "threads"))]
         return "\n".join(line.split(": the driver")[0] for line in wanted)
 
     def say(self, text=""):
-        print(text, flush=True)
+        with naming("standard output"):
+            print(text, flush=True)
         self.log.append(text)
 
     def explain(self, terms):
@@ -123,9 +123,11 @@ class Experiment:
 
     def call(self, command, expected=(0,), folder=None):
         """A command that must end with one of the exit codes; its output."""
-        result = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+        result = execute(command, cwd=folder)
         if result.returncode not in expected:
-            sys.exit(f"{self.name}: exit code {result.returncode} of {' '.join(map(str, command))}\n{result.stderr}")
+            words = " ".join(map(str, command))
+            print(f"{self.name}: exit code {result.returncode} of {words}: {result.stderr.strip()}", file=sys.stderr)
+            sys.exit(FILE_ERROR if result.returncode == FILE_ERROR else 1)
         return result
 
     # --- output

@@ -11,10 +11,9 @@ import html
 import json
 import pathlib
 import re
-import subprocess
 import sys
 
-from experiment import TARGETS, write_whole
+from experiment import FILE_ERROR, TARGETS, execute, naming, run_program, write_whole
 
 HERE = pathlib.Path(__file__).resolve().parent
 EXPERIMENTS = ["gemm_or_matmul_add", "layer_norm_exchange", "parallel_reduction", "dynamic_broadcast",
@@ -39,7 +38,7 @@ th { text-align: left; background: #f6f6f6; } .scroll { overflow-x: auto; } .fai
 
 def picture(folder, file):
     """The SVG as part of the page; it keeps its own size as viewBox."""
-    return (folder / file).read_text().strip()
+    return (folder / file).read_text(encoding="utf-8").strip()
 
 
 def thumbnail(svg):
@@ -55,7 +54,7 @@ def number(text):
 
 
 def table(folder, file):
-    with open(folder / file, newline="") as lines:
+    with open(folder / file, newline="", encoding="utf-8") as lines:
         header, *rows = list(csv.reader(lines))
     head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
     body = "".join("<tr>" + "".join(f"<td>{html.escape(number(cell))}</td>" for cell in row) + "</tr>" for row in rows)
@@ -81,7 +80,7 @@ def section(folder, summary):
 <p class="small">{summary['seconds']:.1f} s, target {summary['target']}, {summary['size']} size. To repeat it:</p>
 <pre>{html.escape(summary['command'])}</pre>
 {definitions(summary["terms"])}<div class="figures">{figures}</div>{tables}{pages}
-<details><summary>Log</summary><pre>{html.escape((folder / 'log.txt').read_text())}</pre></details>
+<details><summary>Log</summary><pre>{html.escape((folder / 'log.txt').read_text('utf-8'))}</pre></details>
 """
 
 
@@ -107,28 +106,35 @@ onnxruntime and PyTorch are in the logs. All differences are absolute unless a c
 """
 
 
+def say(text):
+    with naming("standard output"):
+        print(text, flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--target", choices=TARGETS, default="cpu")
+    parser.add_argument("--only", choices=EXPERIMENTS, action="append", help="may be given more than once")
     parser.add_argument("--out", type=pathlib.Path, required=True)
     options = parser.parse_args()
-    shown, failed = [], []
-    for name in EXPERIMENTS:
+    options.out.mkdir(parents=True, exist_ok=True)
+    shown, failed, code = [], [], 0
+    for name in options.only or EXPERIMENTS:
         folder = options.out / name.replace("_", "-")
         command = [sys.executable, HERE / f"{name}.py", "--out", folder, "--target", options.target]
-        command += ["--quick"] * options.quick
-        result = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        result = execute([*command, *["--quick"] * options.quick])
         if result.returncode:
             failed.append((name, result.stderr.strip()))
-            print(f"{name}: failed\n{result.stderr}", flush=True)
+            code = max(code, FILE_ERROR if result.returncode == FILE_ERROR else 1)
+            say(f"{name}: failed\n{result.stderr}")
             continue
-        shown.append((folder, json.loads((folder / "results.json").read_text())))
-        print(f"{name}: {shown[-1][1]['seconds']:.1f} s", flush=True)
+        shown.append((folder, json.loads((folder / "results.json").read_text("utf-8"))))
+        say(f"{name}: {shown[-1][1]['seconds']:.1f} s")
     write_whole(options.out / "index.html", page(shown, failed))
-    print(f"gallery: {len(shown)} experiments, {len(failed)} failed; {options.out / 'index.html'}")
-    return 1 if failed else 0
+    say(f"gallery: {len(shown)} experiments, {len(failed)} failed; {options.out / 'index.html'}")
+    return code
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_program(main)

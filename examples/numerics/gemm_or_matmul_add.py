@@ -11,7 +11,7 @@ import json
 import numpy as np
 
 import svg
-from experiment import NUMPY, Experiment, classes, difference, distances, ulp
+from experiment import NUMPY, Experiment, classes, difference, distances, run_program, ulp
 
 NAMES = ["GemmOnly", "GemmAdd", "FusedMatMulAdd", "MatMulAdd", "CastGemmAddCast", "CastGemmOnlyCast"]
 MEANINGS = {
@@ -179,4 +179,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    run_program(main)

@@ -11,7 +11,7 @@ import json
 import numpy as np
 
 import svg
-from experiment import NUMPY, Experiment, save, tool
+from experiment import NUMPY, Experiment, run_program, save, tool
 
 # A is what the program says. B: the variance by Welford's recurrence, and sums of a product in a balanced tree.
 KERNELS = {"A": {"layer_norm": "written", "dot": "written"}, "B": {"layer_norm": "welford", "dot": "pairwise"}}
@@ -141,4 +141,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    run_program(main)

@@ -11,7 +11,7 @@ import json
 import sys
 
 import svg
-from experiment import ROOT, Experiment, difference, tool, write_whole
+from experiment import ROOT, Experiment, difference, run_program, tool, write_whole
 
 sys.path.append(str(ROOT / "examples/models"))
 import llama  # noqa: E402
@@ -147,4 +147,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    run_program(main)

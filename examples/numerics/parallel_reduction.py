@@ -8,7 +8,7 @@ The published magnitudes are those of the example "Reproducible Parallelized Red
 import numpy as np
 
 import svg
-from experiment import NUMPY, Experiment
+from experiment import NUMPY, Experiment, run_program
 
 SIZES = [2, 4, 8, 16, 512, 1024, 2048, 4096, 8192]
 ELEMENTS = ["f16", "f32", "f64"]
@@ -178,4 +178,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    run_program(main)

@@ -18,9 +18,11 @@ from adjoint.text.loop import Training, training_function
 from adjoint.text.optim import SGD, Storage
 from adjoint.text.scaling import DynamicScale
 
-DIGITS = pathlib.Path(__file__).resolve().parents[1] / "digits"
-sys.path.insert(0, str(DIGITS))
+EXAMPLES = pathlib.Path(__file__).resolve().parents[1]
+DIGITS = EXAMPLES / "digits"
+sys.path[:0] = [str(DIGITS), str(EXAMPLES / "support")]
 sys.dont_write_bytecode = True
+import ending  # noqa: E402
 import prepare  # noqa: E402
 
 # The policy, how parameters are kept, and the scale of the loss.
@@ -131,4 +133,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    ending.run(main)
