@@ -1,21 +1,26 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Trains a two-layer Llama of width 128 on the characters of a text with Adam, in f32 and in bf16, and compares the
+"""Trains a two-layer Llama of width 128 on the characters of a book with Adam, in f32 and in bf16, and compares the
 losses.
 
-The program is that of examples/models/llama.py, the text the licence of this project. It needs the Python package.
+The program is that of examples/models/llama.py, the book the King James Bible, which is in the public domain. It needs
+the Python package and the Debian package bible-kjv, which scripts/setup.sh installs.
 """
 
 import argparse
+import functools
 import pathlib
+import shutil
+import subprocess
 import sys
 
 import adjoint
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "examples" / "models"))
+EXAMPLES = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(EXAMPLES / "models"), str(EXAMPLES / "support")]
 sys.dont_write_bytecode = True
+import ending  # noqa: E402
 import llama as models  # noqa: E402
 
 WINDOW = 20  # steps of which the mean is a point of the curve
@@ -25,11 +30,24 @@ def configure(steps):
     return models.Config(**models.TRAINING | {"entry": "train", "vocabulary": 128, "steps": steps, "rate": 1e-3})
 
 
+@functools.cache
+def book():
+    """The characters of the King James Bible: all chapters, in lines of at most 79 columns."""
+    program = shutil.which("bible")
+    if not program:
+        raise FileNotFoundError("the Debian package bible-kjv, which holds the book, is not installed; run "
+                                "scripts/setup.sh or: apt-get install bible-kjv")
+    # Without -p a file of the current folder would be read first.
+    command = [program, "-p", "/usr/lib", "-l79", "Genesis1:1-Revelation22:21"]
+    text = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True).stdout
+    if not text.lstrip().startswith(b"Genesis 1\n") or not text.isascii():
+        raise OSError(f"{program} did not print the text of the Debian package bible-kjv")
+    return np.frombuffer(text, np.uint8)
+
+
 def batches(config, rng):
-    """Random parts of the text as ids of characters, and the characters that follow."""
-    text = np.frombuffer((ROOT / "LICENSE").read_bytes(), np.uint8)
-    if text.max() >= config.vocabulary:
-        raise ValueError("the text has characters beyond ASCII")
+    """Random parts of the book as ids of characters, and the characters that follow."""
+    text = book()
     starts = rng.integers(0, len(text) - config.length - 1, (config.steps, config.batch, 1))
     at = starts + np.arange(config.length)
     return {"ids": text[at].astype(np.int32), "labels": text[at + 1].astype(np.int32)}
@@ -64,4 +82,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    ending.run(main)
