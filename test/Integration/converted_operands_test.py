@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Kernels convert the elements that they read: random casts of arguments, one or two in a row and through views, are
-read by contractions of random layouts, rows and elementwise operations. All targets give the bits of the reference
-interpreter in `reproducible`, and in `strict` the same numbers within the error of their sums. Closes with `converted
-operands: N run, N failed`."""
+read by contractions of random layouts, rows and elementwise operations; so are constants and broadcasts. All targets
+give the bits of the reference interpreter in `reproducible`, and in `strict` the same numbers within the error of their
+sums. Closes with `converted operands: N run, N failed`."""
 
 import pathlib
 import sys
@@ -53,7 +53,18 @@ class Text(ProgramText):
         source = self.argument(element, (int(np.prod(shape)),))
         return self.add(f"ad.reshape {source[0]} : {tensor(element, source[1])} -> {tensor(element, shape)}", shape, element)
 
+    def filled(self, shape, element):
+        """A value that no memory has: one number everywhere, or a row that repeats."""
+        if self.rng.random() < 0.5:
+            return self.add(f"ad.constant dense<0.5> : {tensor(element, shape)}", shape, element)
+        axes = int(self.rng.integers(len(shape)))
+        source = self.argument(element, shape[len(shape) - axes:])
+        return self.add(f"ad.broadcast {source[0]} : {tensor(element, source[1])} -> {tensor(element, shape)}", shape,
+                        element)
+
     def operand(self, shape, to):
+        if self.rng.random() < 0.2:
+            return self.chain(self.filled(shape, str(self.rng.choice(NARROW))), to)
         element = str(self.rng.choice(TYPES))
         made = Text(self.rng)
         made.arguments, made.lines = self.arguments, self.lines

@@ -65,7 +65,8 @@ FailureOr<Value> DotProducts::convertPairs(OpOperand *operand, Position position
   FailureOr<Value> value = emitter.evaluator.evaluateOne(operand->get(), position);
   if (failed(value))
     return failure();
-  return Value(vector::BitCastOp::create(builder, loc, pairs, emitter.memoryAccess.toMemory(*value)));
+  Value halves = emitter.laneValues.splat(*value, kPair * pairs.getNumElements()); // constants are scalars
+  return Value(vector::BitCastOp::create(builder, loc, pairs, emitter.memoryAccess.toMemory(halves)));
 }
 
 // A pair of elements of an operand; in `loops` the reduced index is the number of the pair. One load reads

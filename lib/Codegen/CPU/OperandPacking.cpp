@@ -292,7 +292,10 @@ FailureOr<Value> OperandPacking::loadElements(const PackedOperand &packed, const
   if (packed.isTransposed() && packed.group == kBF16DotProduct.group)
     return emitter.dots.convertPairs(packed.operand, position);
   CPUKernelEmitter::Scope scope(emitter);
-  return emitter.evaluator.evaluateOne(packed.operand->get(), position);
+  FailureOr<Value> value = emitter.evaluator.evaluateOne(packed.operand->get(), position);
+  if (failed(value))
+    return failure();
+  return emitter.laneValues.splat(*value, lanes); // constants are scalars
 }
 
 LogicalResult OperandPacking::pack(PackedOperand &packed, const Position &outer, Value start, Value end) {

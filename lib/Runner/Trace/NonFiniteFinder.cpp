@@ -233,31 +233,36 @@ int NonFiniteFinder::addOrigin(const Execution &execution, NonFinite kind, int64
 
 namespace {
 
-/// The first element of a result that is not finite and has a reason of its own.
+/// The first elements of a result that are not finite and do not continue those of its operands.
 struct MadeElements {
-  int64_t nan = -1;       ///< NaN, from operands without NaN
-  bool fromFinite = true; ///< that NaN: all operands are finite
-  int64_t infinity = -1;  ///< an infinity, from finite operands
+  int64_t nan = -1;           ///< NaN, from finite operands
+  int64_t nanOfInfinity = -1; ///< NaN, from operands with an infinity and without NaN
+  int64_t infinity = -1;      ///< an infinity, from finite operands
+
+  void note(int64_t element, double value, bool hasNaN, bool isFinite) {
+    int64_t &kind = !std::isnan(value) ? infinity : isFinite ? nan : nanOfInfinity;
+    if (kind < 0 && (std::isnan(value) ? !hasNaN : isFinite))
+      kind = element;
+  }
 };
 
 bool isBad(const ElementRange &range) { return !range.isFinite(); }
 
 MadeElements findMadeOfTensors(const ElementRange &range, ArrayRef<ElementRange> operands) {
   MadeElements made;
-  made.fromFinite = llvm::none_of(operands, isBad);
-  if (llvm::none_of(operands, [](const ElementRange &operand) { return operand.nans > 0; }))
-    made.nan = range.firstNaN;
-  if (made.fromFinite)
+  bool isFinite = llvm::none_of(operands, isBad);
+  if (isFinite)
     made.infinity = range.firstInfinity;
+  if (llvm::none_of(operands, [](const ElementRange &operand) { return operand.nans > 0; }))
+    (isFinite ? made.nan : made.nanOfInfinity) = range.firstNaN;
   return made;
 }
 
 MadeElements findMadeElementwise(const Tensor &result, ArrayRef<Tensor> operands) {
   MadeElements made;
-  for (int64_t i = 0, count = result.getNumElements(); i < count && (made.nan < 0 || made.infinity < 0);
-       ++i) {
+  for (int64_t i = 0, count = result.getNumElements(); i < count; ++i) {
     double value = elementAt(result, i);
-    if (std::isfinite(value) || (std::isnan(value) ? made.nan : made.infinity) >= 0)
+    if (std::isfinite(value))
       continue;
     bool hasNaN = false, isFinite = true;
     for (const Tensor &operand : operands)
@@ -267,12 +272,7 @@ MadeElements findMadeElementwise(const Tensor &result, ArrayRef<Tensor> operands
         hasNaN |= std::isnan(element);
         isFinite &= std::isfinite(element);
       }
-    if (std::isnan(value) && !hasNaN) {
-      made.nan = i;
-      made.fromFinite = isFinite;
-    } else if (std::isinf(value) && isFinite) {
-      made.infinity = i;
-    }
+    made.note(i, value, hasNaN, isFinite);
   }
   return made;
 }
@@ -283,13 +283,15 @@ int NonFiniteFinder::originOf(const Execution &execution, const Tensor &result, 
   MadeElements made = isElementwise(execution.op) ? findMadeElementwise(result, execution.operands)
                                                   : findMadeOfTensors(range, execution.ranges);
   int before = findOrigin(execution.operands), origin = before;
-  if (made.nan >= 0 && !made.fromFinite && before >= 0) {
+  if (made.nanOfInfinity >= 0 && before >= 0) {
     std::string &consequence = origins[static_cast<size_t>(before)].consequence;
     if (consequence.empty())
       consequence = executionText(execution.op, position.get());
-  } else if (made.nan >= 0) {
-    origin = addOrigin(execution, NonFinite::NaN, made.nan, result, range);
+  } else if (made.nan < 0) {
+    made.nan = made.nanOfInfinity;
   }
+  if (made.nan >= 0)
+    origin = addOrigin(execution, NonFinite::NaN, made.nan, result, range);
   if (made.infinity >= 0)
     origin = addOrigin(execution, NonFinite::Infinity, made.infinity, result, range);
   return before >= 0 ? before : origin;

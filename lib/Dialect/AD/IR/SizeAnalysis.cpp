@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -65,23 +66,79 @@ static Sources byAccess(FusableOpInterface op, int64_t dimension) {
   return {};
 }
 
+// The index operand that gives a dynamic size of the result; null if no operand does.
+static Value sizeOperand(Operation *op, int64_t dimension) {
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case<BroadcastOp, SumToShapeOp, ReshapeOp, SliceOp, DynamicSliceOp, FullOp, IotaOp, FeedOp>(
+          [&](auto sized) {
+            auto type = cast<RankedTensorType>(sized.getType());
+            return sized.getSizes()[type.getDynamicDimIndex(dimension)];
+          })
+      .Default(Value());
+}
+
+static bool hasShapeOfOperand(Operation *op) {
+  return op->hasTrait<ShapeOfFirstOperand>() || (op->getNumOperands() == 1 && isElementwiseOp(op));
+}
+
+// Where a cast, or whatever else keeps the shape of its operand, has the size from.
+static SizeOrigin behindCopies(Value tensor, int64_t dimension) {
+  Operation *op = tensor.getDefiningOp();
+  // In code that nothing reaches, a value may depend on itself.
+  for (int steps = 0; op && hasShapeOfOperand(op) && steps < 16; ++steps, op = tensor.getDefiningOp())
+    tensor = op->getOperand(0);
+  SizeOrigin size = ofDimension(tensor, dimension);
+  Value index = op && size.value ? sizeOperand(op, dimension) : Value();
+  return index ? ofIndex(index) : size;
+}
+
+// A carried value that is a copy of an earlier one, before the loop and after each iteration, such as a
+// parameter in 16 bits next to its master in f32, has the sizes of that one. `values` are the arguments of
+// the body or the results of the loop.
+static Sources inLoop(LoopLikeOpInterface loop, ValueRange values, unsigned number, int64_t dimension) {
+  // Loops with a region for their condition yield other values than they result in.
+  if (loop.getLoopRegions().size() != 1)
+    return {};
+  OperandRange inits = loop.getInits();
+  ValueRange yielded = loop.getYieldedValues();
+  if (values.size() != inits.size() || values.size() != yielded.size())
+    return {};
+  for (unsigned other = 0; other < number; ++other) {
+    auto type = dyn_cast<RankedTensorType>(values[other].getType());
+    if (type && type.getRank() > dimension &&
+        behindCopies(inits[number], dimension) == behindCopies(inits[other], dimension) &&
+        behindCopies(yielded[number], dimension) == behindCopies(yielded[other], dimension))
+      return {ofDimension(values[other], dimension)};
+  }
+  return {};
+}
+
+static Sources carriedSources(const SizeOrigin &size) {
+  if (auto result = dyn_cast<OpResult>(size.value)) {
+    auto loop = dyn_cast<LoopLikeOpInterface>(result.getOwner());
+    auto results = loop ? loop.getLoopResults() : std::nullopt;
+    return results ? inLoop(loop, *results, result.getResultNumber(), size.dimension) : Sources();
+  }
+  auto argument = cast<BlockArgument>(size.value);
+  auto loop = dyn_cast_or_null<LoopLikeOpInterface>(argument.getOwner()->getParentOp());
+  Block::BlockArgListType carried = loop ? loop.getRegionIterArgs() : Block::BlockArgListType();
+  auto *found = llvm::find(carried, argument);
+  return found == carried.end() ? Sources() : inLoop(loop, carried, found - carried.begin(), size.dimension);
+}
+
 static Sources sourcesOf(const SizeOrigin &size) {
   int64_t dimension = size.dimension;
   Operation *op = size.value.getDefiningOp();
-  if (!op)
-    return {};
-  auto type = cast<RankedTensorType>(size.value.getType());
-  return llvm::TypeSwitch<Operation *, Sources>(op)
-      .Case<BroadcastOp, SumToShapeOp, ReshapeOp, SliceOp, DynamicSliceOp, FullOp, IotaOp, FeedOp>(
-          [&](auto sized) { return Sources{ofIndex(sized.getSizes()[type.getDynamicDimIndex(dimension)])}; })
-      .Default([&](Operation *other) {
-        if (other->hasTrait<ShapeOfFirstOperand>())
-          return Sources{ofDimension(other->getOperand(0), dimension)};
-        if (isElementwiseOp(other))
-          return inElementwise(other, dimension);
-        auto fusable = dyn_cast<FusableOpInterface>(other);
-        return fusable ? byAccess(fusable, dimension) : Sources();
-      });
+  if (!op || isa<LoopLikeOpInterface>(op))
+    return carriedSources(size);
+  if (Value index = sizeOperand(op, dimension))
+    return {ofIndex(index)};
+  if (op->hasTrait<ShapeOfFirstOperand>())
+    return {ofDimension(op->getOperand(0), dimension)};
+  if (isElementwiseOp(op))
+    return inElementwise(op, dimension);
+  auto fusable = dyn_cast<FusableOpInterface>(op);
+  return fusable ? byAccess(fusable, dimension) : Sources();
 }
 
 //===- All the way back ---------------------------------------------------===//
