@@ -33,8 +33,14 @@ static bool isLarge(const TileTable &tiles, RankedTensorType type) {
   return bytes > tiles.straightBytes;
 }
 
-// With fewer rows, pairs are joined when they are loaded.
-static constexpr int64_t kRowsForPairs = 4;
+// Rows of an operand a multiple of the page size apart map to one set of the first-level cache: a second tile
+// of rows does not find them there.
+static bool areRowsPagesApart(RankedTensorType type) {
+  return type.getShape().back() * memoryBytes(type.getElementType()) % kCore.pageBytes == 0;
+}
+
+// Rows that are packed column by column; each has a stream of its own for the hardware's prefetcher.
+static constexpr int64_t kPackedRows = 8;
 
 // A single row loads so many vectors in sequence that the hardware prefetches them.
 static constexpr int64_t kRowsInStep = 1;
@@ -86,9 +92,9 @@ std::optional<PackedOperand> OperandPacking::packingOf(OpOperand *operand, unsig
   packed.biased = packed.group == kByteDotProduct.group;
   packed.inPlace = !grouped && canPrefetch(packed) && isLarge(tiles, type) && !ShapedType::isDynamic(rows) &&
                    rows <= nest.rows && nest.rows > kRowsInStep;
-  bool manyRows = ShapedType::isDynamic(rows) || rows >= kRowsForPairs;
-  bool inGroups =
-      type.getRank() - 1 == std::max(packed.columnAxis, packed.axisK) && (manyRows || packed.isTransposed());
+  bool joinsOnLoad = oneTile && (rows <= nest.rows || !areRowsPagesApart(type));
+  bool inGroups = type.getRank() - 1 == std::max(packed.columnAxis, packed.axisK) &&
+                  (!joinsOnLoad || packed.isTransposed());
   // Several tiles of rows would convert an element several times.
   bool wanted =
       grouped ? inGroups : (converts && !oneTile) || isWorthPacking(tiles, type, packed.columnAxis, rows);
@@ -307,25 +313,52 @@ LogicalResult OperandPacking::pack(PackedOperand &packed, const Position &outer,
   return fillPanels(packed, elementsOf(packed), outer, start, end);
 }
 
+// The number of steps along K in a panel of columns, each of `group` elements where pairs are packed.
+Value OperandPacking::groupsOfK(const PackedOperand &packed, const Buffer &buffer) {
+  Value sizeK = buffer.sizes[packed.axisK];
+  return packed.group == kBF16DotProduct.group ? binary<arith::DivUIOp>(sizeK, indexConstant(packed.group))
+                                               : sizeK;
+}
+
 LogicalResult OperandPacking::fillPanels(const PackedOperand &packed, const Buffer &buffer,
                                          const Position &outer, Value start, Value end) {
   if (packed.group == kByteDotProduct.group) {
     emitter.byteDots.fillBytePanels(packed, buffer, outer, start, end);
     return success();
   }
-  bool transposed = packed.isTransposed();
+  return packed.isTransposed() ? fillTransposed(packed, buffer, outer, start, end)
+                               : fillStraight(packed, buffer, outer, start, end);
+}
+
+LogicalResult OperandPacking::fillTransposed(const PackedOperand &packed, const Buffer &buffer,
+                                             const Position &outer, Value start, Value end) {
   auto overColumns = [&](Value column) -> LogicalResult {
     auto overK = [&](Value indexK) -> LogicalResult {
       CPUKernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
-      return transposed ? packTransposed(packed, buffer, outer, indexK, column, end)
-                        : packStraight(packed, buffer, outer, indexK, column, end);
+      return packTransposed(packed, buffer, outer, indexK, column, end);
     };
-    Value sizeK = buffer.sizes[packed.axisK];
-    if (packed.group == kBF16DotProduct.group)
-      sizeK = binary<arith::DivUIOp>(sizeK, indexConstant(packed.group));
-    return emitter.emitLoop(indexConstant(0), sizeK, indexConstant(transposed ? vectorLanes : 1), overK);
+    return emitter.emitLoop(indexConstant(0), groupsOfK(packed, buffer), indexConstant(vectorLanes), overK);
   };
   return emitter.emitLoop(start, end, indexConstant(vectorLanes), overColumns);
+}
+
+// Rows in blocks, and in a block all columns of a row: rows a multiple of the page size apart map to one set
+// of the first-level cache, which keeps their lines until the next columns are read only if they are few.
+LogicalResult OperandPacking::fillStraight(const PackedOperand &packed, const Buffer &buffer,
+                                           const Position &outer, Value start, Value end) {
+  Value count = groupsOfK(packed, buffer), block = indexConstant(kPackedRows / packed.group);
+  auto overBlocks = [&](Value first) -> LogicalResult {
+    Value last = binary<arith::MinUIOp>(binary<arith::AddIOp>(first, block), count);
+    auto overColumns = [&](Value column) -> LogicalResult {
+      auto overK = [&](Value indexK) -> LogicalResult {
+        CPUKernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
+        return packStraight(packed, buffer, outer, indexK, column, end);
+      };
+      return emitter.emitLoop(first, last, indexConstant(1), overK);
+    };
+    return emitter.emitLoop(start, end, indexConstant(vectorLanes), overColumns);
+  };
+  return emitter.emitLoop(indexConstant(0), count, block, overBlocks);
 }
 
 // A copy of a matrix into PackedLayout.

@@ -45,6 +45,11 @@ private:
   FailureOr<Value> loadElements(const PackedOperand &packed, const Buffer &buffer, const Position &position);
   LogicalResult fillPanels(const PackedOperand &packed, const Buffer &buffer, const Position &outer,
                            Value start, Value end);
+  LogicalResult fillTransposed(const PackedOperand &packed, const Buffer &buffer, const Position &outer,
+                               Value start, Value end);
+  LogicalResult fillStraight(const PackedOperand &packed, const Buffer &buffer, const Position &outer,
+                             Value start, Value end);
+  Value groupsOfK(const PackedOperand &packed, const Buffer &buffer);
   LogicalResult packStraight(const PackedOperand &packed, const Buffer &buffer, const Position &outer,
                              Value indexK, Value column, Value end);
   LogicalResult packTransposed(const PackedOperand &packed, Buffer buffer, const Position &outer,
