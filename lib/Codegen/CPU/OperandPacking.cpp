@@ -39,6 +39,9 @@ static bool areRowsPagesApart(RankedTensorType type) {
   return type.getShape().back() * memoryBytes(type.getElementType()) % kCore.pageBytes == 0;
 }
 
+// With fewer rows, groups of bytes are joined when they are loaded.
+static constexpr int64_t kRowsForBytes = 4;
+
 // Rows that are packed column by column; each has a stream of its own for the hardware's prefetcher.
 static constexpr int64_t kPackedRows = 8;
 
@@ -92,7 +95,9 @@ std::optional<PackedOperand> OperandPacking::packingOf(OpOperand *operand, unsig
   packed.biased = packed.group == kByteDotProduct.group;
   packed.inPlace = !grouped && canPrefetch(packed) && isLarge(tiles, type) && !ShapedType::isDynamic(rows) &&
                    rows <= nest.rows && nest.rows > kRowsInStep;
-  bool joinsOnLoad = oneTile && (rows <= nest.rows || !areRowsPagesApart(type));
+  bool pairs = packed.group == kBF16DotProduct.group;
+  bool joinsOnLoad = pairs ? oneTile && (rows <= nest.rows || !areRowsPagesApart(type))
+                           : !ShapedType::isDynamic(rows) && rows < kRowsForBytes;
   bool inGroups = type.getRank() - 1 == std::max(packed.columnAxis, packed.axisK) &&
                   (!joinsOnLoad || packed.isTransposed());
   // Several tiles of rows would convert an element several times.

@@ -19,7 +19,28 @@
 // CHECK: arith.shli %{{.+}} : vector<16xi32>
 // CHECK: llvm.load %{{.+}} : !llvm.ptr -> i32
 // CHECK: llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"
-ad.kernel private @packed(%a: tensor<8x64xbf16>, %b: tensor<64x32xbf16>) -> tensor<8x32xf32> attributes
+ad.kernel private @packed(%a: tensor<24x64xbf16>, %b: tensor<64x32xbf16>) -> tensor<24x32xf32> attributes
+    {kernel_class = #ad<kernel_class contraction>, order = #ad.order<block = 512>} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<24x32xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<24x32xf32>) -> tensor<24x32xf32>
+  %r = linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<24x64xbf16>, tensor<64x32xbf16>) outs(%f : tensor<24x32xf32>) attrs = {ad.mma} {
+  ^bb0(%x: bf16, %y: bf16, %sum: f32):
+    %wide = ad.convert %x : bf16 to f32
+    %other = ad.convert %y : bf16 to f32
+    %next = math.fma %wide, %other, %sum : f32
+    linalg.yield %next : f32
+  } -> tensor<24x32xf32>
+  ad.yield %r : tensor<24x32xf32>
+}
+
+// One tile of rows joins the pairs when it loads them.
+// CHECK-LABEL: func.func private @joined
+// CHECK-NOT: llvm.alloca %{{.+}} x i32
+// CHECK: arith.shli %{{.+}} : vector<16xi32>
+// CHECK: llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"
+ad.kernel private @joined(%a: tensor<8x64xbf16>, %b: tensor<64x32xbf16>) -> tensor<8x32xf32> attributes
     {kernel_class = #ad<kernel_class contraction>, order = #ad.order<block = 512>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<8x32xf32>
