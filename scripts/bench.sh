@@ -46,6 +46,7 @@ while (($#)); do
     --json)
       [[ ${2-} ]] || die "--json expects a file"
       json=$2
+      { : >>"$json"; } 2>/dev/null || die "--json: cannot write '$json'"
       shift
       ;;
     -*)

@@ -99,11 +99,17 @@ def main():
     parser.add_argument("picture", help="the SVG file to write")
     parser.add_argument("--title", default="training loss")
     options = parser.parse_args()
-    losses = np.load(options.losses).astype(np.float64).reshape(-1)
+    try:
+        losses = np.load(options.losses).astype(np.float64).reshape(-1)
+    except (OSError, ValueError) as problem:
+        parser.error(f"cannot read '{options.losses}': {getattr(problem, 'strerror', None) or problem}")
     if not len(losses) or not np.isfinite(losses).all():
         parser.error(f"{options.losses}: expected finite losses, found none or others")
-    with open(options.picture, "w") as file:
-        file.write(draw(losses, options.title))
+    try:
+        with open(options.picture, "w") as file:
+            file.write(draw(losses, options.title))
+    except OSError as problem:
+        parser.error(f"cannot write '{options.picture}': {problem.strerror}")
 
 
 if __name__ == "__main__":

@@ -127,7 +127,10 @@ def main():
     parser.add_argument("folder", type=pathlib.Path, help="is made if it does not exist")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    write_inputs(*make_inputs(options.model, options.seed), options.folder)
+    try:
+        write_inputs(*make_inputs(options.model, options.seed), options.folder)
+    except OSError as problem:
+        parser.error(f"cannot write '{problem.filename or options.folder}': {problem.strerror}")
 
 
 if __name__ == "__main__":

@@ -133,20 +133,24 @@ def parse():
     options = vars(parser.parse_args())
     rest = {name: options.pop(name) for name in ("preset", "seed", "sizes", "out")}
     try:
-        return Config(**{**PRESETS[rest["preset"]], **options}), rest, tuple(map(int, rest["sizes"].split("x")))
+        config, sizes = Config(**{**PRESETS[rest["preset"]], **options}), tuple(map(int, rest["sizes"].split("x")))
     except ValueError as problem:
         parser.error(str(problem))
+    if len(sizes) != 2 or min(sizes) < 1 or (config.positions and sizes[1] > config.positions):
+        parser.error(f"--sizes expects BATCHxLENGTH with at most {config.positions} positions")
+    return parser, config, rest["seed"], sizes, rest["out"]
 
 
 def main():
-    config, rest, sizes = parse()
-    if not rest["out"]:
+    parser, config, seed, sizes, out = parse()
+    if not out:
         print(program(config), end="")
         return
-    if len(sizes) != 2 or min(sizes) < 1 or (config.positions and sizes[1] > config.positions):
-        sys.exit(f"llama.py: --sizes expects BATCHxLENGTH with at most {config.positions} positions")
-    write_inputs(*inputs(config, rest["seed"], sizes), rest["out"])
-    (rest["out"] / "program.mlir").write_text(program(config))
+    try:
+        write_inputs(*inputs(config, seed, sizes), out)
+        (out / "program.mlir").write_text(program(config))
+    except OSError as problem:
+        parser.error(f"--out: cannot write '{problem.filename or out}': {problem.strerror}")
 
 
 if __name__ == "__main__":
