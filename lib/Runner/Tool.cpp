@@ -59,14 +59,11 @@ void installSignalHandlers() {
   std::signal(SIGXFSZ, SIG_IGN);
 }
 
-/// Text that could not be written is an error, unless the reader has closed the pipe (`| head`).
 int flushOutput(Console &console, int code) {
-  llvm::outs().flush();
-  std::error_code problem = llvm::outs().error();
-  llvm::outs().clear_error();
-  if (!problem || problem == std::errc::broken_pipe)
+  llvm::Error error = flushStandardOutput();
+  if (!error)
     return code;
-  int failure = console.fail(usageError("cannot write the output: " + problem.message()));
+  int failure = console.fail(std::move(error));
   return code == ExitDone ? failure : code;
 }
 
@@ -107,6 +104,7 @@ int runProgram(const Tool &tool, const Options &options, Console &console, Clock
 
 int mlir::ad::runner::runTool(int argc, char **argv, const Tool &tool) {
   Clock::time_point start = Clock::now();
+  keepStandardDescriptors();
   installSignalHandlers();
   Console console(toolName(tool.optionSet));
   llvm::Expected<Options> options =

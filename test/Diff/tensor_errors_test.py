@@ -134,6 +134,28 @@ def check_outputs(folder):
             yield f"a full disk: exit code {done.returncode}: {done.stderr}"
 
 
+def check_other_bytes(folder):
+    """Names and titles that are not UTF-8, and control characters, leave every file readable."""
+    write_files(folder)
+    odd = os.fsdecode(b"odd\xff\x01.npy")
+    (folder / odd).write_bytes((folder / "good.npy").read_bytes())
+    for name, read in READERS.items():
+        for command, inputs in (("tensors", ["good.npy", odd]), ("matrix", [odd, "good.npy", "good.npy"])):
+            for output in (f"out.{name}", "-"):
+                title = ["--title", os.fsdecode(b"x\xfe")] * (command == "matrix" and name in ("svg", "html"))
+                done = subprocess.run([str(BIN / "ad-diff"), command, *inputs, *title, f"--{name}", output], cwd=folder,
+                                      capture_output=True, timeout=60)
+                text = done.stdout if output == "-" else (folder / output).read_bytes()
+                if done.returncode:
+                    yield f"{command} --{name}: exit code {done.returncode}: {done.stderr}"
+                try:
+                    read(text.decode("utf-8"))
+                except (UnicodeDecodeError, ValueError, ElementTree.ParseError) as problem:
+                    yield f"{command} --{name} {output}: {problem}"
+                if b"odd" not in text and (command, name) != ("tensors", "svg"):  # whose title names no file
+                    yield f"{command} --{name} {output} does not name the file: {text[:200]}"
+
+
 def changed(generator, content):
     """Some bytes replaced, and the end cut off now and then."""
     data = bytearray(content)
@@ -162,6 +184,7 @@ def main():
     cases = [(f"{command}, {label}", check_error(command, *case)) for label, case in ERRORS.items()
              for command in ("tensors", "matrix") if (command, label) != ("matrix", "a file and a folder")]
     cases += [("empty folders", check_empty_folders), ("warnings", check_warnings), ("outputs", check_outputs),
+              ("names that are not UTF-8", check_other_bytes),
               ("changed files", check_changed_files)]
     return checks.run_checks("tensor errors", cases)
 

@@ -52,6 +52,16 @@ def check_programs(folder):
             yield f"ad-diff {name} does not print {line}"
 
 
+def check_first_example(folder):
+    """The first commands of the page, with the closing line and the exit code that it names."""
+    commands, sentence = re.search(r"^```\n(ad-runner .*?)^```\n\n(.*?)\n\n", PAGE, re.M | re.S).groups()
+    done = subprocess.run(["bash", "-ec", commands.replace("build/", f"{folder}/")], cwd=ROOT, capture_output=True,
+                          text=True, timeout=60, env={**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"})
+    last = done.stdout.splitlines()[-1:]
+    if done.returncode != 1 or "exit code 1" not in sentence or last != re.findall(r"`(bound .*?)`", sentence):
+        yield f"exit code {done.returncode}, {last}: {done.stderr}; the page says: {sentence}"
+
+
 def check_options(folder):
     commands = re.findall(r"^  (\w+) +[A-Z]", run(folder, "--help"), re.M)
     if len(commands) < 3:
@@ -100,4 +110,5 @@ def check_alignment(_folder):
 if __name__ == "__main__":
     sys.exit(checks.run_checks("ad-diff.md", [("options", check_options), ("tensors", check_tensors),
                                               ("alignment", check_alignment), ("stages", check_stages),
+                                              ("first example", check_first_example),
                                               ("programs", check_programs)]))

@@ -7,6 +7,7 @@
 #include "adjoint/InitAllDialects.h"
 #include "adjoint/InitAllPasses.h"
 #include "adjoint/Support/Nesting.h"
+#include "adjoint/Support/OutputFile.h"
 #include "adjoint/Support/ParserHints.h"
 #include "adjoint/Support/TextFile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -149,7 +150,9 @@ static int runDriver(MutableArrayRef<char *> arguments, DialectRegistry &registr
 }
 
 int ad::runOptTool(int argc, char **argv) {
+  runner::keepStandardDescriptors();
   llvm::InitLLVM initialize(argc, argv);
+  runner::checkStandardOutputAtExit("ad-opt");
   std::signal(SIGXFSZ, SIG_IGN); // a limit on the size of files is an error of the write
   SmallVector<char *> arguments(argv, argv + argc);
 

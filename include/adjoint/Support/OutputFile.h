@@ -64,6 +64,19 @@ llvm::Error checkWritable(llvm::StringRef path, bool isAppendedTo = false);
 /// place.
 llvm::Error writeFile(llvm::StringRef path, llvm::ArrayRef<llvm::StringRef> parts);
 
+/// Gives each standard descriptor that is closed a file that refuses the reads or writes of that descriptor,
+/// and for errors one that discards them. Otherwise the first file that is opened would take its number. At
+/// exit, messages that could not be written are no error. Called first in main.
+void keepStandardDescriptors();
+
+/// Writes what llvm::outs() still holds. An error unless all could be written, or the reader has closed the
+/// pipe (`| head`).
+llvm::Error flushStandardOutput();
+
+/// For a tool that LLVM's option parser may end: when the process exits, output that could not be written is
+/// an error and the exit code 2.
+void checkStandardOutputAtExit(llvm::StringRef tool);
+
 } // namespace mlir::ad::runner
 
 #endif // ADJOINT_SUPPORT_OUTPUTFILE_H

@@ -63,9 +63,10 @@ std::string toHTML(const DiffReport &report) {
 
 Error writeFiles(const DiffReport &report, const DiffOptions &options) {
   Error all = Error::success();
+  // Names of files and titles may be other bytes than UTF-8, which all these formats are.
   auto write = [&](const std::string &path, const std::string &text) {
     if (!path.empty())
-      all = llvm::joinErrors(std::move(all), writeFile(path, {StringRef(text)}));
+      all = llvm::joinErrors(std::move(all), writeFile(path, {llvm::json::fixUTF8(text)}));
   };
   write(options.json, options.json.empty() ? "" : toJSON(report));
   write(options.csv, options.csv.empty() ? "" : report.table.toCSV());
@@ -92,12 +93,12 @@ void complain(const std::string &message) {
 int finish(const DiffReport &report, const DiffOptions &options) {
   if (!writesToStandardOutput(options))
     llvm::outs() << report.tableText << report.text;
-  llvm::outs().flush();
+  Error unwritten = flushStandardOutput();
   for (const std::string &warning : report.warnings)
     llvm::WithColor::warning(llvm::errs(), "ad-diff") << warning << "\n";
   for (const std::string &error : report.errors)
     complain(error);
-  if (Error error = writeFiles(report, options)) {
+  if (Error error = llvm::joinErrors(std::move(unwritten), writeFiles(report, options))) {
     complain(consumeExitError(std::move(error)).second);
     return ExitUsage;
   }
@@ -110,12 +111,13 @@ int finish(const DiffReport &report, const DiffOptions &options) {
 
 int mlir::ad::diff::runDiffTool(int argc, char **argv, RunProgramCommand runProgram) {
   llvm::ArrayRef<const char *> arguments(argv, static_cast<size_t>(argc));
+  keepStandardDescriptors();
   cleanUpOnSignals({SIGINT, SIGTERM, SIGHUP});
   std::signal(SIGXFSZ, SIG_IGN); // a limit on the size of files is an error of the write
   Expected<DiffOptions> options = parseDiffOptions(arguments.drop_front(argc > 0 ? 1 : 0));
   if (options && options->showHelp) {
     printDiffHelp(llvm::outs(), findCommand(argv[1]));
-    return 0;
+    return finish(DiffReport(), DiffOptions());
   }
   auto run = [&]() -> Expected<DiffReport> {
     if (!options)

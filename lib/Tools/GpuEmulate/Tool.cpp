@@ -4,6 +4,7 @@
 #include "Arguments.h"
 #include "KernelLibrary.h"
 #include "adjoint/Support/Error.h"
+#include "adjoint/Support/OutputFile.h"
 #include "adjoint/Tools/GpuEmulate.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -132,6 +133,7 @@ llvm::Error run(const ToolOptions &options) {
 } // namespace
 
 int mlir::ad::emulator::emulateMain(int argc, char **argv) {
+  runner::keepStandardDescriptors();
   llvm::Error error = llvm::Error::success();
   llvm::Expected<ToolOptions> options =
       parseToolOptions(llvm::ArrayRef<const char *>(argv + 1, static_cast<size_t>(argc > 0 ? argc - 1 : 0)));
@@ -146,6 +148,7 @@ int mlir::ad::emulator::emulateMain(int argc, char **argv) {
     std::signal(SIGXFSZ, SIG_IGN); // exceeding a file size limit becomes an error of the write
     error = llvm::joinErrors(std::move(error), run(*options));
   }
+  error = llvm::joinErrors(std::move(error), runner::flushStandardOutput());
   auto [code, message] = runner::consumeExitError(std::move(error));
   if (!message.empty())
     llvm::WithColor::error(llvm::errs(), "ad-gpu-emulate") << message << "\n";

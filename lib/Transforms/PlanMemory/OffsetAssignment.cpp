@@ -52,7 +52,7 @@ public:
   explicit OffsetAssigner(ArrayRef<Item> items) : items(items) {
     for (unsigned i = 0; i < items.size(); ++i)
       byStart.push_back(i);
-    llvm::stable_sort(byStart, [&](unsigned a, unsigned b) { return items[a].first < items[b].first; });
+    llvm::sort(byStart, [&](unsigned a, unsigned b) { return startsEarlier(a, b); });
   }
 
   void findLargestLiveSet(PoolSummary &summary);
@@ -62,6 +62,11 @@ public:
 
 private:
   int64_t findGap(unsigned item, const Layout &layout, bool smallest);
+  // Those that start together keep their order. llvm::stable_sort would do as well, but headers of GCC 12
+  // warn of it.
+  bool startsEarlier(unsigned a, unsigned b) const {
+    return std::pair(items[a].first, a) < std::pair(items[b].first, b);
+  }
 
   ArrayRef<Item> items;
   SmallVector<unsigned> byStart;
@@ -125,9 +130,11 @@ int64_t OffsetAssigner::findGap(unsigned item, const Layout &layout, bool smalle
 
 Layout OffsetAssigner::assign(const Strategy &strategy) {
   SmallVector<unsigned> order(byStart);
-  llvm::stable_sort(order, [&](unsigned a, unsigned b) {
+  llvm::sort(order, [&](unsigned a, unsigned b) {
     double keyA = strategy.key(items[a]), keyB = strategy.key(items[b]);
-    return keyA != keyB ? keyA > keyB : items[a].bytes > items[b].bytes;
+    if (keyA != keyB)
+      return keyA > keyB;
+    return items[a].bytes != items[b].bytes ? items[a].bytes > items[b].bytes : startsEarlier(a, b);
   });
   Layout layout;
   layout.offsets.assign(items.size(), -1);

@@ -41,7 +41,10 @@ public:
     }
     if (!moves)
       return;
-    llvm::stable_sort(keys, llvm::less_first());
+    // Operations with one key stay in order. Not llvm::stable_sort, for which headers of GCC 12 warn.
+    llvm::sort(keys, [&](const auto &a, const auto &b) {
+      return std::pair(a.first, original[a.second]) < std::pair(b.first, original[b.second]);
+    });
     for (auto [key, op] : keys)
       op->moveBefore(&block, block.end());
   }

@@ -57,7 +57,7 @@ private:
 std::string BisectReport::causeText() const {
   switch (cause.kind) {
   case CauseKind::None:
-    return "no cause: A and B give the same results\n";
+    return "no cause: " + noDifference(options.bound);
   case CauseKind::Elsewhere:
     if (reduction && !reduction->operations.empty())
       return "no rewrite that can be left out explains the difference\n";
@@ -231,8 +231,9 @@ Expected<DiffReport> BisectReport::run() {
   report.text = "A: " + textOf(*a) + "\nB: " + textOf(*b) + "\n";
   if (!cause.differences.empty())
     report.text += "results that differ:\n" + describe(cause.differences);
-  report.text += causeText() + (reduction ? describe(*reduction) : notReduced) + requiredText() +
-                 std::to_string(executions) + " executions, " + llvm::formatv("{0:f1} s\n", seconds).str();
+  report.text += causeText() + (reduction ? describe(*reduction, options.bound) : notReduced) +
+                 requiredText() + std::to_string(executions) + " executions, " +
+                 llvm::formatv("{0:f1} s\n", seconds).str();
   report.json = toJSON();
   if (reduction)
     report.json["reduced"] = mlir::ad::diff::toJSON(*reduction);

@@ -46,7 +46,7 @@ Expected<DiffReport> mlir::ad::diff::runReduce(const DiffOptions &options) {
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!reduction.differences.empty())
     report.text += "results that differ:\n" + describe(reduction.differences);
-  report.text += describe(reduction) + std::to_string(executions) + " executions, " +
+  report.text += describe(reduction, options.bound) + std::to_string(executions) + " executions, " +
                  llvm::formatv("{0:f1} s\n", seconds).str();
   report.json = toJSON(reduction);
   report.json["executions"] = static_cast<int64_t>(executions);

@@ -125,7 +125,9 @@ private:
 };
 
 /// The lines about the reduced program.
-std::string describe(const Reduction &reduction);
+std::string describe(const Reduction &reduction, const std::optional<Bound> &bound);
+/// That A and B do not differ, or not by more than a bound.
+std::string noDifference(const std::optional<Bound> &bound);
 llvm::json::Object toJSON(const Reduction &reduction);
 std::string describe(const std::vector<ResultDiff> &results);
 llvm::json::Value toJSON(const std::vector<ResultDiff> &results);

@@ -98,10 +98,15 @@ static std::string foundText(const Reduction &reduction) {
   return text + measuresText(reduction, "reduced program");
 }
 
-std::string mlir::ad::diff::describe(const Reduction &reduction) {
+std::string mlir::ad::diff::noDifference(const std::optional<Bound> &bound) {
+  return bound ? "no difference between A and B is larger than the bound\n"
+               : "A and B give the same results\n";
+}
+
+std::string mlir::ad::diff::describe(const Reduction &reduction, const std::optional<Bound> &bound) {
   switch (reduction.kind) {
   case ReductionKind::None:
-    return "nothing to reduce: A and B give the same results\n";
+    return "nothing to reduce: " + noDifference(bound);
   case ReductionKind::Earlier:
     return "the differentiated program gives the same results: the difference arises before, where options "
            "change what is differentiated\n";
