@@ -37,6 +37,8 @@ Value ad::columnOf(Steps &steps, Value x, int64_t axis, double value) {
 SmallVector<Value>
 ad::loopAlongAxis(Steps &steps, Value x, int64_t axis, ValueRange start,
                   function_ref<SmallVector<Value>(Value column, ValueRange carried)> body) {
+  if (cast<RankedTensorType>(x.getType()).getDimSize(axis) == 0)
+    return SmallVector<Value>(start); // no slice of it would be valid
   OpBuilder &builder = steps.builder;
   Location loc = steps.loc;
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
