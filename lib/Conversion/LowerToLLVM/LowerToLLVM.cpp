@@ -50,6 +50,42 @@ static RewritePatternSet collectPatterns(LLVMTypeConverter &converter, SymbolTab
   return patterns;
 }
 
+static bool isPassedAsBits(Type type) { return type.isBF16(); }
+
+static Value bitcastTo(OpBuilder &builder, Location loc, Type type, Value value) {
+  return arith::BitcastOp::create(builder, loc, type, value);
+}
+
+// Functions take bf16 as its bits: CPUs without instructions for bf16 pass it as f32, and LLVM then calls a
+// function of a runtime library to round it.
+static void passBF16AsBits(ModuleOp module) {
+  Type bits = IntegerType::get(module.getContext(), 16);
+  auto asBits = [&](Type type) { return isPassedAsBits(type) ? bits : type; };
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.isExternal() || !function.isPrivate() ||
+        llvm::none_of(function.getArgumentTypes(), isPassedAsBits))
+      continue;
+    OpBuilder builder = OpBuilder::atBlockBegin(&function.front());
+    for (BlockArgument argument : function.getArguments()) {
+      Type type = argument.getType();
+      if (!isPassedAsBits(type))
+        continue;
+      argument.setType(bits);
+      Value value = bitcastTo(builder, argument.getLoc(), type, argument);
+      argument.replaceAllUsesExcept(value, value.getDefiningOp());
+    }
+    function.setType(builder.getFunctionType(llvm::map_to_vector(function.getArgumentTypes(), asBits),
+                                             function.getResultTypes()));
+  }
+  module.walk([&](func::CallOp call) {
+    auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
+    OpBuilder builder(call);
+    for (auto [operand, type] : llvm::zip(call->getOpOperands(), callee.getArgumentTypes()))
+      if (operand.get().getType() != type)
+        operand.set(bitcastTo(builder, call.getLoc(), type, operand.get()));
+  });
+}
+
 namespace {
 class LowerToLLVMPass : public ad::impl::LowerToLLVMPassBase<LowerToLLVMPass> {
   // Its functions would be refused in words of the conversion.
@@ -64,6 +100,7 @@ class LowerToLLVMPass : public ad::impl::LowerToLLVMPassBase<LowerToLLVMPass> {
   void runOnOperation() override {
     if (failed(requireCode()))
       return signalPassFailure();
+    passBF16AsBits(getOperation());
     LDBG() << "converts " << llvm::range_size(getOperation().getOps<func::FuncOp>()) << " functions";
     LLVMTypeConverter converter(&getContext());
     SymbolTableCollection symbols;
