@@ -120,6 +120,17 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
+  llvm.func @k(%a: i32, %x: i32) attributes {nvvm.kernel} {
+    // expected-error @+1 {{multiplies in a shape or type that the emulator does not have: llvm.nvvm.mma.m16n8k32.row.col.f16.e4m3.e4m3.f16; of 8-bit floats it has m16n8k32 with sums of f32}}
+    %y = llvm.call_intrinsic "llvm.nvvm.mma.m16n8k32.row.col.f16.e4m3.e4m3.f16"(%a, %a, %a, %a, %a, %a, %x, %x)
+      : (i32, i32, i32, i32, i32, i32, i32, i32) -> !llvm.struct<(i32, i32)>
+    llvm.return
+  }
+}
+
+// -----
+
+gpu.module @m {
   llvm.func @k(%x: i64) attributes {nvvm.kernel} {
     // expected-error @+1 {{makes an address of the cluster's shared memory, which the emulator only gets by 'nvvm.mapa'}}
     %y = llvm.inttoptr %x : i64 to !llvm.ptr<7>

@@ -3,6 +3,7 @@
 
 import sys
 
+import ml_dtypes
 import numpy as np
 
 from emulate import constants, load, run_families, store
@@ -180,6 +181,50 @@ def matrix_products(bench):
     bench.check("mma-f64", body, fragment, "f64", a @ b, equal=lambda x, y: np.allclose(x, y, rtol=1e-14, atol=1e-14))
 
 
+BYTES = {"e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2}
+
+
+def byte_float_case(bench, name, left, right, a, b, start):
+    """One m16n8k32 of 8-bit floats, given as codes: f32 in ascending k, from the accumulators. Products are exact."""
+    wide_a, wide_b = a.view(BYTES[left]).astype(np.float32), b.view(BYTES[right]).astype(np.float32)
+    expected = start.copy()
+    with np.errstate(invalid="ignore"):
+        for k in range(32):
+            expected = (expected + np.outer(wide_a[:, k], wide_b[k])).astype(np.float32)
+    group, member = LANES // 4, LANES % 4
+    word = lambda codes: sum(code.astype(np.uint32) << np.uint32(8 * j) for j, code in enumerate(codes))  # noqa: E731
+    words = [word([a[group + (i & 1) * 8, member * 4 + j + (i >> 1) * 16] for j in range(4)]) for i in range(4)]
+    words += [word([b[member * 4 + j + i * 16, group] for j in range(4)]) for i in range(2)]
+    sums = lambda matrix: [matrix[group + (i >> 1) * 8, member * 2 + (i & 1)] for i in range(4)]  # noqa: E731
+    words += [value.view(np.uint32) for value in sums(start)]
+    body = constants(*range(0, 320, 32))
+    for i in range(10):
+        body += f"    %i{i} = llvm.add %lane, %c{32 * i} : i32\n" + load(f"w{i}", "i32" if i < 6 else "f32", f"%i{i}")
+    struct = "!llvm.struct<(f32, f32, f32, f32)>"
+    body += (f'    %d = llvm.call_intrinsic "llvm.nvvm.mma.m16n8k32.row.col.f32.{left}.{right}.f32"'
+             f"({', '.join(f'%w{i}' for i in range(10))}) : ({', '.join(['i32'] * 6 + ['f32'] * 4)}) -> {struct}\n")
+    for i in range(4):
+        body += f"    %r{i} = llvm.extractvalue %d[{i}] : {struct}\n" + store(f"%r{i}", "f32", f"%i{i}")
+    bench.check(f"mma-{left}-{right}-{name}", body, np.concatenate(words).view(np.int32), "f32",
+                np.concatenate(sums(expected)), equal=lambda x, y: np.array_equal(x, y, equal_nan=True))
+
+
+def byte_float_products(bench):
+    """All codes of both types, with ml_dtypes; one row and one column have infinities and NaN."""
+    for left in BYTES:
+        for right in BYTES:
+            rng = np.random.default_rng(len(left) + 7 * ord(right[1]) + ord(left[1]))
+            values = {kind: np.arange(256, dtype=np.uint8).view(BYTES[kind]) for kind in (left, right)}
+            finite = {kind: np.flatnonzero(np.isfinite(all_.astype(np.float32))) for kind, all_ in values.items()}
+            a = rng.permuted(np.resize(finite[left], 512)).astype(np.uint8).reshape(16, 32)
+            b = rng.permuted(np.resize(finite[right], 256)).astype(np.uint8).reshape(32, 8)
+            start = rng.normal(size=(16, 8)).astype(np.float32)
+            byte_float_case(bench, "finite", left, right, a, b, start)
+            a[3], b[:, 5] = rng.integers(0, 256, 32), rng.integers(0, 256, 32)
+            a[4, :2], b[1, 6] = (0x7F, 0xFC), 0x7E
+            byte_float_case(bench, "special", left, right, a, b, start)
+
+
 def float_bits(bench):
     special = [0x7f800000, 0xff800000, 0x7f7fffff, 1, 0x80000001, 0x00018000, 0x00008000, 0x00008001, 0x3f808000,
                0x3f818000, 0x3f808001, 0]
@@ -225,5 +270,5 @@ def atomics(bench):
 
 
 if __name__ == "__main__":
-    sys.exit(run_families("instructions", registers, warp_operations, matrix_moves, matrix_products, float_bits,
-                          atomics))
+    sys.exit(run_families("instructions", registers, warp_operations, matrix_moves, matrix_products,
+                          byte_float_products, float_bits, atomics))

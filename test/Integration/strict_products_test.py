@@ -3,7 +3,8 @@
 """Products of 8- and 16-bit floats in `strict` on the emulated GPU: random layouts and sizes, and elementwise
 operations, sums and views that read the product. Fused and unfused programs, all tiles and all chips give the same
 bits. Each product is within its bound of NumPy's, and one whose K has several blocks has the ascending order of tensor
-cores. Closes with `strict products: N run, N failed`."""
+cores. 8-bit floats have sums that are promoted to f32, as NumPy computes them. Closes with
+`strict products: N run, N failed`."""
 
 import pathlib
 import sys
@@ -20,6 +21,7 @@ from elements import tensor  # noqa: E402
 from program_text import ProgramText  # noqa: E402
 
 TYPES = ("f16", "bf16", "f8E4M3FN", "f8E5M2")
+PROMOTE = 128
 CHIPS = ("sm_80", "sm_89", "sm_90", "sm_90a", "sm_100")
 VARIANTS = {"one fusion for each operation": ["--fuse", "single"], "layers": ["--fuse", "layers"], "-O0": ["-O0"],
             "tile 64x64": ["--tile", "64x64"], "tile 128x128": ["--tile", "128x128"],
@@ -118,34 +120,88 @@ def fused_and_unfused(seed, folder):
                 yield f"seed {seed}, {label}: {name} has other bits\n{program.program()}"
 
 
+def chain_of(a, b, promote=0):
+    """The product of f32 matrices along the last axis of `a` and the one before the last of `b`, as #ad.mma defines it
+    on the emulated GPU: an ascending chain in f32, each `promote` of which is one summand of another one. Products of
+    8- and 16-bit floats are exact in f32."""
+    total = np.zeros(a.shape[:-1] + b.shape[-1:], np.float32)
+    part = total.copy()
+    for i in range(a.shape[-1]):
+        part = (part + a[..., :, i, None] * b[..., None, i, :]).astype(np.float32)
+        if promote and (i + 1) % promote == 0:
+            total, part = total + part, np.zeros_like(part)
+    return total + part
+
+
+def saved(folder, element, array, name):
+    elements.save(folder / f"{name}.npy", element, array)
+    return f"--arg={name}={folder / name}.npy"
+
+
 def ascending(element, folder):
-    """K has two blocks of the canonical order; steps of the instruction continue one chain (docs/emulator.md)."""
+    """K has two blocks of the canonical order; steps of the instruction continue one chain, or the chain of their
+    promotion (docs/emulator.md)."""
     k = 1030
     text = (f'func.func @main(%a: tensor<16x{k}x{element}> {{ad.name = "a"}}, %b: tensor<{k}x8x{element}> '
             f'{{ad.name = "b"}}) -> tensor<16x8xf32> {{\n  %0 = ad.dot %a, %b : (tensor<16x{k}x{element}>, '
             f'tensor<{k}x8x{element}>) -> tensor<16x8xf32>\n  return %0 : tensor<16x8xf32>\n}}\n')
     rng = np.random.default_rng(5)
-    arrays = {name: elements.encode(element, rng.normal(size=shape)) for name, shape in
-              (("a", (16, k)), ("b", (k, 8)))}
-    given = []
-    for name, array in arrays.items():
-        elements.save(folder / f"{name}.npy", element, array)
-        given.append(f"--arg={name}={folder / name}.npy")
+    # Products of E4M3 that are all about 1 have exact sums.
+    arrays = {name: elements.encode(element, rng.normal(size=shape) * np.exp2(rng.integers(-6, 6, shape)))
+              for name, shape in (("a", (16, k)), ("b", (k, 8)))}
+    given = [saved(folder, element, array, name) for name, array in arrays.items()]
     a, b = (elements.decode(element, array).astype(np.float32) for array in arrays.values())
-    chain = np.zeros((16, 8), np.float32)
-    for i in range(k):
-        chain = (chain + np.outer(a[:, i], b[i])).astype(np.float32)  # the products are exact
+    chain = chain_of(a, b, PROMOTE if element.startswith("f8") else 0)
     found = runner.run(text, given, [("res0", "f32")], ["--target", "gpu-sim", "--numerics", "strict"])["res0"]
     if found.tobytes() != chain.tobytes():
         yield f"{element}: strict does not have the ascending order"
     written = runner.run(text, given, [("res0", "f32")], ["--target", "gpu-sim", "--numerics", "reproducible"])["res0"]
     if written.tobytes() == chain.tobytes():
         yield f"{element}: the two orders have the same bits, so this test shows nothing"
+    if element.startswith("f8") and chain_of(a, b).tobytes() == chain.tobytes():
+        yield f"{element}: one chain has the same bits, so this test shows nothing"
+
+
+def promoted(seed, folder):
+    """8-bit floats of random types, layouts and sizes, some dynamic, with a promotion that the pass or the program
+    chooses: the bits are those of NumPy on chips with and without products of 8-bit floats."""
+    rng = np.random.default_rng(seed)
+    m, n, k = (int(rng.choice(sizes)) for sizes in (
+        (1, 5, 16, 70), (1, 8, 24, 130), (1, 7, 31, 33, 64, 127, 129, 300, 520)))
+    batch, written = int(rng.choice([0, 0, 2])), int(rng.choice([0, 32, 64, 96, 160, 256]))
+    types = [str(rng.choice(TYPES[2:])) for _ in range(2)]
+    dynamic = rng.random() < 0.3
+    given, kinds, order, wide = [], [], [], []
+    for name, free, element in (("a", m, types[0]), ("b", n, types[1])):
+        axes = [("b", batch)] * bool(batch) + ([("m", m), ("k", k)] if name == "a" else [("k", k), ("n", n)])
+        axis_order = rng.permutation(len(axes))
+        shape = [size for _, size in axes]
+        array = elements.encode(element, rng.normal(size=shape) * np.exp2(rng.integers(-6, 6, shape)))
+        wide.append(elements.decode(element, array).astype(np.float32))
+        given.append(saved(folder, element, np.ascontiguousarray(array.transpose(axis_order)), name))
+        order.append([axes[i][0] for i in axis_order])
+        kinds.append(tensor(element, ["?" if dynamic else axes[i][1] for i in axis_order]))
+    at = {axis: [names.index(axis) for names in order] for axis in ("bk" if batch else "k")}
+    pairs = " ".join(f"{what} [{at[axis][0]}] x [{at[axis][1]}]" for what, axis in (("batch", "b"), ("contract", "k"))
+                     if axis in at)
+    result = tensor("f32", ["?" if dynamic else size for size in ((batch,) if batch else ()) + (m, n)])
+    attribute = f" {{ad.mma = #ad.mma<m = 16, n = 8, k = 32, promote = {written}>}}" if written else ""
+    text = (f'func.func @main(%a: {kinds[0]} {{ad.name = "a"}}, %b: {kinds[1]} {{ad.name = "b"}}) -> {result} {{\n'
+            f"  %0 = ad.dot %a, %b {pairs}{attribute} : ({', '.join(kinds)}) -> {result}\n  return %0 : {result}\n}}\n")
+    expected = chain_of(*wide, written or PROMOTE)
+    # In `fast`, too, a kernel has the instruction that the program writes.
+    for mode in ("strict", "fast") if written else ("strict",):
+        for chip in (str(rng.choice(CHIPS[:1])), str(rng.choice(CHIPS[1:]))):
+            options = ["--target", "gpu-sim", "--numerics", mode, "--chip", chip]
+            found = runner.run(text, given, [("res0", "f32")], options)
+            if found["res0"].tobytes() != expected.tobytes():
+                yield f"seed {seed}, {mode}, {chip}: the sums are not promoted every {written or PROMOTE}\n{text}"
 
 
 def check(seed, folder):
-    """The order of one type, and a random program."""
+    """The order of one type, promoted sums, and a random program."""
     yield from ascending(TYPES[seed % len(TYPES)], folder)
+    yield from promoted(seed, folder)
     yield from fused_and_unfused(seed, folder)
 
 

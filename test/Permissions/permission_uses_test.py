@@ -8,6 +8,7 @@ include that does so is listed with its tests; a new one fails the scan. For eac
 The decisions that choose between two forms with the same bits (`CHOICES`) have both forms compared."""
 
 import functools
+import itertools
 import pathlib
 import re
 import subprocess
@@ -28,7 +29,7 @@ LISTED = {
     ("Codegen/GPU/Contraction/ContractionEmitter.cpp", "mma"): (1, ["tensor-cores sm_80", "tensor-cores sm_90a"]),
     ("Codegen/GPU/Contraction/ContractionEmitter.cpp", "narrow"): (1, ["tf32 sm_80", "tf32 sm_90a"]),
     ("Codegen/GPU/Contraction/ContractionMatch.cpp", "contract"): (1, ["tf32 sm_80", "tf32 sm_90a"]),
-    ("Codegen/GPU/Contraction/ContractionMatch.cpp", "mma"): (2, ["tensor-cores sm_80", "tensor-cores sm_90a"]),
+    ("Codegen/GPU/Contraction/ContractionMatch.cpp", "mma"): (3, ["tensor-cores sm_80", "tensor-cores sm_90a"]),
     ("Codegen/GPU/Contraction/ContractionMatch.cpp", "narrow"): (1, ["tf32 sm_80", "tf32 sm_90a"]),
     ("Codegen/GPU/EmitGPU.cpp", "mma"): (1, ["fixed instructions"]),
     ("Codegen/Kernel/Contractions.cpp", "mma"): (1, ["dot-product-instruction"]),
@@ -37,11 +38,11 @@ LISTED = {
     ("Conversion/ADToLinalg/Models/Contraction.cpp", "mma"): (5, ["dot-product-instruction", "tensor-cores sm_80"]),
     ("Dialect/AD/IR/ADDialect.cpp", "mma"): (3, ["written instructions"]),
     ("Dialect/AD/Transforms/ChooseInstructions.cpp", "contract"): (1, ["fixed instructions"]),
-    ("Dialect/AD/Transforms/ChooseInstructions.cpp", "mma"): (2, ["fixed instructions", "tensor-cores sm_80"]),
+    ("Dialect/AD/Transforms/ChooseInstructions.cpp", "mma"): (4, ["fixed instructions", "tensor-cores sm_80"]),
     ("Dialect/AD/Transforms/Fuse/Rules.cpp", "mma"): (1, ["fixed instructions"]),
     ("Dialect/AD/Transforms/SplitK.cpp", "mma"): (1, ["parts of f16"]),
     ("Dialect/AD/Transforms/SplitK.cpp", "narrow"): (1, ["parts of f32"]),
-    ("Dialect/AD/Transforms/VerifyContracts.cpp", "mma"): (2, ["written instructions"]),
+    ("Dialect/AD/Transforms/VerifyContracts.cpp", "mma"): (4, ["written instructions"]),
     ("Dialect/AD/Transforms/WidenOperands.cpp", "mma"): (1, ["operands of dot products"]),
 }
 # Lines that give a pattern its label, which permission_labels_test.py tests, and the definition of the modes.
@@ -230,8 +231,10 @@ def dot_operands(_folder):
 def fixed_instructions(_folder):
     """With `mma`, but without `contract`, the instruction of a product is fixed, and ad-fuse leaves a sum of columns
     out of its kernel; ad-emit-gpu refuses another kernel."""
-    x, y = "tensor<64x64xbf16>", "tensor<64x64xf32>"
-    for permission, fixed in (("none", False), ("reorder|contract", False), ("contract|mma", False), ("mma", True)):
+    y = "tensor<64x64xf32>"
+    for x, (permission, fixed) in itertools.product(
+            ("tensor<64x64xbf16>", "tensor<64x64xf8E4M3FN>"),
+            (("none", False), ("reorder|contract", False), ("contract|mma", False), ("mma", True))):
         allow = f"allow = #ad.allow<{permission}>, order = #ad.order<block = 512>"
         text = (f"func.func @main(%x: {x}) -> {y} {{\n  %a = ad.dot %x, %x {{{allow}}} : ({x}, {x}) -> {y}\n"
                 f"  %b = ad.dot %x, %x contract [1] x [1] {{{allow}}} : ({x}, {x}) -> {y}\n"
@@ -239,17 +242,18 @@ def fixed_instructions(_folder):
         chosen = transformed(text, "--ad-choose-instructions")
         if ("ad.mma" in chosen) != fixed:
             yield f"{permission}: {'no ' * fixed}fixed instruction"
-        if (transformed(chosen, "--ad-fuse").count("ad.fusion") == 1) == fixed:
+        if "bf16" in x and (transformed(chosen, "--ad-fuse").count("ad.fusion") == 1) == fixed:
             yield f"{permission}: the products are in {'one kernel' if fixed else 'several kernels'}"
 
 
 def written_instructions(_folder):
     """A program may write the instruction of a product, but the attribute gives no permission."""
-    x = "tensor<64x64xbf16>"
-    text = (f"func.func @main(%x: {x}) -> {x} {{\n  %r = ad.dot %x, %x {{ad.mma = #ad.mma<m = 16, n = 8, k = 16>}} : "
-            f"({x}, {x}) -> {x}\n  return %r : {x}\n}}\n")
-    for target in ("cpu", "gpu"):
-        for mode, refused in (("reproducible", True), ("strict", False)):
+    shapes = {"bf16": "k = 16", "f8E5M2": "k = 32, promote = 64"}
+    for target, (element, shape) in itertools.product(("cpu", "gpu"), shapes.items()):
+        x = f"tensor<64x64x{element}>"
+        text = (f"func.func @main(%x: {x}) -> {x} {{\n  %r = ad.dot %x, %x {{ad.mma = #ad.mma<m = 16, n = 8, {shape}>}} : "
+                f"({x}, {x}) -> {x}\n  return %r : {x}\n}}\n")
+        for mode, refused in (("reproducible", True), ("strict", False), ("fast", False)):
             done = subprocess.run([runner.binary("ad-opt"), f"--ad-to-{target}=numerics={mode}"], input=text,
                                   capture_output=True, text=True)
             said = "has ad.mma, but lacks the permission mma" in done.stderr

@@ -55,8 +55,9 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
     name), and a declaration of the same name in its place, which says how the host program launches it. Arguments are a
     pointer and the dynamic sizes of each tensor. Four kernel classes have code generators of their own, besides the
     generic one. In a contraction whose results all read it element by element, thread blocks compute tiles of the
-    result, with the operands in shared memory. A contraction of f16 or bf16 whose instruction `ad-choose-instructions`
-    has fixed uses it (`mma.sync`, with a multi-stage `cp.async` pipeline); a kernel that cannot is refused. The
+    result, with the operands in shared memory. A contraction of f16, bf16 or 8-bit floats whose instruction
+    `ad-choose-instructions` has fixed uses it (`mma.sync`, with a multi-stage `cp.async` pipeline); a kernel that
+    cannot is refused. Chips before sm_89 widen 8-bit floats to f16 while they stage them. The
     permissions `mma` and `contract` allow tensor cores for f16 and bf16 where no instruction is fixed, and `narrow`
     allows them for f32 as tf32; the report of permissions names each use. Sums of i8 are the same in any order, so
     i8 uses tensor cores without a permission. On sm_90a a kernel without a fixed instruction uses `wgmma` when both

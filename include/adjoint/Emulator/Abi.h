@@ -72,7 +72,7 @@ enum class VoteKind : uint32_t { Any, All, Ballot, Uniform };
 enum class ReduxKind : uint32_t { Add, And, Or, Xor, Min, Max, UMin, UMax, FMin, FMax };
 enum class BarrierReduction : uint32_t { None, Popc, And, Or };
 enum class FenceKind : uint32_t { Memory, ProxyAsync };
-enum class ElementKind : uint32_t { F16, BF16, TF32, S8, U8, F64, F32, S32 };
+enum class ElementKind : uint32_t { F16, BF16, TF32, S8, U8, F64, F32, S32, E4M3, E5M2 };
 /// mbarrier.test_wait, mbarrier.try_wait, and a wait without a time limit.
 enum class WaitKind : uint32_t { Test, Try, Wait };
 /// The scope in which an arrival at an mbarrier releases, or a wait acquires.

@@ -3,6 +3,7 @@
 // The pass `ad-emit-gpu`: a `gpu.func` for each kernel, and a declaration that tells the host program how to
 // launch it. This file selects the emitter of the kernel's class.
 
+#include "Contraction/ByteFloats.h"
 #include "Contraction/ContractionEmitter.h"
 #include "Elementwise/ElementwiseEmitter.h"
 #include "Generic/PartialSizes.h"
@@ -68,6 +69,8 @@ private:
     if (failed(normalizeKernel(kernel)) || failed(refusePanels(kernel)) ||
         failed(refuseOtherInstructions(kernel)))
       return failure();
+    if (target->ptxOfByteFloats.empty())
+      device::widenByteFloats(kernel);
     FailureOr<func::FuncOp> declared = emitDivided(kernel, gpuModule);
     if (succeeded(declared) && !*declared)
       declared = emitWhole(kernel, gpuModule);
@@ -276,7 +279,10 @@ private:
         remark::missed(kernel.getLoc(), remark::RemarkOpts::name("wgmma").category("ad-gpu"))
             << remark::metric("kernel", kernel.getSymName()) << remark::metric("reason", reason);
     }
-    reportClass(kernel, function) << remark::metric("instruction", device::nameOf(contraction.instruction));
+    std::string instruction = device::promotionStep(contraction.op) != 0
+                                  ? device::describeByteFloats(contraction)
+                                  : device::nameOf(contraction.instruction).str();
+    reportClass(kernel, function) << remark::metric("instruction", instruction);
     std::optional<device::ContractionTile> found = device::chooseTile(contraction, tile);
     if (!found) {
       refuseTile(kernel, contraction);

@@ -10,11 +10,11 @@ using namespace mlir::ad;
 // memory: kMinSharedBytes is what all of them have. Only sm_90a code stays on its chip, and only that chip
 // has wgmma.
 static constexpr int64_t kMinSharedBytes = 99 * 1024;
-// {name, ptx, sharedBytes, hasWgmma}
+// {name, ptx, sharedBytes, hasWgmma, ptxOfByteFloats}
 static constexpr Chip kChips[] = {
-    {"sm_80", "ptx74", kMinSharedBytes, false}, {"sm_86", "ptx74", kMinSharedBytes, false},
-    {"sm_89", "ptx78", kMinSharedBytes, false}, {"sm_90", "ptx80", kMinSharedBytes, false},
-    {"sm_90a", "ptx80", 227 * 1024, true},      {"sm_100", "ptx86", kMinSharedBytes, false},
+    {"sm_80", "ptx74", kMinSharedBytes, false, ""},      {"sm_86", "ptx74", kMinSharedBytes, false, ""},
+    {"sm_89", "ptx78", kMinSharedBytes, false, "ptx84"}, {"sm_90", "ptx80", kMinSharedBytes, false, "ptx84"},
+    {"sm_90a", "ptx80", 227 * 1024, true, "ptx84"},      {"sm_100", "ptx86", kMinSharedBytes, false, "ptx86"},
 };
 
 std::optional<Chip> ad::findChip(StringRef name) {

@@ -102,6 +102,8 @@ void addMatrices(InstructionTable &table);
 void addScalars(InstructionTable &table);
 /// Intrinsics for which the NVVM dialect has no operation.
 LogicalResult lowerIntrinsic(Lowering &l, LLVM::CallIntrinsicOp op);
+/// A call of an intrinsic for mma.sync.
+LogicalResult lowerMmaIntrinsic(Lowering &l, LLVM::CallIntrinsicOp op);
 /// Special registers, which are read from the thread's state.
 LogicalResult lowerRegister(Lowering &l, Operation *op, StringRef name);
 

@@ -108,6 +108,32 @@ static LogicalResult lowerMma(Lowering &l, NVVM::MmaOp op) {
   return success();
 }
 
+// Products of 8-bit floats, which nvvm.mma.sync does not have.
+static std::optional<ElementKind> kindOf(StringRef element) {
+  return llvm::StringSwitch<std::optional<ElementKind>>(element)
+      .Case("e4m3", ElementKind::E4M3)
+      .Case("e5m2", ElementKind::E5M2)
+      .Default(std::nullopt);
+}
+
+LogicalResult mlir::ad::emulator::lowerMmaIntrinsic(Lowering &l, LLVM::CallIntrinsicOp op) {
+  StringRef name = op.getIntrin();
+  constexpr unsigned wordsIn = 10, wordsOut = 4; // four of A, two of B, four accumulators
+  bool plain = name.consume_front("llvm.nvvm.mma.m16n8k32.row.col.f32.") && name.consume_back(".f32");
+  auto [first, second] = name.split('.');
+  auto a = kindOf(first), b = kindOf(second);
+  if (!plain || !a || !b || op.getArgs().size() != wordsIn || op->getNumResults() != 1)
+    return l.refuse("multiplies in a shape or type that the emulator does not have: " + op.getIntrin() +
+                    "; of 8-bit floats it has m16n8k32 with sums of f32");
+  Value in = l.words(wordsIn), out = l.words(wordsOut);
+  for (auto [index, value] : llvm::enumerate(op.getArgs()))
+    l.putWord(in, static_cast<unsigned>(index), value);
+  l.callAt("adsim_mma", {},
+           {in, out, l.constant(16 | 8 << 8 | 32 << 16), l.constant(packKinds(*a, *b, ElementKind::F32))});
+  l.replace(l.structFromWords(out, cast<LLVM::LLVMStructType>(op->getResult(0).getType())));
+  return success();
+}
+
 static std::optional<ElementKind> kindOf(NVVM::WGMMATypes type) {
   switch (type) {
   case NVVM::WGMMATypes::f16:

@@ -37,6 +37,8 @@ static StringRef approximationOf(StringRef intrinsic, bool &flushes) {
 LogicalResult mlir::ad::emulator::lowerIntrinsic(Lowering &l, LLVM::CallIntrinsicOp op) {
   if (op.getIntrin() == "llvm.arithmetic.fence") // LLVM's back ends of hosts implement it
     return success();
+  if (op.getIntrin().starts_with("llvm.nvvm.mma."))
+    return lowerMmaIntrinsic(l, op);
   bool flushes = false;
   StringRef function = approximationOf(op.getIntrin(), flushes);
   if (function.empty() || op.getNumResults() != 1 || op.getResult(0).getType() != l.f32)

@@ -33,6 +33,17 @@ inline float fromF16(uint16_t bits) {
   return floatFromBits(sign | (special ? magnitude | 0x7f800000 : finite));
 }
 
+/// f16 has the exponents of E5M2, and E5M2 is its upper half.
+inline float fromE5M2(uint8_t bits) { return fromF16(static_cast<uint16_t>(bits << 8)); }
+
+/// E4M3 has no infinity: only the largest magnitude is NaN.
+inline float fromE4M3(uint8_t bits) {
+  constexpr float rebias = 0x1p120f;
+  uint32_t magnitude = uint32_t(bits & 0x7f) << 20, sign = uint32_t(bits & 0x80) << 24;
+  bool nan = (bits & 0x7f) == 0x7f;
+  return floatFromBits(sign | (nan ? 0x7fc00000 : bitsOfFloat(floatFromBits(magnitude) * rebias)));
+}
+
 /// Round to nearest even; adding a power of two of the right size lets the hardware round subnormals.
 inline uint16_t toF16(float value) {
   uint32_t bits = bitsOfFloat(value), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
@@ -65,6 +76,8 @@ inline uint32_t elementBits(ElementKind kind) {
     return 16;
   case ElementKind::S8:
   case ElementKind::U8:
+  case ElementKind::E4M3:
+  case ElementKind::E5M2:
     return 8;
   case ElementKind::F64:
     return 64;
@@ -88,6 +101,10 @@ inline float factor(ElementKind kind, uint32_t bits) {
     return static_cast<uint8_t>(bits);
   case ElementKind::TF32:
     return asTF32(bits);
+  case ElementKind::E4M3:
+    return fromE4M3(static_cast<uint8_t>(bits));
+  case ElementKind::E5M2:
+    return fromE5M2(static_cast<uint8_t>(bits));
   default:
     return floatFromBits(bits);
   }

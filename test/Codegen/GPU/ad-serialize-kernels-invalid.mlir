@@ -55,3 +55,14 @@ gpu.module @kernels {
     llvm.return
   }
 }
+
+// -----
+
+gpu.module @kernels {
+  llvm.func @byte_floats(%a: i32, %sum: f32) attributes {nvvm.kernel} {
+    // expected-error@+1 {{'llvm.call_intrinsic' op multiplies 8-bit floats by an instruction that sm_80 does not have; run ad-emit-gpu for this chip}}
+    %d = llvm.call_intrinsic "llvm.nvvm.mma.m16n8k32.row.col.f32.e5m2.e5m2.f32"(%a, %a, %a, %a, %a, %a, %sum, %sum, %sum, %sum)
+      : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> !llvm.struct<(f32, f32, f32, f32)>
+    llvm.return
+  }
+}

@@ -20,6 +20,8 @@ struct Chip {
   StringLiteral ptx;   ///< the oldest PTX version that has the chip and the instructions of our kernels
   int64_t sharedBytes; ///< shared memory of a block, at most, on every GPU that can run the code
   bool hasWgmma;       ///< the code may use `wgmma`
+  /// The oldest PTX version that has `mma.sync` of 8-bit floats; empty if the chip lacks it.
+  StringLiteral ptxOfByteFloats;
 };
 /// The chip of that name, and all names in a sentence for diagnostics.
 std::optional<Chip> findChip(StringRef name);

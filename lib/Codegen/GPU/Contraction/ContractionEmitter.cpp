@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "ContractionEmitter.h"
+#include "ByteFloats.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 
 using namespace mlir;
@@ -17,9 +18,13 @@ int64_t ContractionEmitter::minBlocksPerSM() const {
   return large ? 1 : 2;
 }
 
-// Without a limit, ptxas interleaves the elements of the epilogue's vectors and uses all registers.
+// Without a limit, ptxas interleaves the elements of the epilogue's vectors and uses all registers. One block
+// of a large tile may have all of them; it needs them where it has two sets of accumulators.
 int64_t ContractionEmitter::maxRegisters() const {
-  return contraction.instruction == MathInstruction::MmaSync && tile.m > 64 ? 192 : 0;
+  constexpr int64_t ofOneSet = 192, ofTwoSets = 255;
+  if (contraction.instruction != MathInstruction::MmaSync || tile.m <= 64)
+    return 0;
+  return promotionStep(contraction.op) != 0 ? ofTwoSets : ofOneSet;
 }
 
 // Sums of integers are the same in any order, so they need no permission.
@@ -32,6 +37,9 @@ void ContractionEmitter::recordPermissions() {
     recordNumericsUse(op.getLoc(), "tf32", Permissions::narrow);
   else if (isa<FloatType>(element))
     recordNumericsUse(op.getLoc(), "tensor-cores", Permissions::mma);
+  NumericsLog *log = NumericsLog::get(op.getContext());
+  if (log && promotionStep(op) != 0)
+    log->record(op.getLoc(), "instruction", describeByteFloats(contraction));
 }
 
 LogicalResult ContractionEmitter::emitOutputs() {

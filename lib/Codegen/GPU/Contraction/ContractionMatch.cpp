@@ -43,17 +43,29 @@ static linalg::GenericOp onlyReduction(KernelOp kernel, std::string &reason) {
 }
 
 // f32 += f32(a) * f32(b), as the conversion of contractions writes it.
-static bool multipliesShort(linalg::GenericOp op) {
+static bool multipliesWidened(linalg::GenericOp op) {
   Block *body = op.getBlock();
   auto fma = body->getTerminator()->getOperand(0).getDefiningOp<math::FmaOp>();
-  Type type = body->getArgument(0).getType();
   auto widens = [&](Value value, unsigned argument) {
     auto widening = value.getDefiningOp<ConvertOp>();
-    return widening && widening.getInput() == body->getArgument(argument) &&
-           widening.getInput().getType() == type;
+    return widening && widening.getInput() == body->getArgument(argument);
   };
-  return fma && fma.getType().isF32() && (type.isBF16() || type.isF16()) && widens(fma.getA(), 0) &&
-         widens(fma.getB(), 1) && fma.getC() == body->getArgument(2);
+  return fma && fma.getType().isF32() && widens(fma.getA(), 0) && widens(fma.getB(), 1) &&
+         fma.getC() == body->getArgument(2);
+}
+
+static bool multipliesShort(linalg::GenericOp op) {
+  Type left = op.getBlock()->getArgument(0).getType(), right = op.getBlock()->getArgument(1).getType();
+  return multipliesWidened(op) && (left.isBF16() || left.isF16()) && left == right;
+}
+
+bool device::isByteFloat(Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); }
+
+// f16 stands for 8-bit floats that were widened (widenByteFloats).
+static bool multipliesByteFloats(linalg::GenericOp op) {
+  Type left = op.getBlock()->getArgument(0).getType(), right = op.getBlock()->getArgument(1).getType();
+  return multipliesWidened(op) &&
+         ((isByteFloat(left) && isByteFloat(right)) || (left.isF16() && right.isF16()));
 }
 
 // f32 += a * b of f32.
@@ -65,6 +77,11 @@ static bool multipliesFloats(linalg::GenericOp op) {
 }
 
 bool device::hasFixedInstruction(linalg::GenericOp op) { return op->hasAttrOfType<MmaAttr>(kMmaAttr); }
+
+int64_t device::promotionStep(linalg::GenericOp op) {
+  auto instruction = op->getAttrOfType<MmaAttr>(kMmaAttr);
+  return instruction ? instruction.getPromote() : 0;
+}
 
 static bool startsAtZero(linalg::GenericOp op) {
   auto fill = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
@@ -81,7 +98,7 @@ static bool mayUseTensorCores(KernelOp kernel, linalg::GenericOp op) {
   if (multipliesBytes(op))
     return true;
   if (hasFixedInstruction(op))
-    return multipliesShort(op);
+    return promotionStep(op) != 0 ? multipliesByteFloats(op) : multipliesShort(op);
   PermissionsAttr attribute = kernel.getAllowAttr();
   Permissions allow = attribute ? attribute.getValue() : Permissions::none;
   if (!bitEnumContainsAll(allow, Permissions::contract))

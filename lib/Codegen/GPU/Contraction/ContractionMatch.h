@@ -26,6 +26,9 @@ struct Contraction {
 
 /// Whether the kernel must use the instruction that the attribute of the contraction names.
 bool hasFixedInstruction(linalg::GenericOp op);
+/// After how many products the instruction's sum is added to that of all of K, in f32; 0 if it is one sum.
+int64_t promotionStep(linalg::GenericOp op);
+bool isByteFloat(Type type);
 
 /// The one contraction of the kernel, if each result of the kernel has its shape and reads it element by
 /// element; otherwise `reason` says what prevents that.

@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "MmaFragments.h"
+#include "ByteFloats.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
@@ -89,16 +90,28 @@ static NVVM::MMATypes instructionType(Type element) {
 
 SmallVector<Value> MmaFragments::multiply(ValueRange a, ValueRange b, ValueRange accumulators) {
   Type element = operandType();
-  NVVM::MMATypes type = instructionType(element);
-  auto overflow = element.isInteger() ? std::optional(NVVM::MMAIntOverflow::wrapped) : std::nullopt;
   auto result = LLVM::LLVMStructType::getLiteral(builder.getContext(),
                                                  SmallVector<Type>(kAccumulators, accumulatorType()));
-  int64_t k = kKBytes / memoryBytes(element);
-  Value next = NVVM::MmaOp::create(builder, loc, result, a, b, accumulators, ArrayRef<int64_t>{kM, kN, k},
-                                   std::nullopt, overflow, std::array{type, type},
-                                   std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
+  Value next = isByteFloat(element) ? multiplyBytes(a, b, accumulators, result) : Value();
+  if (!next) {
+    NVVM::MMATypes type = instructionType(element);
+    auto overflow = element.isInteger() ? std::optional(NVVM::MMAIntOverflow::wrapped) : std::nullopt;
+    int64_t k = kKBytes / memoryBytes(element);
+    next = NVVM::MmaOp::create(builder, loc, result, a, b, accumulators, ArrayRef<int64_t>{kM, kN, k},
+                               std::nullopt, overflow, std::array{type, type},
+                               std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
+  }
   SmallVector<Value> values;
   for (int64_t i = 0; i < kAccumulators; ++i)
     values.push_back(LLVM::ExtractValueOp::create(builder, loc, next, i));
   return values;
+}
+
+// nvvm.mma.sync does not have these types.
+Value MmaFragments::multiplyBytes(ValueRange a, ValueRange b, ValueRange accumulators, Type result) {
+  SmallVector<Value> operands(a);
+  llvm::append_range(operands, b);
+  llvm::append_range(operands, accumulators);
+  StringAttr name = builder.getStringAttr(intrinsicOfByteFloats(contraction));
+  return LLVM::CallIntrinsicOp::create(builder, loc, result, name, operands)->getResult(0);
 }

@@ -29,6 +29,7 @@ public:
 private:
   SmallVector<Value> loadMatrices(const StagedOperand &part, Value stage, Value first, int64_t k);
   SmallVector<Value> loadWords(const StagedOperand &part, Value stage, Value first, int64_t k);
+  Value multiplyBytes(ValueRange a, ValueRange b, ValueRange accumulators, Type result);
 
   SwizzledStaging &swizzled;
 };

@@ -2,6 +2,7 @@
 
 #include "TensorCoreProducts.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -18,48 +19,95 @@ TensorCoreProducts::WarpTile TensorCoreProducts::warpTile() {
 }
 
 // A loaded fragment of B holds two fragments of eight columns.
-SmallVector<Value> TensorCoreProducts::multiplyKTile(Value stage, ValueRange accumulators) {
-  const StagedOperand &operandA = staging.operands[0], &operandB = staging.operands[1];
+SmallVector<Value> TensorCoreProducts::multiplyFragments(Value stage, int64_t k, const WarpTile &part,
+                                                         ValueRange accumulators) {
+  auto load = [&](const StagedOperand &operand, Value first, int64_t size) {
+    SmallVector<SmallVector<Value>> loaded;
+    for (int64_t i = 0; i < size; i += MmaFragments::kM)
+      loaded.push_back(fragments.load(operand, stage, binary<arith::AddIOp>(first, indexConstant(i)), k));
+    return loaded;
+  };
+  auto fragmentsA = load(staging.operands[0], part.m, part.rows);
+  auto fragmentsB = load(staging.operands[1], part.n, part.columns);
+  SmallVector<Value> next(accumulators);
+  MutableArrayRef<Value> rest(next);
+  for (ArrayRef<Value> a : fragmentsA)
+    for (int64_t column = 0; column < part.columns; column += MmaFragments::kN) {
+      ArrayRef<Value> pair = fragmentsB[column / MmaFragments::kM];
+      ArrayRef<Value> b = pair.slice(column % MmaFragments::kM / MmaFragments::kN * 2, 2);
+      llvm::copy(fragments.multiply(a, b, rest.take_front(MmaFragments::kAccumulators)), rest.begin());
+      rest = rest.drop_front(MmaFragments::kAccumulators);
+    }
+  return next;
+}
+
+// With promotion, the sums of the current step come first in the accumulators, and those of the steps before
+// follow.
+SmallVector<Value> TensorCoreProducts::multiplyKTile(Value kTile, ValueRange accumulators) {
+  Value stage = binary<arith::RemUIOp>(kTile, indexConstant(tile.stages));
   WarpTile part = warpTile();
-  int64_t fragmentK = MmaFragments::kKBytes / operandA.elementBytes();
+  int64_t fragmentK = MmaFragments::kKBytes / staging.operands[0].elementBytes();
+  int64_t count = part.rows * part.columns / kWarpThreads;
   SmallVector<Value> next(accumulators);
   for (int64_t k = 0; k < tile.k; k += fragmentK) {
-    auto load = [&](const StagedOperand &operand, Value first, int64_t size) {
-      SmallVector<SmallVector<Value>> loaded;
-      for (int64_t i = 0; i < size; i += MmaFragments::kM)
-        loaded.push_back(fragments.load(operand, stage, binary<arith::AddIOp>(first, indexConstant(i)), k));
-      return loaded;
-    };
-    auto fragmentsA = load(operandA, part.m, part.rows);
-    auto fragmentsB = load(operandB, part.n, part.columns);
-    MutableArrayRef<Value> rest(next);
-    for (ArrayRef<Value> a : fragmentsA)
-      for (int64_t column = 0; column < part.columns; column += MmaFragments::kN) {
-        ArrayRef<Value> pair = fragmentsB[column / MmaFragments::kM];
-        ArrayRef<Value> b = pair.slice(column % MmaFragments::kM / MmaFragments::kN * 2, 2);
-        llvm::copy(fragments.multiply(a, b, rest.take_front(MmaFragments::kAccumulators)), rest.begin());
-        rest = rest.drop_front(MmaFragments::kAccumulators);
-      }
+    SmallVector<Value> sums = multiplyFragments(stage, k, part, ArrayRef(next).take_front(count));
+    llvm::copy(sums, next.begin());
+    next = promoteAt(kTile, k + fragmentK, next);
   }
   return next;
+}
+
+// After the products before `end` of the K tile, where a step may end: always, never, or in some of the
+// tiles.
+SmallVector<Value> TensorCoreProducts::promoteAt(Value kTile, int64_t end, ValueRange accumulators) {
+  int64_t promote = promotionStep(contraction.op);
+  if (promote == 0 || end % std::gcd(promote, tile.k) != 0)
+    return accumulators;
+  if (tile.k % promote == 0)
+    return addPromoted(accumulators);
+  Value done = binary<arith::AddIOp>(binary<arith::MulIOp>(kTile, indexConstant(tile.k)), indexConstant(end));
+  Value ends = isEqual(binary<arith::RemUIOp>(done, indexConstant(promote)), 0);
+  auto branch = scf::IfOp::create(builder, loc, accumulators.getTypes(), ends, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(builder, loc, addPromoted(accumulators));
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, loc, accumulators);
+  return branch.getResults();
+}
+
+// The next step begins at +0.
+SmallVector<Value> TensorCoreProducts::addPromoted(ValueRange accumulators) {
+  size_t count = accumulators.size() / 2;
+  SmallVector<Value> next(count, zero());
+  for (auto [sum, before] : llvm::zip_equal(accumulators.take_front(count), accumulators.drop_front(count)))
+    next.push_back(binary<arith::AddFOp>(before, sum));
+  return next;
+}
+
+Value TensorCoreProducts::zero() {
+  return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(accumulatorType()));
 }
 
 LogicalResult TensorCoreProducts::emit(const TileOrigin &origin) {
   Value kTiles = divideUp(tileMapping.sizeK(), tile.k);
   auto load = [&](Value kTile) { return swizzled.loadKTile(origin, kTile); };
   auto multiply = [&](Value kTile, ValueRange accumulators) -> FailureOr<SmallVector<Value>> {
-    return multiplyKTile(binary<arith::RemUIOp>(kTile, indexConstant(tile.stages)), accumulators);
+    return multiplyKTile(kTile, accumulators);
   };
   if (failed(pipeline.emitPrologue(kTiles, load)))
     return failure();
   WarpTile part = warpTile();
-  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(accumulatorType()));
-  SmallVector<Value> start(part.rows * part.columns / kWarpThreads, zero);
+  int64_t count = part.rows * part.columns / kWarpThreads;
+  bool promotes = promotionStep(contraction.op) != 0;
+  SmallVector<Value> start(promotes ? 2 * count : count, zero());
   FailureOr<SmallVector<Value>> accumulators = pipeline.emitMainLoop(kTiles, start, load, multiply);
   if (failed(accumulators))
     return failure();
   NVVM::CpAsyncWaitGroupOp::create(builder, loc, 0);
-  return emitEpilogue(origin, *accumulators);
+  // The last step may end with K. Another +0 changes no sum: none of them is -0.
+  SmallVector<Value> sums = promotes ? addPromoted(*accumulators) : *accumulators;
+  return emitEpilogue(origin, ArrayRef(sums).take_back(count));
 }
 
 // Each pass stores some rows of every warp, which frees their registers for the next passes.

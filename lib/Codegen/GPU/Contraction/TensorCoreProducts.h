@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Contractions by `mma.sync`: each warp has a part of the tile, whose accumulators stay in registers until
-// all K tiles are multiplied.
+// all K tiles are multiplied. Where the instruction's sums are promoted, a second set of registers has the
+// sums of the steps before.
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_TENSORCOREPRODUCTS_H
 #define ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_TENSORCOREPRODUCTS_H
@@ -31,7 +32,11 @@ private:
   };
 
   WarpTile warpTile();
-  SmallVector<Value> multiplyKTile(Value stage, ValueRange accumulators);
+  SmallVector<Value> multiplyKTile(Value kTile, ValueRange accumulators);
+  SmallVector<Value> multiplyFragments(Value stage, int64_t k, const WarpTile &part, ValueRange accumulators);
+  SmallVector<Value> promoteAt(Value kTile, int64_t end, ValueRange accumulators);
+  SmallVector<Value> addPromoted(ValueRange accumulators);
+  Value zero();
   LogicalResult emitEpilogue(const TileOrigin &origin, ValueRange accumulators);
   void stage(const StagedAccumulators &staged, const WarpTile &part, ValueRange accumulators);
 

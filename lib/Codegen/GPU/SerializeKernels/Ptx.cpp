@@ -31,7 +31,7 @@ static constexpr llvm::StringLiteral
     passPipeline("function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,"
                  "loop-mssa(licm),early-cse<memssa>)");
 
-static std::unique_ptr<llvm::TargetMachine> createMachine(const Chip &chip) {
+static std::unique_ptr<llvm::TargetMachine> createMachine(const Chip &chip, StringRef ptx) {
   static const bool initialized = [] {
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
@@ -49,7 +49,7 @@ static std::unique_ptr<llvm::TargetMachine> createMachine(const Chip &chip) {
   // Only ad.fma is an FMA.
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   return std::unique_ptr<llvm::TargetMachine>(
-      target->createTargetMachine(triple, chip.name, ("+" + chip.ptx).str(), options, llvm::Reloc::PIC_,
+      target->createTargetMachine(triple, chip.name, ("+" + ptx).str(), options, llvm::Reloc::PIC_,
                                   llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
 }
 
@@ -113,8 +113,27 @@ static LogicalResult checkSymbols(::mlir::gpu::GPUModuleOp kernels) {
   return success();
 }
 
-FailureOr<std::string> ad::emitPtx(::mlir::gpu::GPUModuleOp kernels, const Chip &chip) {
-  std::unique_ptr<llvm::TargetMachine> machine = createMachine(chip);
+static bool multipliesByteFloats(LLVM::CallIntrinsicOp call) {
+  StringRef name = call.getIntrin();
+  return name.starts_with("llvm.nvvm.mma.m16n8k32.row.col.f32.e");
+}
+
+FailureOr<StringRef> ad::ptxVersionFor(::mlir::gpu::GPUModuleOp kernels, const Chip &chip) {
+  StringRef version = chip.ptx;
+  WalkResult result = kernels.walk([&](LLVM::CallIntrinsicOp call) -> WalkResult {
+    if (!multipliesByteFloats(call))
+      return WalkResult::advance();
+    version = chip.ptxOfByteFloats;
+    if (version.empty())
+      return call.emitOpError("multiplies 8-bit floats by an instruction that ")
+             << chip.name << " does not have; run ad-emit-gpu for this chip";
+    return WalkResult::advance();
+  });
+  return result.wasInterrupted() ? FailureOr<StringRef>(failure()) : version;
+}
+
+FailureOr<std::string> ad::emitPtx(::mlir::gpu::GPUModuleOp kernels, const Chip &chip, StringRef version) {
+  std::unique_ptr<llvm::TargetMachine> machine = createMachine(chip, version);
   if (!machine)
     return kernels.emitError("this build of LLVM has no code generator for NVPTX");
   if (failed(checkSymbols(kernels)))

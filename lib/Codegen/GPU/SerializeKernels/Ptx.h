@@ -10,8 +10,11 @@
 
 namespace mlir::ad {
 
-/// The PTX of the kernels; fails after a diagnostic.
-FailureOr<std::string> emitPtx(::mlir::gpu::GPUModuleOp kernels, const Chip &chip);
+/// The oldest PTX version of the chip that has the instructions of the kernels; fails after a diagnostic.
+FailureOr<StringRef> ptxVersionFor(::mlir::gpu::GPUModuleOp kernels, const Chip &chip);
+
+/// The PTX of the kernels, in a version; fails after a diagnostic.
+FailureOr<std::string> emitPtx(::mlir::gpu::GPUModuleOp kernels, const Chip &chip, StringRef version);
 
 } // namespace mlir::ad
 

@@ -73,7 +73,10 @@ private:
   }
 
   LogicalResult serialize(::mlir::gpu::GPUModuleOp kernels, const Chip &known) {
-    FailureOr<std::string> code = emitPtx(kernels, known);
+    FailureOr<StringRef> version = ptxVersionFor(kernels, known);
+    if (failed(version))
+      return failure();
+    FailureOr<std::string> code = emitPtx(kernels, known, *version);
     if (succeeded(code) && format == "bin")
       code = assemble(kernels, *code, known.name);
     else if (succeeded(code) && format == "fatbin")
@@ -82,10 +85,10 @@ private:
     if (failed(code))
       return failure();
     LDBG() << "@" << kernels.getName() << ": " << code->size() << " bytes of " << format << " for "
-           << known.name << " from PTX " << known.ptx;
+           << known.name << " from PTX " << *version;
     OpBuilder builder(kernels);
     auto target = NVVM::NVVMTargetAttr::get(&getContext(), /*optLevel=*/2, "nvptx64-nvidia-cuda", known.name,
-                                            ("+" + known.ptx).str());
+                                            ("+" + *version).str());
     auto object =
         ::mlir::gpu::ObjectAttr::get(target, formats.find(format)->second, builder.getStringAttr(*code));
     ::mlir::gpu::BinaryOp::create(builder, kernels.getLoc(), kernels.getName(), /*offloadingHandler=*/nullptr,

@@ -207,11 +207,18 @@ LogicalResult OrderAttr::verify(function_ref<InFlightDiagnostic()> emitError, in
   return success();
 }
 
-LogicalResult MmaAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t m, int64_t n, int64_t k) {
-  if (m == kM && n == kN && k == kK)
-    return success();
-  return emitError() << "expected the instruction m = " << kM << ", n = " << kN << ", k = " << kK
-                     << ", but got m = " << m << ", n = " << n << ", k = " << k;
+// Of 16-bit floats, and of 8-bit floats.
+LogicalResult MmaAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t m, int64_t n, int64_t k,
+                              int64_t promote) {
+  if (m != kM || n != kN || (k != kShortK && k != kByteK))
+    return emitError() << "expected the instruction m = " << kM << ", n = " << kN << ", k = " << kShortK
+                       << " or k = " << kByteK << ", but got m = " << m << ", n = " << n << ", k = " << k;
+  if (k == kShortK && promote != 0)
+    return emitError() << "expected promote with k = " << kByteK << " only";
+  if (k == kByteK && (promote <= 0 || promote % kByteK != 0))
+    return emitError() << "expected promote to be a positive multiple of k = " << kByteK << ", but got "
+                       << promote;
+  return success();
 }
 
 OrderAttr OrderAttr::canonicalLanes(MLIRContext *context) { return OrderAttr::get(context, 64, 4096); }

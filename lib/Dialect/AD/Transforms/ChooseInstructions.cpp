@@ -71,12 +71,19 @@ static void reportNone(Operation *op, StringRef reason) {
       << remark::metric("operation", op->getName().getStringRef()) << remark::metric("reason", reason);
 }
 
+static bool mayChooseOrder(Operation *op) {
+  return bitEnumContainsAll(cast<NumericsOpInterface>(op).getPermissions(), Permissions::contract);
+}
+
+static bool mayUseTensorCores(Operation *op) {
+  return bitEnumContainsAll(cast<NumericsOpInterface>(op).getPermissions(), Permissions::mma);
+}
+
 static void choose(Operation *op) {
   Type element = elementOf(op->getOperand(0));
-  Permissions allow = cast<NumericsOpInterface>(op).getPermissions();
-  if (isa<IntegerType>(element) || bitEnumContainsAll(allow, Permissions::contract))
+  if (isa<IntegerType>(element) || mayChooseOrder(op))
     return; // the kernel chooses
-  bool permitted = bitEnumContainsAll(allow, Permissions::mma);
+  bool permitted = mayUseTensorCores(op);
   StringRef reason = whyNoTensorCores(op);
   if (!reason.empty() && permitted && isNarrow(op))
     if (NumericsLog *log = NumericsLog::get(op->getContext()))
@@ -85,23 +92,32 @@ static void choose(Operation *op) {
     reason = "it lacks the permission mma";
   if (!reason.empty())
     return reportNone(op, reason);
-  auto instruction = MmaAttr::ofShortFloats(op->getContext());
+  auto written = op->getAttrOfType<MmaAttr>(kMmaAttr); // the program may write how often sums are promoted
+  auto instruction = written                 ? written
+                     : isFloatOf(element, 8) ? MmaAttr::ofByteFloats(op->getContext())
+                                             : MmaAttr::ofShortFloats(op->getContext());
   op->setAttr(kMmaAttr, instruction);
   std::string shape =
       llvm::formatv("mma.sync.m{0}n{1}k{2}", instruction.getM(), instruction.getN(), instruction.getK());
-  LDBG() << op->getName() << " has the instruction " << shape;
-  remark::passed(op->getLoc(), remark::RemarkOpts::name("tensor-cores").category("ad-gpu"))
-      << remark::metric("operation", op->getName().getStringRef()) << remark::metric("instruction", shape);
+  LDBG() << op->getName() << " has the instruction " << shape << ", promoted every "
+         << instruction.getPromote();
+  auto remark = remark::passed(op->getLoc(), remark::RemarkOpts::name("tensor-cores").category("ad-gpu"));
+  remark << remark::metric("operation", op->getName().getStringRef()) << remark::metric("instruction", shape);
+  if (instruction.getPromote() != 0)
+    remark << remark::metric("promote", instruction.getPromote());
 }
 
 namespace {
-/// f16 has all values of the 8-bit floats, so the products and their sum stay the same.
+/// Where kernels choose the instruction, or have none. f16 has all values of the 8-bit floats, so the
+/// products and their sum stay the same.
 template <typename OpTy> struct WidenBytes : NumericsPattern<OpTy> {
   WidenBytes(MLIRContext *context) : NumericsPattern<OpTy>(context, "widen-bytes") {}
 
   LogicalResult match(OpTy op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
     if (!isFloatOf(elementOf(op.getLhs()), 8))
       return rewriter.notifyMatchFailure(op, "expected operands of 8-bit floats");
+    if (op->hasAttr(kMmaAttr) || (mayUseTensorCores(op) && !mayChooseOrder(op)))
+      return rewriter.notifyMatchFailure(op, "expected a kernel that may choose its instruction");
     if (StringRef reason = whyNoTensorCores(op); !reason.empty())
       return rewriter.notifyMatchFailure(op, [&](Diagnostic &note) { note << reason; });
     return success();

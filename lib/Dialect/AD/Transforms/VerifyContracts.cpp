@@ -56,6 +56,28 @@ static LogicalResult checkBroadcasts(Operation *op, SizeAnalysis &sizes) {
   return success();
 }
 
+// The instruction that the program writes on a product.
+static LogicalResult checkInstruction(Operation *op, Permissions allow) {
+  auto given = op->getAttrOfType<MmaAttr>(kMmaAttr);
+  if (!given)
+    return success();
+  if (!bitEnumContainsAll(allow, Permissions::mma))
+    return op->emitOpError("has ") << kMmaAttr
+                                   << ", but lacks the permission mma; give it, or leave the choice "
+                                   << "to --ad-choose-instructions";
+  bool bytes = llvm::all_of(op->getOperands().take_front(2), [](Value operand) {
+    Type element = getElementTypeOrSelf(operand.getType());
+    return isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8;
+  });
+  MmaAttr usual = bytes ? MmaAttr::ofByteFloats(op->getContext()) : MmaAttr::ofShortFloats(op->getContext());
+  if (bytes != (given.getPromote() != 0))
+    return op->emitOpError("has ") << kMmaAttr << " = " << given << ", expected " << usual
+                                   << (bytes ? ", or another promote, for 8-bit floats"
+                                             : " for these operands")
+                                   << "; or leave the choice to --ad-choose-instructions";
+  return success();
+}
+
 static LogicalResult checkNumerics(Operation *op, SizeAnalysis &sizes) {
   if (op->hasAttr(kNamedKernelAttr))
     return op->emitOpError("has ") << kNamedKernelAttr << ", which means nothing from here on; run "
@@ -67,10 +89,8 @@ static LogicalResult checkNumerics(Operation *op, SizeAnalysis &sizes) {
     return success();
   if (!numerics.hasPermissions())
     return op->emitOpError("has no permissions; run --ad-to-cpu-frontend first, or --ad-set-numerics alone");
-  if (op->hasAttr(kMmaAttr) && !bitEnumContainsAll(numerics.getPermissions(), Permissions::mma))
-    return op->emitOpError("has ") << kMmaAttr
-                                   << ", but lacks the permission mma; give it, or leave the choice "
-                                   << "to --ad-choose-instructions";
+  if (failed(checkInstruction(op, numerics.getPermissions())))
+    return failure();
   if (numerics.getCanonicalOrder() && !numerics.getSummationOrder())
     return op->emitOpError(
         "has no summation order; run --ad-to-cpu-frontend first, or --ad-set-numerics alone");

@@ -19,8 +19,12 @@ REGISTERS = 128  # of a thread: two blocks of 256 threads fit side by side
 OF_LARGE_TILES = 168  # of contractions, one block of which takes a large tile of the result
 OF_SUM_TILES = 255  # of those that threads multiply and add; one block of 256 threads may have so many
 OF_WARP_TILES = 192  # of those on the tensor cores of warps, with what belongs to an element
+OF_PROMOTED_SUMS = 255  # of those with two sets of accumulators; one block of 256 threads may have so many
 # ptxas keeps a register in memory over calls of its own function for 64-bit divisions.
 SPILLS = {"f64": 16, "classes-f64": 16}  # bytes, else none
+# Where ptxas makes a product of 8-bit floats from conversions and products of f16, the K loop has no register left
+# over for what the epilogue needs: it is in memory meanwhile, once for each tile.
+SPILLS_OF_BYTES = {"sm_90": 80, "sm_90a": 80, "sm_100": 112}
 FLOATS = ["f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2"]
 INTEGERS = ["i8", "i32", "i64"]
 PROGRAMS = ["unary-functions", "layer-norm", "cross-entropy", "sums-with-transposes", "fusion-convexity",
@@ -62,14 +66,14 @@ OF_CLUSTERS = [".reqnctapercluster 2, 1, 1", ".multicast::cluster", "mapa.shared
 OF_WARPS = ["mma.sync", "cp.async.cg", "ldmatrix"]
 
 
-def of_products(element, products=None):
+def of_products(element, products=None, other=None):
     """Contractions with what belongs to their elements, for each tile and each order of the operands' axes."""
-    text = ""
+    text, other = "", other or element
     for number, (rows, columns, size_k) in enumerate(products or PRODUCTS):
         c, r = f"tensor<{rows}x{columns}x{element}>", f"tensor<{columns}x{element}>"
         for left, a in ((1, f"{rows}x{size_k}"), (0, f"{size_k}x{rows}")):
             for right, b in ((0, f"{size_k}x{columns}"), (1, f"{columns}x{size_k}")):
-                a_type, b_type = f"tensor<{a}x{element}>", f"tensor<{b}x{element}>"
+                a_type, b_type = f"tensor<{a}x{element}>", f"tensor<{b}x{other}>"
                 text += f"""func.func @f{number}{left}{right}(%a: {a_type}, %b: {b_type}, %r: {r}) -> {c} {{
   %0 = ad.dot %a, %b batch [] x [] contract [{left}] x [{right}] : ({a_type}, {b_type}) -> {c}
   {f"%1 = ad.add %0, %r : {c}, {r}" if "?" not in c else ""}
@@ -169,6 +173,19 @@ NVDISASM = pathlib.Path(sysconfig.get_path("purelib")) / "nvidia" / "cu13" / "bi
 FENCES = re.compile(r"MEMBAR\.(?!ALL\.CTA)\S*|ERRBAR|CCTL\.IVALL")
 
 
+BYTES = {"f8E4M3FN": "e4m3", "f8E5M2": "e5m2"}
+
+
+def byte_floats_missed(stem, chip, kernels):
+    """Kernels of 8-bit floats without the instruction of their chip and types, or with another one."""
+    types = ".".join(BYTES[element] for element in stem.split("-")[1:])
+    own = f"m16n8k32.row.col.f32.{types}.f32" if chip not in ("sm_80", "sm_86") else "m16n8k16.row.col.f32.f16.f16.f32"
+    for name, kernel in kernels.items():
+        found = set(re.findall(r"mma\.sync\.aligned\.(\S+)", kernel))
+        if found != {own}:
+            yield f"{name} with {found or 'no products'}, expected {own}"
+
+
 def successors(lines, labels, number):
     """The numbers of the lines that may follow one."""
     line = lines[number]
@@ -219,7 +236,8 @@ def complaints(ptxas, path, chip):
     text = done.stdout + done.stderr
     wrong = [line for line in text.splitlines() if re.search(r"error|fatal|warning|C75\d\d", line)]
     spills = max(map(int, re.findall(r"(\d+) bytes spill", text)), default=0)
-    if spills > SPILLS.get(path.stem, 0):
+    of_bytes = path.stem.startswith("bytes")
+    if spills > (SPILLS_OF_BYTES.get(chip, 0) if of_bytes else SPILLS.get(path.stem, 0)):
         wrong.append(f"{spills} bytes of spilled registers")
     used = re.findall(r"Compiling entry function '(\w+)'.*?Used (\d+) registers", text, re.S)
     registers = [int(n) for _, n in used]
@@ -230,6 +248,8 @@ def complaints(ptxas, path, chip):
     by_warpgroups = {name for name, text in kernels.items() if OF_WARPGROUPS[0] in text}
     if path.stem.startswith("products"):
         wrong += instructions_missed(path.stem, chip, kernels, by_warpgroups)
+    if of_bytes:
+        wrong += byte_floats_missed(path.stem, chip, kernels)
     if cubin != "/dev/null" and not done.returncode:
         in_loops, fences = checked_code(cubin)
         wrong += in_loops
@@ -241,6 +261,8 @@ def complaints(ptxas, path, chip):
             most = OF_WARP_TILES
         if path.stem.startswith("in-order"):
             most = OF_SUM_TILES
+        if of_bytes:
+            most = OF_PROMOTED_SUMS
         if int(n) > most:
             wrong.append(f"{n} registers of {kernel}, expected at most {most}")
     return wrong, (max(registers, default=0), max(stack, default=0)), len(registers)
@@ -259,6 +281,9 @@ def main():
         for element in ("f32", "bf16"):
             paths.append(pathlib.Path(name) / f"in-order-{element}.mlir")
             paths[-1].write_text(of_products(element, OF_SUMS_IN_ORDER))
+        for left, right, products in (("f8E5M2", "f8E4M3FN", PRODUCTS[:1]), ("f8E4M3FN", "f8E4M3FN", PRODUCTS[2:3])):
+            paths.append(pathlib.Path(name) / f"bytes-{left}-{right}.mlir")
+            paths[-1].write_text(of_products(left, products, right))
         for stem, element in (("products-unknown", "bf16"), ("unknown-f32", "f32"), ("unknown-f64", "f64")):
             paths.append(pathlib.Path(name) / f"{stem}.mlir")
             paths[-1].write_text(of_products(element, OF_UNKNOWN_SIZES))

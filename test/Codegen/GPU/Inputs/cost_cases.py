@@ -185,6 +185,8 @@ def contractions():
     yield Case("products-strict", product(*SQUARE, 4096, "bf16"))
     yield Case("products-bf16", product(*SQUARE, 4096, "bf16"), "fast")
     yield Case("products-small", product(1024, 1024, 1024, "bf16"), "fast")
+    yield Case("products-f8", product(*SQUARE, 4096, "f8E4M3FN", "nt", "f32"))
+    yield Case("products-f8-nn", product(*SQUARE, 4096, "f8E4M3FN", "nn", "f32"))
     yield Case("products-tf32", product(*SQUARE, 4096, "f32", "nt"), "fast,narrow")
     yield Case("products-tf32-nn", product(*SQUARE, 4096, "f32"), "fast,narrow")
     yield Case("products-i8", product(*SQUARE, 4096, "i8", "nt", "i32"))

@@ -156,9 +156,33 @@ func.func @order_block() attributes {test.order = #ad.order<block = 0>} {
 // -----
 
 func.func @instruction_shape(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
-  // expected-error @+1 {{expected the instruction m = 16, n = 8, k = 16, but got m = 16, n = 8, k = 8}}
+  // expected-error @+1 {{expected the instruction m = 16, n = 8, k = 16 or k = 32, but got m = 16, n = 8, k = 8}}
   %y = ad.dot %x, %x {ad.mma = #ad.mma<m = 16, n = 8, k = 8>} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
   return %y : tensor<16x16xf16>
+}
+
+// -----
+
+func.func @instruction_promotes_without_need(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
+  // expected-error @+1 {{expected promote with k = 32 only}}
+  %y = ad.dot %x, %x {ad.mma = #ad.mma<m = 16, n = 8, k = 16, promote = 128>} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
+  return %y : tensor<16x16xf16>
+}
+
+// -----
+
+func.func @instruction_without_promotion(%x: tensor<16x16xf8E5M2>) -> tensor<16x16xf32> {
+  // expected-error @+1 {{expected promote to be a positive multiple of k = 32, but got 0}}
+  %y = ad.dot %x, %x {ad.mma = #ad.mma<m = 16, n = 8, k = 32>} : (tensor<16x16xf8E5M2>, tensor<16x16xf8E5M2>) -> tensor<16x16xf32>
+  return %y : tensor<16x16xf32>
+}
+
+// -----
+
+func.func @instruction_promotes_within_a_step(%x: tensor<16x16xf8E5M2>) -> tensor<16x16xf32> {
+  // expected-error @+1 {{expected promote to be a positive multiple of k = 32, but got 48}}
+  %y = ad.dot %x, %x {ad.mma = #ad.mma<m = 16, n = 8, k = 32, promote = 48>} : (tensor<16x16xf8E5M2>, tensor<16x16xf8E5M2>) -> tensor<16x16xf32>
+  return %y : tensor<16x16xf32>
 }
 
 // -----

@@ -2,12 +2,11 @@
 //
 // RUN: ad-opt %s --ad-set-numerics=numerics=strict --ad-choose-instructions --remarks-filter=ad-gpu 2> %t.strict | FileCheck %s
 // RUN: FileCheck %s --check-prefix=WHY < %t.strict
-// RUN: ad-opt %s --ad-set-numerics=numerics=reproducible --ad-choose-instructions --remarks-filter=ad-gpu 2> %t.exact | FileCheck %s --check-prefix=NONE
+// RUN: ad-opt %s --ad-set-numerics=numerics=reproducible --ad-choose-instructions --remarks-filter=ad-gpu 2> %t.exact | FileCheck %s --check-prefix=NONE --implicit-check-not='k = 16' --implicit-check-not='promote = 128'
 // RUN: FileCheck %s --check-prefix=LACKS < %t.exact
-// RUN: ad-opt %s --ad-set-numerics=numerics=fast --ad-choose-instructions | FileCheck %s --check-prefix=NONE
+// RUN: ad-opt %s --ad-set-numerics=numerics=fast --ad-choose-instructions | FileCheck %s --check-prefixes=NONE,WRITTEN --implicit-check-not='k = 16' --implicit-check-not='promote = 128'
 // RUN: ad-opt %s --ad-set-numerics=numerics=strict --ad-choose-instructions --ad-fuse | FileCheck %s --check-prefix=FUSED
 
-// NONE-NOT: ad.mma
 // LACKS: no-tensor-cores {{.*}}reason="it lacks the permission mma"
 
 // CHECK-LABEL: @halves
@@ -22,22 +21,39 @@ func.func @halves(%x: tensor<2x5x40xf16>, %w: tensor<40x7xf16>) -> tensor<2x5x7x
   return %y : tensor<2x5x7xf16>
 }
 
-// Bytes are cast to f16, and the f32 accumulator is rounded once.
+// The instruction of 8-bit floats has sums that are promoted. Without one, they are cast to f16, and the f32 accumulator
+// is rounded once.
 // CHECK-LABEL: @bytes
+// NONE-LABEL: @bytes
+// WHY-DAG: tensor-cores {{.*}}instruction=mma.sync.m16n8k32, operation=ad.dot, promote=128
 func.func @bytes(%x: tensor<4x64xf8E4M3FN>, %w: tensor<64x16xf8E5M2>) -> tensor<4x16xf8E5M2> {
-  // CHECK-DAG: %[[X:.+]] = ad.cast %arg0 {{.*}} -> tensor<4x64xf16>
-  // CHECK-DAG: %[[W:.+]] = ad.cast %arg1 {{.*}} -> tensor<64x16xf16>
-  // CHECK: %[[Y:.+]] = ad.dot %[[X]], %[[W]] {{.*}}ad.mma = {{.*}} -> tensor<4x16xf32>
-  // CHECK-NEXT: ad.cast %[[Y]] {{.*}} -> tensor<4x16xf8E5M2>
+  // CHECK-NEXT: ad.dot %arg0, %arg1 {{.*}}ad.mma = #ad.mma<m = 16, n = 8, k = 32, promote = 128>{{.*}} -> tensor<4x16xf8E5M2>
+  // NONE-DAG: %[[X:.+]] = ad.cast %arg0 {{.*}} -> tensor<4x64xf16>
+  // NONE-DAG: %[[W:.+]] = ad.cast %arg1 {{.*}} -> tensor<64x16xf16>
+  // NONE: %[[Y:.+]] = ad.dot %[[X]], %[[W]] {{.*}} -> tensor<4x16xf32>
+  // NONE-NEXT: ad.cast %[[Y]] {{.*}} -> tensor<4x16xf8E5M2>
   %y = ad.dot %x, %w : (tensor<4x64xf8E4M3FN>, tensor<64x16xf8E5M2>) -> tensor<4x16xf8E5M2>
   return %y : tensor<4x16xf8E5M2>
 }
 
 // CHECK-LABEL: @bias
+// NONE-LABEL: @bias
 func.func @bias(%x: tensor<4x64xf8E5M2>, %w: tensor<16x64xf8E5M2>, %b: tensor<16xf8E5M2>) -> tensor<4x16xf8E5M2> {
-  // CHECK: ad.gemm {{.*}}ad.mma = {{.*}}(tensor<4x64xf16>, tensor<16x64xf16>, tensor<16xf16>) -> tensor<4x16xf32>
+  // CHECK-NEXT: ad.gemm %arg0, %arg1, %arg2 {{.*}}ad.mma = #ad.mma<m = 16, n = 8, k = 32, promote = 128>
+  // NONE: ad.gemm {{.*}}(tensor<4x64xf16>, tensor<16x64xf16>, tensor<16xf16>) -> tensor<4x16xf32>
   %y = ad.gemm %x, %w, %b {transB} : (tensor<4x64xf8E5M2>, tensor<16x64xf8E5M2>, tensor<16xf8E5M2>) -> tensor<4x16xf8E5M2>
   return %y : tensor<4x16xf8E5M2>
+}
+
+// A program may write how often the sums are promoted.
+// CHECK-LABEL: @written
+// WRITTEN-LABEL: @written
+func.func @written(%x: tensor<4x64xf8E5M2>, %w: tensor<64x16xf8E5M2>) -> tensor<4x16xf32> {
+  // CHECK-NEXT: ad.dot %arg0, %arg1 {{.*}}promote = 64>
+  // WRITTEN-NEXT: ad.dot %arg0, %arg1 {{.*}}promote = 64>
+  %y = ad.dot %x, %w {ad.mma = #ad.mma<m = 16, n = 8, k = 32, promote = 64>}
+      : (tensor<4x64xf8E5M2>, tensor<64x16xf8E5M2>) -> tensor<4x16xf32>
+  return %y : tensor<4x16xf32>
 }
 
 // CHECK-LABEL: @none

@@ -62,20 +62,31 @@ def AD_MmaAttr : AD_Attr<"Mma", "mma"> {
   let summary = "the tensor core instruction of a contraction";
   let description = [{
     The contraction uses `mma.sync` of this shape, in f32: its sums are ascending in steps of `k` products from +0,
-    and within a step they have the order of the instruction. A step is padded with zeros. The attribute is `ad.mma`
-    of an ad.dot or ad.gemm, or of its linalg.generic. Every kernel with the operation has to compute this order, and
-    the operation needs the permission `mma`. The unit attribute as `ad.mma` of a linalg.generic leaves the
-    instruction to the kernel.
+    and within a step they have the order of the instruction. With `promote`, which is a multiple of `k`, each sum of
+    that many products is such a chain of its own from +0, and one addition of f32 adds it to the sum of those before
+    it, which starts from +0 too. The last step is padded with zeros. The attribute is `ad.mma` of an ad.dot or ad.gemm,
+    or of its linalg.generic. Every kernel with the operation has to compute this order, and the operation needs the
+    permission `mma`. The unit attribute as `ad.mma` of a linalg.generic leaves the instruction to the kernel.
 
-    The only shape is that of f16 and bf16, `#ad.mma<m = 16, n = 8, k = 16>`.
+    There are two forms. f16 and bf16 have `#ad.mma<m = 16, n = 8, k = 16>`. Two operands of 8-bit floats have
+    `#ad.mma<m = 16, n = 8, k = 32, promote = 128>`, or another multiple of 32; chips before sm_89, which lack this
+    instruction, widen the operands to f16, which is exact, and use two instructions of 16 products for each step.
   }];
-  let parameters = (ins "int64_t":$m, "int64_t":$n, "int64_t":$k);
+  let parameters = (ins "int64_t":$m, "int64_t":$n, "int64_t":$k,
+                        DefaultValuedParameter<"int64_t", "0">:$promote);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// mma.sync of f16 and bf16 that accumulates in f32 (PTX ISA). Every chip of Chips.h has it.
-    static constexpr int64_t kM = 16, kN = 8, kK = 16;
-    static MmaAttr ofShortFloats(::mlir::MLIRContext *context) { return get(context, kM, kN, kK); }
+    /// mma.sync of f16 and bf16, and of 8-bit floats, that accumulate in f32 (PTX ISA). Every chip of Chips.h has
+    /// the first one.
+    static constexpr int64_t kM = 16, kN = 8, kShortK = 16, kByteK = 32;
+    /// Products of 8-bit floats in one sum of tensor cores: four instructions, as DeepSeek-V3 chose for the sums of
+    /// Hopper's instructions, which keep fewer bits than f32 (arXiv 2412.19437).
+    static constexpr int64_t kPromote = 128;
+    static MmaAttr ofShortFloats(::mlir::MLIRContext *context) { return get(context, kM, kN, kShortK, 0); }
+    static MmaAttr ofByteFloats(::mlir::MLIRContext *context) {
+      return get(context, kM, kN, kByteK, kPromote);
+    }
   }];
 }
 

@@ -38,7 +38,8 @@ void populateContractionPatterns(RewritePatternSet &patterns);
 /// none).
 void populateSplitKPatterns(RewritePatternSet &patterns, int64_t blocks);
 
-/// Bit-exact: contractions of 8-bit floats that tensor cores can compute, by contractions of casts to f16.
+/// Bit-exact: contractions of 8-bit floats that tensor cores can compute, by contractions of casts to f16,
+/// where no instruction is fixed.
 void populateInstructionPatterns(RewritePatternSet &patterns);
 
 /// Bit-exact: contractions of narrow operands by contractions of casts. With `dotProducts`, the CPU has
