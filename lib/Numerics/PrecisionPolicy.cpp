@@ -3,6 +3,7 @@
 // Policies of mixed precision as files in YAML.
 
 #include "adjoint/Numerics/PrecisionPolicy.h"
+#include "PolicyText.h"
 #include "adjoint/Numerics/BuiltinPolicies.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -161,6 +162,8 @@ template <> struct MappingTraits<PrecisionPolicy> {
 };
 } // namespace llvm::yaml
 
+static constexpr char keyList[] = ", expected compute, gradient, result, always, follow, never or default";
+
 // The first problem, as FILE:LINE:COLUMN: what is wrong. A problem of the whole file has no position.
 static void keepProblem(const llvm::SMDiagnostic &diagnostic, void *problem) {
   auto &text = *static_cast<std::string *>(problem);
@@ -169,13 +172,18 @@ static void keepProblem(const llvm::SMDiagnostic &diagnostic, void *problem) {
   if (diagnostic.getLineNo() > 0)
     text = std::to_string(diagnostic.getLineNo()) + ":" + std::to_string(diagnostic.getColumnNo() + 1) + ": ";
   text += diagnostic.getMessage();
+  if (diagnostic.getMessage().starts_with("unknown key"))
+    text += keyList;
 }
 
 llvm::Expected<PrecisionPolicy> mlir::ad::numerics::parsePolicy(StringRef text, StringRef file) {
-  std::string problem;
+  PolicyText examined = examinePolicy(text);
+  std::string problem = std::move(examined.problem);
   llvm::yaml::Input input(text, nullptr, keepProblem, &problem);
   PrecisionPolicy policy;
   policy.name = file.str();
+  for (const auto &[name, place] : examined.places)
+    policy.places[name] = (file + ":" + place).str();
   input >> policy;
   if (problem.empty() && policy.compute.empty()) // an empty file, about which YAML says nothing
     problem = "1:1: missing required key 'compute'";

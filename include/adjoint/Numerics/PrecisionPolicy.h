@@ -7,6 +7,7 @@
 #define ADJOINT_NUMERICS_PRECISIONPOLICY_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
@@ -27,6 +28,7 @@ struct PrecisionPolicy {
   std::string result;   ///< of contractions in `always`: the same type or f32; a wider type for 8 bits
   std::vector<std::string> always, follow, never;   ///< names of operations, those of `ad` without the prefix
   PrecisionRule defaultRule = PrecisionRule::never; ///< of operations that no list has
+  llvm::StringMap<std::string> places = {};         ///< of names in lists of a file, as FILE:LINE:COLUMN
 
   llvm::ArrayRef<std::string> operationsOf(PrecisionRule rule) const;
   /// The rule of the list that has the operation; `name` is as in the lists.

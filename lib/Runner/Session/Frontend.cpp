@@ -7,6 +7,7 @@
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/Transforms/MissingKernels.h"
 #include "adjoint/Dialect/AD/Transforms/NamedKernels.h"
+#include "adjoint/Dialect/AD/Transforms/PolicyNames.h"
 #include "adjoint/Numerics/PrecisionPolicy.h"
 #include "adjoint/Runner/Session/Compile.h"
 #include "adjoint/Runtime/Cuda/CudaDevice.h"
@@ -203,11 +204,15 @@ void LoadedProgram::renewThreads() {
 }
 
 // The pass reads the policy, too; here an error is one of the command line.
-static Error checkPolicy(StringRef precision) {
+static Error checkPolicy(MLIRContext *context, StringRef precision) {
   if (precision.empty() || precision == "none")
     return Error::success();
   Expected<ad::numerics::PrecisionPolicy> policy = ad::numerics::loadPolicy(precision);
-  return policy ? Error::success() : usageError("--precision: " + llvm::toString(policy.takeError()));
+  if (!policy)
+    return usageError("--precision: " + llvm::toString(policy.takeError()));
+  context->getOrLoadDialect<ad::ADDialect>();
+  std::string problem = ad::checkListedOperations(*policy, context);
+  return problem.empty() ? Error::success() : usageError("--precision: " + problem);
 }
 
 static Error checkKernels(MLIRContext *context, const Options &options) {
@@ -239,8 +244,6 @@ std::string Frontend::listRewrites(MLIRContext *context) const {
 }
 
 Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
-  if (Error error = checkPolicy(options.precision))
-    return std::move(error);
   StageScope stage(report.stages, "parse");
   if (Error error = checkProgramText(input))
     return std::move(error);
@@ -251,6 +254,8 @@ Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
   if (hooks.registerDialects)
     hooks.registerDialects(registry);
   program.context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  if (Error error = checkPolicy(program.context.get(), options.precision))
+    return std::move(error);
   if (Error error = controlRewrites(program.context.get()))
     return std::move(error);
   program.renewThreads();

@@ -5,6 +5,7 @@
 #include "adjoint/Runner/Trace/PrecisionSearch.h"
 #include "adjoint/Dialect/AD/IR/ADPrecisionAttributes.h"
 #include "adjoint/Dialect/AD/IR/ADRandomOps.h"
+#include "adjoint/Dialect/AD/Transforms/PolicyNames.h"
 #include "adjoint/Interfaces/ElementwiseOpInterface.h"
 #include "adjoint/Interfaces/FusableOpInterface.h"
 #include "adjoint/Support/Error.h"
@@ -101,6 +102,8 @@ Error PrecisionSearch::prepare() {
   policy = std::move(*loaded);
   if (Error error = parse())
     return error;
+  if (std::string wrong = mlir::ad::checkListedOperations(policy, context.get()); !wrong.empty())
+    return usageError(problem.policyOption + ": " + wrong);
   if (Error error = findCandidates())
     return error;
   return run(printed(*module), kNoPrecision).moveInto(expected);

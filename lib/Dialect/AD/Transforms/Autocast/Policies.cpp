@@ -3,6 +3,7 @@
 #include "Policies.h"
 #include "ByteContractions.h"
 #include "adjoint/Dialect/AD/IR/ADRandomOps.h"
+#include "adjoint/Dialect/AD/Transforms/PolicyNames.h"
 #include "adjoint/Interfaces/ElementwiseOpInterface.h"
 #include "adjoint/Interfaces/FusableOpInterface.h"
 #include "mlir/IR/Builders.h"
@@ -31,33 +32,49 @@ bool ad::computesOnlyInF32(OperationName name) {
   return name.getStringRef() == CastStochasticOp::getOperationName();
 }
 
-// Adds the operation that a list names. Operations of dialects that are not loaded are in no program of the
-// context.
+static std::string fullName(StringRef listed) {
+  return listed.contains('.') ? listed.str() : (ADDialect::getDialectNamespace() + "." + listed).str();
+}
+
+// What is wrong with a name in the list of a rule; empty if nothing is. Operations of dialects that are not
+// loaded are in no program of the context.
+static std::string problemOf(StringRef listed, PrecisionRule rule, bool inBytes, MLIRContext *context) {
+  std::string full = fullName(listed), got = "but got '" + listed.str() + "'";
+  std::optional<RegisteredOperationName> name = RegisteredOperationName::lookup(full, context);
+  if (inBytes && rule == PrecisionRule::always && name && !canComputeInBytes(*name))
+    return "expected contractions (dot, gemm) in always, since it computes in 8 bits, " + got;
+  if (!name && !context->getLoadedDialect(StringRef(full).split('.').first))
+    return "";
+  if (name && computesOnlyInF32(*name) && rule != PrecisionRule::never)
+    return "expected '" + listed.str() + "' in never, since its operand can only be f32, but got it in " +
+           numerics::ruleName(rule).str();
+  if (name && takesPrecisionRule(*name))
+    return "";
+  return "expected operations that compute tensors in " + numerics::ruleName(rule).str() + ", " + got +
+         (name ? "" : ", which is no operation");
+}
+
 static LogicalResult addRule(ResolvedPolicy &policy, StringRef listed, PrecisionRule rule, Operation *owner) {
   MLIRContext *context = owner->getContext();
-  std::string full =
-      listed.contains('.') ? listed.str() : (ADDialect::getDialectNamespace() + "." + listed).str();
-  std::optional<RegisteredOperationName> name = RegisteredOperationName::lookup(full, context);
-  if (policy.inBytes && rule == PrecisionRule::always && name && !canComputeInBytes(*name))
-    return emitError(owner->getLoc())
-           << "policy '" << policy.name
-           << "': expected contractions (dot, gemm) in always, since it computes in "
-              "8 bits, but got '"
-           << listed << "'";
-  if (!name && !context->getLoadedDialect(StringRef(full).split('.').first))
-    return success();
-  if (name && computesOnlyInF32(*name) && rule != PrecisionRule::never)
-    return emitError(owner->getLoc())
-           << "policy '" << policy.name << "': expected '" << listed
-           << "' in never, since its operand can only be f32, but got it in " << numerics::ruleName(rule);
-  if (name && takesPrecisionRule(*name)) {
+  if (std::string problem = problemOf(listed, rule, policy.inBytes, context); !problem.empty())
+    return emitError(owner->getLoc()) << "policy '" << policy.name << "': " << problem;
+  if (std::optional<RegisteredOperationName> name =
+          RegisteredOperationName::lookup(fullName(listed), context))
     policy.rules.try_emplace(*name, rule);
-    return success();
-  }
-  return emitError(owner->getLoc()) << "policy '" << policy.name
-                                    << "': expected operations that compute tensors in "
-                                    << numerics::ruleName(rule) << ", but got '" << listed << "'"
-                                    << (name ? "" : ", which is no operation");
+  return success();
+}
+
+std::string ad::checkListedOperations(const PrecisionPolicy &policy, MLIRContext *context) {
+  for (PrecisionRule rule : {PrecisionRule::always, PrecisionRule::follow, PrecisionRule::never})
+    for (const std::string &listed : policy.operationsOf(rule)) {
+      context->getOrLoadDialect(StringRef(fullName(listed)).split('.').first);
+      std::string problem = problemOf(listed, rule, numerics::computesInBytes(policy), context);
+      if (problem.empty())
+        continue;
+      auto place = policy.places.find(listed);
+      return (place == policy.places.end() ? "policy '" + policy.name + "'" : place->second) + ": " + problem;
+    }
+  return "";
 }
 
 FailureOr<std::optional<PrecisionPolicy>> PolicyTable::read(PrecisionAttr attribute, Operation *owner) {

@@ -1,0 +1,81 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// LLVM's reader of values stops after the first document, says of an alias that it is an unknown kind of
+// node, and keeps no places.
+
+#include "PolicyText.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/YAMLParser.h"
+
+using namespace mlir::ad::numerics;
+using llvm::StringRef;
+namespace yaml = llvm::yaml;
+
+namespace {
+class Examination {
+public:
+  explicit Examination(StringRef text) : stream(text, sources) {
+    sources.setDiagHandler([](const llvm::SMDiagnostic &, void *) {});
+  }
+
+  PolicyText run() {
+    unsigned count = 0;
+    for (yaml::Document &document : stream) {
+      yaml::Node *root = document.getRoot();
+      if (stream.failed() || !root)
+        break;
+      if (++count > 1) {
+        complain(root->getSourceRange().Start, "expected one document, but got another");
+        break;
+      }
+      visit(root, /*isListed=*/false);
+      if (stream.failed())
+        break;
+    }
+    if (stream.failed())
+      found.problem.clear();
+    return std::move(found);
+  }
+
+private:
+  void visit(yaml::Node *node, bool isListed) {
+    if (!node || stream.failed())
+      return;
+    if (auto *alias = llvm::dyn_cast<yaml::AliasNode>(node)) {
+      // The range of the node begins after it.
+      auto star = llvm::SMLoc::getFromPointer(alias->getName().data() - 1);
+      return complain(star, "expected the value itself, but got the alias '*" + alias->getName().str() + "'");
+    }
+    if (auto *scalar = llvm::dyn_cast<yaml::ScalarNode>(node)) {
+      llvm::SmallString<32> storage;
+      if (isListed)
+        found.places.try_emplace(scalar->getValue(storage), placeOf(scalar->getSourceRange().Start));
+      return;
+    }
+    if (auto *list = llvm::dyn_cast<yaml::SequenceNode>(node))
+      for (yaml::Node &element : *list)
+        visit(&element, /*isListed=*/true);
+    if (auto *mapping = llvm::dyn_cast<yaml::MappingNode>(node))
+      for (yaml::KeyValueNode &entry : *mapping) {
+        visit(entry.getKey(), /*isListed=*/false);
+        visit(entry.getValue(), /*isListed=*/false);
+      }
+  }
+
+  std::string placeOf(llvm::SMLoc location) {
+    auto [line, column] = sources.getLineAndColumn(location);
+    return std::to_string(line) + ":" + std::to_string(column);
+  }
+
+  void complain(llvm::SMLoc location, const std::string &message) {
+    if (found.problem.empty())
+      found.problem = placeOf(location) + ": " + message;
+  }
+
+  llvm::SourceMgr sources;
+  yaml::Stream stream;
+  PolicyText found;
+};
+} // namespace
+
+PolicyText mlir::ad::numerics::examinePolicy(StringRef text) { return Examination(text).run(); }
