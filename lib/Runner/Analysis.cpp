@@ -81,17 +81,9 @@ private:
   std::map<std::string, size_t> positions;
 };
 
-Expected<Tensor> copyOf(const adrt_tensor &view) {
-  Expected<Tensor> copy =
-      Tensor::create(static_cast<adrt_type>(view.type), {view.shape, static_cast<size_t>(view.rank)});
-  if (copy && copy->getByteSize() > 0)
-    std::memcpy(copy->getData(), view.data, static_cast<size_t>(copy->getByteSize()));
-  return copy;
-}
-
 /// Appends copies of values.
 Error keep(std::vector<NamedTensor> &list, const std::string &name, const adrt_tensor &value) {
-  Expected<Tensor> copy = copyOf(value);
+  Expected<Tensor> copy = Tensor::copyOf(value);
   if (!copy)
     return copy.takeError();
   list.push_back({name, std::move(*copy)});

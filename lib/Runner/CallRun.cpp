@@ -62,14 +62,6 @@ private:
   bool isKept = false, rewound = false;
 };
 
-Expected<Tensor> copyOf(const adrt_tensor &view) {
-  Expected<Tensor> copy =
-      Tensor::create(static_cast<adrt_type>(view.type), {view.shape, static_cast<size_t>(view.rank)});
-  if (copy && copy->getByteSize() > 0)
-    std::memcpy(copy->getData(), view.data, static_cast<size_t>(copy->getByteSize()));
-  return copy;
-}
-
 } // namespace
 
 CallRun::CallRun(Options options, const Hooks &hooks, const ProgramHost &host, Failure &failure)
@@ -96,7 +88,7 @@ bool CallRun::load(std::unique_ptr<llvm::MemoryBuffer> source, CompilationObserv
 
 bool CallRun::bind(llvm::ArrayRef<adrt_tensor> arguments) {
   for (const adrt_tensor &argument : arguments) {
-    Expected<Tensor> copy = copyOf(argument);
+    Expected<Tensor> copy = Tensor::copyOf(argument);
     if (!copy)
       return fail(copy.takeError());
     bindings.arguments.push_back(std::move(*copy));

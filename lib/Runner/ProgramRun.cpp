@@ -10,8 +10,6 @@
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/TraceName.h"
 
-#include <cstring>
-
 using namespace mlir::ad::runner;
 using llvm::Error;
 using llvm::Expected;
@@ -48,14 +46,6 @@ std::string textOf(const adrt::ErrorRecord &error) {
   std::string text = error.location.empty() ? "" : error.location + ": ";
   text += error.operation.empty() ? "" : "'" + error.operation + "' op ";
   return text + error.message;
-}
-
-Expected<Tensor> copyOf(const adrt_tensor &view) {
-  Expected<Tensor> copy =
-      Tensor::create(static_cast<adrt_type>(view.type), {view.shape, static_cast<size_t>(view.rank)});
-  if (copy && copy->getByteSize() > 0)
-    std::memcpy(copy->getData(), view.data, static_cast<size_t>(copy->getByteSize()));
-  return copy;
 }
 
 } // namespace
@@ -141,7 +131,7 @@ Error ProgramRun::State::load(CompilationObserver *observer) {
 
 Error ProgramRun::State::receive(const char *name, llvm::ArrayRef<adrt_tensor> received) {
   for (auto [index, view] : llvm::enumerate(received)) {
-    Expected<Tensor> copy = copyOf(view);
+    Expected<Tensor> copy = Tensor::copyOf(view);
     if (!copy)
       return copy.takeError();
     std::string full = received.size() == 1 ? name : name + ("." + std::to_string(index));
@@ -182,7 +172,7 @@ Expected<RunValues> ProgramRun::State::run(Executable &executable) {
   if (traced)
     return explain(std::move(traced));
   for (auto [spec, view] : llvm::zip(program.signature.results, results)) {
-    Expected<Tensor> copy = copyOf(view);
+    Expected<Tensor> copy = Tensor::copyOf(view);
     if (!copy)
       return copy.takeError();
     values.results.push_back({spec.name, std::move(*copy)});

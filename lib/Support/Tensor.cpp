@@ -45,6 +45,14 @@ llvm::Expected<Tensor> Tensor::create(adrt_type type, llvm::ArrayRef<int64_t> sh
   return std::move(tensor);
 }
 
+llvm::Expected<Tensor> Tensor::copyOf(const adrt_tensor &view) {
+  llvm::Expected<Tensor> copy =
+      create(static_cast<adrt_type>(view.type), {view.shape, static_cast<size_t>(view.rank)});
+  if (copy && copy->getByteSize() > 0)
+    std::memcpy(copy->getData(), view.data, static_cast<size_t>(copy->getByteSize()));
+  return copy;
+}
+
 llvm::Expected<Tensor> Tensor::clone() const {
   llvm::Expected<Tensor> copy = create(type, shape);
   if (copy)

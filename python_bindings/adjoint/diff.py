@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import _adjoint
-from ._runs import (
+from ._examinations import (
     Decision,
     ErrorSize,
     KeptOperation,
@@ -25,23 +25,25 @@ from ._runs import (
     Precision,
     PrecisionDifference,
     Range,
-    Record,
-    Replay,
     ResultErrors,
-    RunsDifference,
     Shadow,
     Step,
-    Trace,
-    ValueDifference,
     nan,
     precision,
+    shadow,
+)
+from ._signature import DTYPES, STORAGE
+from ._traces import (
+    Record,
+    Replay,
+    RunsDifference,
+    Trace,
+    ValueDifference,
     read_trace,
     replay,
     runs,
-    shadow,
     trace,
 )
-from ._signature import DTYPES, STORAGE
 
 __all__ = [
     "Alignment",

@@ -45,6 +45,8 @@ public:
   Tensor() = default;
   /// Uninitialised memory; an error when the size overflows or there is not enough memory.
   static llvm::Expected<Tensor> create(adrt_type type, llvm::ArrayRef<int64_t> shape);
+  /// A copy of what the runtime passes.
+  static llvm::Expected<Tensor> copyOf(const adrt_tensor &view);
   llvm::Expected<Tensor> clone() const;
 
   adrt_type getType() const { return type; }

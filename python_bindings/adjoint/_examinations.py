@@ -1,258 +1,26 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Runs that explain the numbers of a program: traces, replays, NaNs and infinities, rounding errors."""
+"""Runs that explain the numbers of a program: NaNs and infinities, rounding errors, which operations need f32."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import os
-import pathlib
-import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _adjoint
-from ._errors import OptionError, OptionTypeError, Source, TraceError, make_exception
+from ._errors import OptionError, OptionTypeError
 from ._host import Feed, Receiver
-from ._program import check_option, count_threads, make_results
-from ._signature import DTYPES, STORAGE, make_signature
+from ._program import check_option
+from ._reports import read_report
 
 if TYPE_CHECKING:
     from ._program import Program
 
-_RUN_FILE = "run.json"
 _MAX_SAMPLES = 1000  # of --stochastic, lib/Tools/Diff/Options.cpp
-_Path = str | os.PathLike[str]
-
-
-# ===- Traces and replays -------------------------------------------------===#
-
-
-@dataclasses.dataclass(frozen=True)
-class Record:
-    """A value of a traced run: a line of `records.tsv`."""
-
-    #: INPUT, OUTPUT, RESULT, or INITIA for a constant.
-    kind: str
-    #: The element type as NumPy and ml_dtypes call it.
-    dtype: str
-    #: None if it is not known.
-    shape: tuple[int | str, ...] | None
-    #: Four letters about the elements; see `fingerprint`.
-    fingerprint: str
-    #: The operation of a result.
-    op: str
-    name: str
-    #: The file of the tensor; None if it was not kept.
-    file: pathlib.Path | None
-    #: Equal for equal bits; all NaNs count as one.
-    hash: str
-    location: str
-    #: How often the operation had run before, in loops.
-    run: int
-    #: Whether no kernel wrote the value: the reference interpreter has computed it from the kernel's operands.
-    recomputed: bool
-
-    def load(self) -> np.ndarray:
-        """The tensor, which must have been kept."""
-        if self.file is None:
-            raise TraceError(f"the trace has no tensor of '{self.name}'; trace with tensors={self.name!r}, or 'all'")
-        return _load(self.file, self.dtype)
-
-
-@dataclasses.dataclass(frozen=True)
-class Trace:
-    """A folder that `trace` or `ad-runner --trace` has written."""
-
-    folder: pathlib.Path
-    #: What the run returned: an array, a named tuple or None. None, too, if the run failed.
-    results: Any
-    #: Every value of the run: constants, inputs, results in the order of the run, outputs.
-    records: tuple[Record, ...]
-    #: The content of `run.json`: versions, options, sources, whether the run failed.
-    info: dict[str, Any]
-
-    def find(self, name: str) -> tuple[Record, ...]:
-        """The records of a value or of an operation, such as '%u' or 'ad.dot', in the order of the run."""
-        return tuple(record for record in self.records if name in (record.name, record.op, record.name.split("(")[0]))
-
-
-@dataclasses.dataclass(frozen=True)
-class Replay:
-    """The run of a trace once more."""
-
-    #: What the run returned: an array, a named tuple or None.
-    results: Any
-    #: Names of results with other bits than in the trace, NaNs aside.
-    different: tuple[str, ...]
-    target: str
-    numerics: str
-
-
-def trace(
-    program: Program,
-    folder: _Path,
-    /,
-    *arrays: object,
-    tensors: str | Iterable[str] = (),
-    feeds: Mapping[str, Feed] | None = None,
-    receives: Mapping[str, Receiver] | None = None,
-    **named: object,
-) -> Trace:
-    """Runs the program once and writes a trace of the run into a new folder, as `ad-runner --trace` does.
-
-    The program runs on its target, with the same bits as without a trace; no argument is overwritten. `tensors` are the
-    names and operations whose tensors the trace keeps, such as "all", "u" or ["ad.dot", "u"]. The trace of a run that
-    fails has its values until then, and the error is raised.
-    """
-    native, options, failed = program._calls(arrays, named, feeds, receives)
-    wanted = [tensors] if isinstance(tensors, str) else list(tensors)
-    if not all(isinstance(name, str) and name for name in wanted):
-        raise OptionTypeError("expected tensors as names of values and operations")
-    found = _adjoint.trace(native, options, os.fspath(folder), ",".join(wanted))
-    if isinstance(found, _adjoint.Failure):
-        raise _trace_error(found) or failed(found)
-    results, warning = found
-    _warn([warning] * bool(warning))
-    return _make_trace(folder, program._results_of(results))
-
-
-def read_trace(folder: _Path) -> Trace:
-    """Reads a trace."""
-    info = _read_info(folder)
-    if info.get("status") != "done":
-        return _make_trace(folder, None)
-    outputs = info["outputs"]
-    arrays = [_load(pathlib.Path(folder, output["file"]), _element_type(output["type"])) for output in outputs]
-    return _make_trace(folder, make_results(tuple(output["name"] for output in outputs), arrays))
-
-
-def replay(folder: _Path, *, target: str | None = None, threads: int | None = None) -> Replay:
-    """Runs the program of a trace with its inputs and options, as `ad-runner --replay` does.
-
-    `target` and `threads` may differ from those of the trace. Bits of other targets are those of the trace if the
-    numerics mode promises it.
-    """
-    check_option("target", target, str, optional=True)
-    path = pathlib.Path(folder)
-    file = os.path.join(os.fspath(folder), str(_read_info(folder).get("program")))
-    found = _adjoint.replay(os.fspath(path), target or "", count_threads(threads))
-    if isinstance(found, _adjoint.Failure):
-        text = pathlib.Path(file).read_bytes() if os.path.exists(file) else b""
-        raise (None if target else _trace_error(found)) or make_exception(found, Source(text, file))
-    interface, used, numerics, arrays, different = found
-    signature = make_signature(interface)
-    arrays = [
-        array.view(spec.dtype) if spec.element_type in STORAGE else array
-        for array, spec in zip(arrays, signature.results)
-    ]
-    results = make_results(tuple(spec.name for spec in signature.results), arrays)
-    return Replay(results, tuple(different), used, numerics)
-
-
-def _read_info(folder: _Path) -> dict[str, Any]:
-    path = pathlib.Path(folder, _RUN_FILE)
-    try:
-        info = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise TraceError(f"{os.fspath(folder)!r} is no folder of a trace: {error}") from error
-    if not isinstance(info, dict):
-        raise TraceError(f"{os.fspath(folder)!r} is no folder of a trace: {_RUN_FILE} holds no object")
-    return info
-
-
-def _make_trace(folder: _Path, results: Any) -> Trace:
-    rows = _adjoint.records(os.fspath(folder))
-    if isinstance(rows, _adjoint.Failure):
-        raise TraceError(rows.message)
-    records = tuple(
-        Record(*row[:6], pathlib.Path(row[6]) if row[6] else None, *row[7:10], row[10] == "recomputed") for row in rows
-    )
-    return Trace(pathlib.Path(folder), results, records, _read_info(folder))
-
-
-def _element_type(tensor_type: str) -> str:
-    """`f32` of `tensor<2x?xf32>`, by NumPy's name."""
-    return str(DTYPES[tensor_type[len("tensor<") : -1].split("x")[-1]])
-
-
-def _load(file: pathlib.Path, dtype: str) -> np.ndarray:
-    try:
-        array = np.load(file, allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise TraceError(f"cannot read '{file}': {error}") from error
-    known = {str(type_): type_ for type_ in DTYPES.values()}
-    return array.view(known[dtype]) if array.dtype.kind == "V" and dtype in known else array
-
-
-def _trace_error(failure: _adjoint.Failure) -> TraceError | None:
-    """The options of a compiled program are right, so that only the folder can be wrong."""
-    return TraceError(failure.message) if failure.reason == "options" else None
-
-
-def _warn(messages: list[str]) -> None:
-    for message in messages:
-        warnings.warn(message, RuntimeWarning, stacklevel=3)
-
-
-# ===- Two traces ---------------------------------------------------------===#
-
-
-@dataclasses.dataclass(frozen=True)
-class ValueDifference:
-    """A value whose bits differ between two traces."""
-
-    kind: str
-    name: str
-    op: str
-    run: int
-    location: str
-    #: How the two were matched: by `name`, as the `last of a name`, or by `value`.
-    by: str
-    hashes: tuple[str, str]
-    fingerprints: tuple[str, str]
-    #: The largest differences; None unless both traces have the tensor.
-    abs: float | None
-    rel: float | None
-    ulp: float | None
-
-
-@dataclasses.dataclass(frozen=True)
-class RunsDifference:
-    """Where the bits of two traced runs differ."""
-
-    #: How many values of the one run have a counterpart in the other one.
-    pairs: int
-    #: In the order of the run.
-    different: tuple[ValueDifference, ...]
-    only_left: tuple[str, ...]
-    only_right: tuple[str, ...]
-    #: How programs, options, versions, CPUs and sources differ.
-    about: tuple[str, ...]
-    #: The lines that `ad-diff runs` prints.
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
-
-
-def runs(left: Trace | _Path, right: Trace | _Path) -> RunsDifference:
-    """Compares two traces value by value, as `ad-diff runs` does."""
-    folders = [os.fspath(side.folder if isinstance(side, Trace) else side) for side in (left, right)]
-    text, found = _analysis(_adjoint.runs(*folders), lambda failure: TraceError(failure.message))
-    different = tuple(
-        ValueDifference(
-            **{key: value[key] for key in ("kind", "name", "op", "run", "location", "by")},
-            hashes=tuple(value["hashes"]),
-            fingerprints=tuple(value["fingerprints"]),
-            **{key: float(value[key]) if key in value else None for key in ("abs", "rel", "ulp")},
-        )
-        for value in found["different"]
-    )
-    sides = tuple(found["only_left"]), tuple(found["only_right"])
-    return RunsDifference(found["pairs"], different, *sides, tuple(found["runs"]), text)
 
 
 # ===- NaNs and infinities ------------------------------------------------===#
@@ -342,7 +110,7 @@ def nan(
     overwritten.
     """
     native, inputs, failed = program._calls(arrays, named, feeds, receives)
-    text, found = _analysis(_adjoint.find_nonfinite(native, inputs), failed)
+    text, found = read_report(_adjoint.find_nonfinite(native, inputs), failed)
     origins = tuple(map(_origin, found["origins"]))
     return NonFinites(origins, tuple(found["given"]), tuple(found["outputs"]), found["executions"], text)
 
@@ -466,7 +234,7 @@ def shadow(
     if not 0 <= seed < 2**32:
         raise OptionError(f"expected seed from 0 to {2**32 - 1}, got {seed}")
     native, inputs, failed = program._calls(arrays, named, feeds, receives)
-    text, found = _analysis(_adjoint.shadow(native, inputs, int(samples), int(seed)), failed)
+    text, found = read_report(_adjoint.shadow(native, inputs, int(samples), int(seed)), failed)
     decisions = (Decision(entry["operation"], entry["executions"], entry["control"]) for entry in found["decisions"])
     results = (ResultErrors(entry["name"], _size(entry["total"]), float(entry["digits"])) for entry in found["results"])
     return Shadow(
@@ -562,7 +330,7 @@ def precision(
     text = ",".join(f"{key}={value!r}" for key, value in limits.items())
     name = os.fsdecode(policy)
     report = _adjoint.precision(native, inputs, name, *(limits.get(key) for key in ("abs", "rel", "ulp")), text)
-    text, found = _analysis(report, failed)
+    text, found = read_report(report, failed)
     return Precision(
         tuple(KeptOperation(entry["operation"], entry["location"]) for entry in found["kept"]),
         found["holds"],
@@ -575,13 +343,3 @@ def precision(
         found["program"] or None,
         text,
     )
-
-
-def _analysis(found: Any, failed: Any) -> tuple[str, dict[str, Any]]:
-    """The text and the JSON of a report."""
-    if isinstance(found, _adjoint.Failure):
-        raise failed(found)
-    text, report, messages = found
-    for message in messages:
-        warnings.warn(message, RuntimeWarning, stacklevel=3)
-    return text.rstrip("\n"), json.loads(report)

@@ -1,0 +1,21 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Reads the reports of the library, which are those of `ad-diff`."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from . import _adjoint
+
+
+def read_report(found: Any, failed: Callable[[_adjoint.Failure], Exception]) -> tuple[str, dict[str, Any]]:
+    """The text and the JSON of a report; its warnings are those of the function that calls this one."""
+    if isinstance(found, _adjoint.Failure):
+        raise failed(found)
+    text, report, messages = found
+    for message in messages:
+        warnings.warn(message, RuntimeWarning, stacklevel=3)
+    return text.rstrip("\n"), json.loads(report)
