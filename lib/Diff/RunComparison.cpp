@@ -24,6 +24,7 @@ using Records = std::vector<Record>;
 struct Difference {
   const Record *left, *right;
   ValueMatch by;
+  bool isGuess;                ///< that they are the same value; a guess decides nothing
   std::optional<MaxDiff> diff; ///< of kept tensors of one shape
 };
 
@@ -73,6 +74,7 @@ private:
   Records left, right;
   RunMatching matching;
   std::vector<Difference> differences;
+  size_t guesses = 0;             ///< of the differences
   std::vector<std::string> about; ///< how the runs differ apart from values
   DiffReport report;
 };
@@ -100,14 +102,15 @@ llvm::Error RunsReport::compare() {
     Expected<std::optional<MaxDiff>> diff = compareTensors(l, r);
     if (!diff)
       return diff.takeError();
-    differences.push_back({&l, &r, pair.by, std::move(*diff)});
+    differences.push_back({&l, &r, pair.by, pair.isGuess, std::move(*diff)});
+    guesses += pair.isGuess;
   }
   return llvm::Error::success();
 }
 
 Table RunsReport::makeTable(size_t limit) const {
   Table table;
-  table.header = {"kind", "name", "op", "run", "left", "right", "abs", "rel", "ulp", "origin"};
+  table.header = {"kind", "name", "op", "run", "left", "right", "abs", "rel", "ulp", "origin", "pair"};
   for (const Difference &difference : llvm::ArrayRef(differences).take_front(limit)) {
     const Record &l = *difference.left, &r = *difference.right;
     bool sameType = typeText(l) == typeText(r);
@@ -119,8 +122,9 @@ Table RunsReport::makeTable(size_t limit) const {
     table.rows.push_back({l.kind, l.name, l.op == r.op ? l.op : l.op + ", " + r.op, std::to_string(l.run),
                           side(l), side(r), diff ? pythonNumber(diff->abs) : "",
                           diff ? pythonNumber(diff->rel) : "", diff ? ulpText(*diff) : "",
-                          l.origin.empty() ? r.origin : l.origin});
-    table.rowClasses.push_back(bound && diff && !isWithin(*diff, *bound) ? "fail" : "");
+                          l.origin.empty() ? r.origin : l.origin, difference.isGuess ? "guess" : ""});
+    table.rowClasses.push_back(bound && diff && !difference.isGuess && !isWithin(*diff, *bound) ? "fail"
+                                                                                                : "");
   }
   return table;
 }
@@ -134,7 +138,8 @@ void RunsReport::addCounts() {
       std::to_string(matching.pairs.size()) + " pairs: " + std::to_string(count[0]) + " by name, " +
       std::to_string(count[1]) + " as the last of a name, " + std::to_string(count[2]) + " by value; " +
       std::to_string(matching.pairs.size() - differences.size()) + " equal, " +
-      std::to_string(differences.size()) + " different, " + std::to_string(matching.onlyLeft.size()) +
+      std::to_string(differences.size() - guesses) + " different, " +
+      (guesses > 0 ? std::to_string(guesses) + " guessed, " : "") + std::to_string(matching.onlyLeft.size()) +
       " only left, " + std::to_string(matching.onlyRight.size()) + " only right\n";
 }
 
@@ -142,7 +147,8 @@ void RunsReport::addCounts() {
 void RunsReport::addFirst() {
   auto find = [&](bool isInput) {
     return llvm::find_if(differences, [&](const Difference &difference) {
-      return (difference.left->kind == "INPUT" || difference.left->kind == "INITIA") == isInput;
+      bool isOfInput = difference.left->kind == "INPUT" || difference.left->kind == "INITIA";
+      return isOfInput == isInput && !difference.isGuess;
     });
   };
   if (auto input = find(true); input != differences.end())
@@ -166,7 +172,7 @@ void RunsReport::addMissingTensors() {
   std::vector<std::string> names;
   size_t count = 0;
   for (const Difference &difference : differences)
-    if (!difference.diff && difference.left->shape == difference.right->shape) {
+    if (!difference.isGuess && !difference.diff && difference.left->shape == difference.right->shape) {
       ++count;
       std::string name = StringRef(difference.left->name).split('(').first.str();
       if (names.size() < named && !llvm::is_contained(names, name))
@@ -182,11 +188,13 @@ void RunsReport::checkBound() {
   if (!bound)
     return;
   if (bound->different)
-    report.boundHolds &= static_cast<double>(differences.size()) <= *bound->different;
+    report.boundHolds &= static_cast<double>(differences.size() - guesses) <= *bound->different;
   bool needsTensors = bound->abs || bound->rel || bound->ulp;
   for (const Difference &difference : differences) {
     if (!needsTensors)
       break;
+    if (difference.isGuess)
+      continue;
     if (!difference.diff) {
       report.errors.push_back("the bound " + bound->text + " needs tensors of '" + difference.left->name +
                               "' in both traces");
@@ -221,6 +229,7 @@ llvm::json::Object RunsReport::toJSON() const {
         {"run", static_cast<int64_t>(difference.left->run)},
         {"location", difference.left->location},
         {"by", ways[static_cast<size_t>(difference.by)]},
+        {"guess", difference.isGuess},
         {"hashes", llvm::json::Array{difference.left->hash, difference.right->hash}},
         {"fingerprints", llvm::json::Array{difference.left->summary, difference.right->summary}}};
     if (difference.diff) {

@@ -88,13 +88,16 @@ void RunMatcher::match(const Key &key, ValueMatch by) {
     auto &[l, r] = group.second;
     if (group.first().empty() || l.empty() || r.empty())
       continue;
-    if (onlyLast || (by == ValueMatch::Name && l.size() != r.size())) {
+    bool isChosen =
+        by == ValueMatch::Name ? l.size() != r.size() : onlyLast && (l.size() > 1 || r.size() > 1);
+    if (onlyLast || isChosen) {
       auto [leftNumber, rightNumber] = findPair(l, r);
       l = {leftNumber};
       r = {rightNumber};
     }
     for (auto [leftNumber, rightNumber] : llvm::zip_first(llvm::ArrayRef(l).take_front(r.size()), r)) {
-      result.pairs.push_back({leftNumber, rightNumber, by});
+      bool isGuess = isChosen || left[leftNumber].op != right[rightNumber].op;
+      result.pairs.push_back({leftNumber, rightNumber, by, isGuess && by != ValueMatch::Value});
       leftUsed[leftNumber] = rightUsed[rightNumber] = true;
     }
   }

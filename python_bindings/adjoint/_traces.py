@@ -201,6 +201,8 @@ class ValueDifference:
     location: str
     #: How the two were matched: by `name`, as the `last of a name`, or by `value`.
     by: str
+    #: The two may have nothing to do with each other: they are of different operations, or one was chosen from several.
+    guess: bool
     hashes: tuple[str, str]
     fingerprints: tuple[str, str]
     #: The largest differences; None unless both traces have the tensor.
@@ -234,7 +236,7 @@ def runs(left: Trace | _Path, right: Trace | _Path) -> RunsDifference:
     text, found = read_report(_adjoint.runs(*folders), lambda failure: TraceError(failure.message))
     different = tuple(
         ValueDifference(
-            **{key: value[key] for key in ("kind", "name", "op", "run", "location", "by")},
+            **{key: value[key] for key in ("kind", "name", "op", "run", "location", "by", "guess")},
             hashes=tuple(value["hashes"]),
             fingerprints=tuple(value["fingerprints"]),
             **{key: float(value[key]) if key in value else None for key in ("abs", "rel", "ulp")},

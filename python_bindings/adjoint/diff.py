@@ -8,6 +8,8 @@ abs=0.5, rel=0.4995004995004996, n=2.0/#1>0.0,amax=1
 from __future__ import annotations
 
 import dataclasses
+import math
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -83,6 +85,8 @@ __all__ = [
 ]
 
 _THRESHOLDS = (0, 1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100)
+# Of lib/Diff/Record.cpp.
+_KINDS = ("INPUT", "OUTPUT", "RESULT", "INITIA", "SPARSE", "NODE")
 _NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 
@@ -154,6 +158,26 @@ def _storage(value: Any) -> tuple[str, np.ndarray] | None:
     return name, array.view(STORAGE[name]) if name in STORAGE else array
 
 
+def _integer(name: str, value: Any, low: int = -(2**63), high: int = 2**63 - 1) -> int:
+    if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
+        raise TypeError(f"expected {name} as int, got {type(value).__name__}")
+    number = operator.index(value)
+    if not low <= number <= high:
+        raise ValueError(f"expected {name} from {low} to {high}, got {number}")
+    return number
+
+
+def _text(value: Any) -> str:
+    """A name, which the texts about it must be able to show."""
+    if not isinstance(value, str):
+        raise TypeError(f"expected names as str, got {type(value).__name__}")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"expected names of Unicode characters, got {value!r}") from error
+    return value
+
+
 def max_diff(
     expected: Any,
     got: Any,
@@ -172,8 +196,12 @@ def max_diff(
     `flatten` compares nested containers as one list if lengths differ; `skip_none` leaves out pairs with a None.
     """
     thresholds = list(_THRESHOLDS) if hist is True else [] if hist is False else [float(value) for value in hist]
+    for threshold in thresholds:
+        if not 0 <= threshold < math.inf:
+            raise ValueError(f"expected hist with numbers that are not negative, found {threshold}")
+    begin, end = _integer("begin", begin), _integer("end", end)
     return Difference(
-        **_adjoint.max_diff(expected, got, _storage, thresholds, begin, end, flatten, skip_none)
+        **_adjoint.max_diff(expected, got, _storage, thresholds, begin, end, bool(flatten), bool(skip_none))
     )
 
 
@@ -184,7 +212,8 @@ def string_diff(difference: Difference) -> str:
 
 def string_type(value: Any, *, with_shape: bool = False, with_min_max: bool = False, limit: int = 20) -> str:
     """One line about the types, and the shapes and ranges, in a value: `#1[A1s2x4[0.0,1.0:A0.5]]`."""
-    return _adjoint.string_type(value, _storage, with_shape, with_min_max, limit)
+    limit = _integer("limit", limit, 1)
+    return _adjoint.string_type(value, _storage, bool(with_shape), bool(with_min_max), limit)
 
 
 def fingerprint(array: np.ndarray) -> str:
@@ -198,7 +227,7 @@ def matrix(arrays: Mapping[str, np.ndarray] | Sequence[np.ndarray]) -> Matrix:
     shapes = {np.shape(array) for array in named.values()}
     if len(shapes) > 1:
         raise ValueError(f"expected arrays of one shape, found {', '.join(map(str, sorted(shapes)))}")
-    labels = tuple(named)
+    labels = tuple(map(_text, named))
     rows, groups, text = _adjoint.matrix(list(named.values()), list(labels), _storage)
     values = np.array(rows, np.float64).reshape(len(labels), len(labels))
     return Matrix(labels, values, tuple(tuple(labels[i] for i in group) for group in groups), text)
@@ -212,4 +241,16 @@ def align(
 ) -> Alignment:
     """Aligns the records of two runs. A record is (kind, name, operation, array); kinds are INITIA, INPUT, RESULT and
     OUTPUT."""
-    return Alignment(*_adjoint.align([tuple(row) for row in left], [tuple(row) for row in right], column, _storage))
+    column = _integer("column", column, 20, 1000)
+    return Alignment(*_adjoint.align(_records(left), _records(right), column, _storage))
+
+
+def _records(rows: Iterable[tuple[str, str, str, np.ndarray]]) -> list[tuple[str, str, str, np.ndarray]]:
+    records = [tuple(row) for row in rows]
+    for record in records:
+        if len(record) != 4:
+            raise TypeError("expected records of a kind, a name, an operation and an array")
+        kind = list(map(_text, record[:3]))[0]
+        if kind not in _KINDS:
+            raise ValueError(f"unknown kind {kind!r}, expected {', '.join(_KINDS)}")
+    return records

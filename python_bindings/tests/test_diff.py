@@ -138,6 +138,28 @@ def test_errors():
         diff.align([("INPUT", "x")], [("INPUT", "x")])
 
 
+@pytest.mark.parametrize(
+    "call, error, message",
+    [
+        (lambda x: diff.max_diff(x, x, hist=[math.nan]), ValueError, "numbers that are not negative, found nan"),
+        (lambda x: diff.max_diff(x, x, hist=[0.5, -1]), ValueError, "hist with numbers .* found -1.0"),
+        (lambda x: diff.max_diff(x, x, hist=[math.inf]), ValueError, "hist with numbers .* found inf"),
+        (lambda x: diff.max_diff(x, x, begin="a"), TypeError, "^expected begin as int, got str$"),
+        (lambda x: diff.max_diff([x], [x], end=1.5), TypeError, "^expected end as int, got float$"),
+        (lambda x: diff.string_type(x, limit=-1), ValueError, "^expected limit from 1 to .*, got -1$"),
+        (lambda x: diff.string_type(x, limit=None), TypeError, "^expected limit as int, got NoneType$"),
+        (lambda x: diff.matrix({1: x}), TypeError, "^expected names as str, got int$"),
+        (lambda x: diff.matrix({"\udcff": x}), ValueError, "^expected names of Unicode characters"),
+        (lambda x: diff.align([("FOO", "a", "", x)], [("INPUT", "a", "", x)]), ValueError, "unknown kind 'FOO'"),
+        (lambda x: diff.align([("INPUT", 3, "", x)], [("INPUT", "a", "", x)]), TypeError, "names as str, got int"),
+        (lambda x: diff.align([("INPUT", "a", "", x)], [], column=3), ValueError, "column from 20 to 1000, got 3"),
+    ],
+)
+def test_odd_arguments(call, error, message):
+    with pytest.raises(error, match=message):
+        call(np.ones(3, np.float32))
+
+
 def test_nesting():
     """A list that contains itself ends with an error, not with the process."""
     inner = [np.ones(2)]

@@ -126,6 +126,42 @@ TEST(Alignment, OfRunsOfVeryDifferentLengthsEnds) {
   EXPECT_TEXT(llvm::toString(align({}, one).takeError()), "expected records in both runs");
 }
 
+/// Runs of one length whose records belong together, but for those that only the one has at its begin and the
+/// other at its end.
+static Alignment alignDelayed(int64_t delay) {
+  std::vector<Record> left(1, sampleRun().front()), right = left;
+  auto addSizes = [](std::vector<Record> &run, int64_t first, int64_t count, int64_t unit) {
+    for (int64_t i = first; i < first + count; ++i)
+      run.push_back(record("RESULT", "float32", std::to_string((i + 1) * unit).c_str(), "AAAA"));
+  };
+  constexpr int64_t common = 60, small = 10000, large = 100000000;
+  addSizes(left, 0, delay, large);
+  addSizes(left, 0, common, small);
+  addSizes(right, 0, common, small);
+  addSizes(right, delay, delay, large);
+  return llvm::cantFail(align(left, right));
+}
+
+TEST(Alignment, ReachesFiftyPlacesFromTheDiagonal) {
+  Alignment last = alignDelayed(50);
+  EXPECT_EQ(last.distance, 100000);
+  EXPECT_EQ(last.count(Symbol::Equal), 61);
+  EXPECT_GT(alignDelayed(51).distance, 102000);
+}
+
+TEST(Alignment, RelativeDifferencesAreNotOfZero) {
+  llvm::SmallString<128> folder;
+  ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("ad-diff-unit", folder));
+  std::vector<Record> left = {sampleRun()[0]}, right = left;
+  left[0].value = (folder + "/left.npy").str();
+  right[0].value = (folder + "/right.npy").str();
+  llvm::cantFail(mlir::ad::runner::writeNpy(left[0].value, unit::makeTensor(ADRT_F32, {1}, {0}).view()));
+  llvm::cantFail(mlir::ad::runner::writeNpy(right[0].value, unit::makeTensor(ADRT_F32, {1}, {1e-7}).view()));
+  Alignment alignment = llvm::cantFail(align(left, right));
+  EXPECT_TEXT(llvm::cantFail(alignmentText(alignment, left, right)), " | a=1e-07 r=1\n");
+  llvm::sys::fs::remove_directories(folder);
+}
+
 TEST(Alignment, AddsDifferencesOfKeptTensors) {
   llvm::SmallString<128> folder;
   ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("ad-diff-unit", folder));

@@ -35,6 +35,18 @@ TEST(RunMatching, NamesComeBeforeOrderAndValues) {
   EXPECT_EQ(pairsOf(matchRuns(left, right)), (Pairs{{0, 1}, {1, 0}}));
 }
 
+TEST(RunMatching, OneOfSeveralIsAGuessAndTheOnlyOneIsNone) {
+  std::vector<Record> one = {record("ad.exp", "%a", "1")}, other = {record("ad.exp", "%a", "2")};
+  std::vector<Record> two = {record("ad.exp", "%a", "2"), record("ad.exp", "%a(2)", "3")};
+  EXPECT_FALSE(matchRuns(one, other).pairs.at(0).isGuess);
+  EXPECT_TRUE(matchRuns(one, two).pairs.at(0).isGuess);
+  other[0].dtype = "bfloat16";
+  EXPECT_FALSE(matchRuns(one, other).pairs.at(0).isGuess);
+  other[0].dtype = "float32";
+  other[0].op = "ad.log";
+  EXPECT_TRUE(matchRuns(one, other).pairs.at(0).isGuess);
+}
+
 TEST(RunMatching, IterationsAreApart) {
   std::vector<Record> left = {record("ad.exp", "%a", "1", 0), record("ad.exp", "%a", "2", 1)};
   std::vector<Record> right = {record("ad.exp", "%a", "2", 1)};
@@ -51,6 +63,7 @@ TEST(RunMatching, AnOperationIsMatchedWithTheLastOfItsParts) {
   ASSERT_EQ(matching.pairs.size(), 1u);
   EXPECT_EQ(matching.pairs[0].right, 2u);
   EXPECT_EQ(matching.pairs[0].by, ValueMatch::LastNamed);
+  EXPECT_TRUE(matching.pairs[0].isGuess);
   EXPECT_EQ(matching.onlyRight, (std::vector<size_t>{0, 1}));
 }
 

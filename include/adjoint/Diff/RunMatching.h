@@ -19,6 +19,9 @@ enum class ValueMatch {
 struct MatchedValues {
   size_t left, right; ///< numbers of records
   ValueMatch by;
+  /// The values may have nothing to do with each other: those of different operations, or chosen from
+  /// several.
+  bool isGuess = false;
 };
 
 struct RunMatching {
