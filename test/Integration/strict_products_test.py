@@ -29,6 +29,13 @@ VARIANTS = {"one fusion for each operation": ["--fuse", "single"], "layers": ["-
 
 
 class Program(ProgramText):
+    def operand(self, element, shape):
+        """An argument, or a cast of one, which the kernel may make while it stages the operand."""
+        if self.rng.random() < 0.6:
+            return self.argument(element, shape)[0]
+        wide = self.argument("f32", shape)[0]
+        return self.add(f"ad.cast {wide} : {tensor('f32', shape)} -> {tensor(element, shape)}", shape, element)[0]
+
     def product(self):
         """Of operands whose axes have any order, with up to one batch axis."""
         rng = self.rng
@@ -42,7 +49,7 @@ class Program(ProgramText):
             axes = ([("b", batch)] if batch else []) + [("f", free), ("k", k)]
             axes = [axes[i] for i in rng.permutation(len(axes))]
             shape = tuple(size for _, size in axes)
-            sides.append(([name for name, _ in axes], self.argument(element, shape)[0]))
+            sides.append(([name for name, _ in axes], self.operand(element, shape)))
             kinds.append(tensor(element, shape))
         at = {name: [names.index(name) for names, _ in sides] for name in ("bk" if batch else "k")}
         axes = f"contract [{at['k'][0]}] x [{at['k'][1]}]"
