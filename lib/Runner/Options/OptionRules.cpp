@@ -52,14 +52,12 @@ constexpr StringRef aboutSeveralRuns[] = {"--repeat", "--warmup", "--bench"};
 constexpr StringRef recorded[] = {
     "--entry", "--arg",  "--feed", "--dim",  "--numerics", "--precision", "--fuse",
     "--tiles", "--tile", "--cpu",  "--chip", "-O0",        "--kernel",    "--missing-kernels"};
-/// A trace does not record which rewrites were switched off.
 constexpr StringRef choicesOfRewrites[] = {"--rewrites-only", "--rewrites-except"};
 constexpr StringRef otherRewrites[] = {"--rewrites-except"};
 constexpr Conflict conflicts[] = {
     {"--check-gradients", aboutRuns, "--check-gradients prints how gradients compare, and nothing else"},
     {"--emit", aboutChecks, "--emit runs nothing"},
     {"--trace", aboutSeveralRuns, "--trace records one run"},
-    {"--trace", choicesOfRewrites, "--trace records no choice of rewrites, which --replay could not repeat"},
     {"--replay", choicesOfRewrites, "--replay repeats the recorded run"},
     {"--rewrites-only", otherRewrites, "--rewrites-only allows no rewrites but those of its file"},
     {"--replay", recorded, "--replay repeats the recorded run"},

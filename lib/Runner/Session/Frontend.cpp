@@ -4,6 +4,7 @@
 #include "Frontend.h"
 #include "../IO/InputFile.h"
 #include "ProgramText.h"
+#include "Replay.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/Transforms/MissingKernels.h"
 #include "adjoint/Dialect/AD/Transforms/NamedKernels.h"
@@ -25,6 +26,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassInstrumentation.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace mlir::ad::runner;
@@ -234,7 +236,10 @@ Error Frontend::controlRewrites(MLIRContext *context) const {
   auto text = readInput(file, [](StringRef) -> Expected<uint64_t> { return 0; });
   if (!text)
     return text.takeError();
-  Error error = hooks.controlRewrites(context, (*text)->getBuffer(), only);
+  std::string rewrites = (*text)->getBuffer().str();
+  if (!options.replayFolder.empty())
+    rewrites = moveRewrites(rewrites, llvm::sys::path::filename(options.input), options.input);
+  Error error = hooks.controlRewrites(context, rewrites, only);
   return error ? usageError("'" + file + "': " + consumeExitError(std::move(error)).second)
                : Error::success();
 }

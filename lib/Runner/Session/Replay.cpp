@@ -32,7 +32,7 @@ bool fromJSON(const llvm::json::Value &value, RecordedValue &recorded, llvm::jso
 
 struct RecordedOptions {
   std::string entry, target, numerics, precision, fuse, tiles, tile, cpu, chip, schedule, kernels,
-      missingKernels;
+      missingKernels, rewritesOnly, rewritesExcept;
   bool optimize = true, replay = true;
   unsigned threads = 0, smCount = 0;
   uint64_t seed = 0;
@@ -47,7 +47,9 @@ bool fromJSON(const llvm::json::Value &value, RecordedOptions &options, llvm::js
          map.map("tiles", options.tiles) && map.map("tile", options.tile) && map.map("cpu", options.cpu) &&
          map.map("chip", options.chip) && map.map("threads", options.threads) &&
          map.map("schedule", options.schedule) && map.map("seed", options.seed) &&
-         map.map("sm_count", options.smCount) && map.map("replay", options.replay);
+         map.map("sm_count", options.smCount) && map.map("replay", options.replay) &&
+         map.mapOptional("rewrites_only", options.rewritesOnly) &&
+         map.mapOptional("rewrites_except", options.rewritesExcept);
 }
 
 struct RecordedRun {
@@ -127,10 +129,27 @@ Error applyOptions(const RecordedOptions &recorded, Options &options) {
   options.precision = StringRef(recorded.precision).ends_with(".yaml")
                           ? pathIn(options.replayFolder, recorded.precision)
                           : recorded.precision;
+  if (!recorded.rewritesOnly.empty())
+    options.rewritesOnly = pathIn(options.replayFolder, recorded.rewritesOnly);
+  if (!recorded.rewritesExcept.empty())
+    options.rewritesExcept = pathIn(options.replayFolder, recorded.rewritesExcept);
   return Error::success();
 }
 
 } // namespace
+
+std::string mlir::ad::runner::moveRewrites(StringRef rewrites, StringRef from, StringRef to) {
+  std::string before = ("\t" + from + ":").str(), after = ("\t" + to + ":").str(), moved;
+  while (!rewrites.empty()) {
+    auto [line, rest] = rewrites.split('\n');
+    size_t at = line.rfind(before);
+    moved += at == StringRef::npos ? line.str()
+                                   : (line.take_front(at) + after + line.substr(at + before.size())).str();
+    moved += '\n';
+    rewrites = rest;
+  }
+  return moved;
+}
 
 Error mlir::ad::runner::readReplay(Options &options) {
   Expected<RecordedRun> run = readRun(options.replayFolder);

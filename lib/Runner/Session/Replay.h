@@ -21,6 +21,9 @@ llvm::Expected<std::vector<std::string>> findReplayDifferences(const Options &op
 llvm::Error checkReplay(const Options &options, const Signature &signature,
                         llvm::ArrayRef<adrt_tensor> results);
 
+/// A list of rewrites of the program `from`, for the same program as the file `to`.
+std::string moveRewrites(llvm::StringRef rewrites, llvm::StringRef from, llvm::StringRef to);
+
 } // namespace mlir::ad::runner
 
 #endif // ADJOINT_LIB_RUNNER_SESSION_REPLAY_H

@@ -2,6 +2,7 @@
 //
 // Writes the options of a run so that another machine can repeat it: no path leaves the folder.
 #include "RunFile.h"
+#include "../Session/Replay.h"
 #include "adjoint/Runner/Session/Compile.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/OutputFile.h"
@@ -16,6 +17,8 @@ using llvm::StringRef;
 namespace {
 
 constexpr llvm::StringLiteral policyFile("precision.yaml");
+constexpr llvm::StringLiteral rewritesOnlyFile("rewrites-only.tsv"),
+    rewritesExceptFile("rewrites-except.tsv");
 
 bool hasPolicyFile(const Options &options) { return StringRef(options.precision).ends_with(".yaml"); }
 
@@ -35,23 +38,26 @@ std::string shortSource(StringRef source) {
 
 llvm::json::Object optionsToJSON(const Options &options) {
   static constexpr StringRef schedules[] = {"eager", "lazy", "shuffled"};
-  return llvm::json::Object{{"entry", options.entry},
-                            {"target", targetName(options.target)},
-                            {"numerics", numericsText(options)},
-                            {"precision", hasPolicyFile(options) ? policyFile.str() : options.precision},
-                            {"kernels", options.kernels},
-                            {"missing_kernels", options.missingKernels},
-                            {"optimize", options.optimize},
-                            {"fuse", options.fuse},
-                            {"tiles", options.tiles},
-                            {"tile", options.tile},
-                            {"cpu", options.cpu},
-                            {"chip", options.chip},
-                            {"threads", options.threads},
-                            {"schedule", schedules[static_cast<size_t>(options.emulation.schedule)]},
-                            {"seed", static_cast<int64_t>(options.emulation.seed)},
-                            {"sm_count", options.emulation.smCount},
-                            {"replay", options.replay}};
+  return llvm::json::Object{
+      {"entry", options.entry},
+      {"target", targetName(options.target)},
+      {"numerics", numericsText(options)},
+      {"precision", hasPolicyFile(options) ? policyFile.str() : options.precision},
+      {"kernels", options.kernels},
+      {"rewrites_only", options.rewritesOnly.empty() ? "" : rewritesOnlyFile.str()},
+      {"rewrites_except", options.rewritesExcept.empty() ? "" : rewritesExceptFile.str()},
+      {"missing_kernels", options.missingKernels},
+      {"optimize", options.optimize},
+      {"fuse", options.fuse},
+      {"tiles", options.tiles},
+      {"tile", options.tile},
+      {"cpu", options.cpu},
+      {"chip", options.chip},
+      {"threads", options.threads},
+      {"schedule", schedules[static_cast<size_t>(options.emulation.schedule)]},
+      {"seed", static_cast<int64_t>(options.emulation.seed)},
+      {"sm_count", options.emulation.smCount},
+      {"replay", options.replay}};
 }
 
 } // namespace
@@ -60,15 +66,29 @@ std::string mlir::ad::runner::programFileName(const Options &options) {
   return options.input == kStandardOutput ? "program.mlir" : llvm::sys::path::filename(options.input).str();
 }
 
-Error mlir::ad::runner::copyPolicy(const Options &options, StringRef folder) {
-  if (!hasPolicyFile(options))
-    return Error::success();
-  auto text = llvm::MemoryBuffer::getFile(options.precision);
+static Error copyInto(StringRef folder, StringRef name, StringRef source,
+                      llvm::function_ref<std::string(StringRef)> change = nullptr) {
+  auto text = llvm::MemoryBuffer::getFile(source);
   if (!text)
-    return usageError("cannot read '" + options.precision + "': " + text.getError().message());
+    return usageError("cannot read '" + source + "': " + text.getError().message());
   llvm::SmallString<128> path(folder);
-  llvm::sys::path::append(path, policyFile);
-  return writeFile(path, {(*text)->getBuffer()});
+  llvm::sys::path::append(path, name);
+  std::string changed = change ? change((*text)->getBuffer()) : (*text)->getBuffer().str();
+  return writeFile(path, {StringRef(changed)});
+}
+
+Error mlir::ad::runner::copyOptionFiles(const Options &options, StringRef folder) {
+  if (hasPolicyFile(options))
+    if (Error error = copyInto(folder, policyFile, options.precision))
+      return error;
+  auto move = [&](StringRef rewrites) {
+    return moveRewrites(rewrites, options.input, programFileName(options));
+  };
+  if (!options.rewritesOnly.empty())
+    return copyInto(folder, rewritesOnlyFile, options.rewritesOnly, move);
+  if (!options.rewritesExcept.empty())
+    return copyInto(folder, rewritesExceptFile, options.rewritesExcept, move);
+  return Error::success();
 }
 
 llvm::json::Object mlir::ad::runner::runToJSON(const Options &options, const Report &report) {

@@ -17,8 +17,8 @@ constexpr llvm::StringLiteral kRunFile("run.json");
 
 /// The name of the program in the folder of a trace.
 std::string programFileName(const Options &options);
-/// Copies a precision policy that is a file.
-llvm::Error copyPolicy(const Options &options, llvm::StringRef folder);
+/// Copies the files that options name: a precision policy, a choice of rewrites.
+llvm::Error copyOptionFiles(const Options &options, llvm::StringRef folder);
 
 /// Versions, the machine and the options.
 llvm::json::Object runToJSON(const Options &options, const Report &report);

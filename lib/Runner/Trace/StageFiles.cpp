@@ -53,7 +53,7 @@ std::string listOperations(ModuleOp module, StringRef source) {
     stream << ")";
     if (op->getNumResults() > 0)
       stream << " " << valueName(op, 0, source);
-    stream << "\n";
+    stream << " at " << shortLocation(op->getLoc()) << "\n";
     ++depth;
     for (Region &region : op->getRegions())
       for (Operation &inner : region.getOps())

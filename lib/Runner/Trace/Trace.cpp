@@ -103,7 +103,7 @@ Error TraceFolder::open() {
       return usageError("cannot make folder '" + pathOf(name) + "': " + code.message());
   stages =
       std::make_unique<StageFiles>(folder, llvm::sys::path::stem(programFileName(options)).str(), program);
-  if (Error error = copyPolicy(options, folder))
+  if (Error error = copyOptionFiles(options, folder))
     return error;
   return writeFile(pathOf(programFileName(options)), {program});
 }

@@ -65,13 +65,12 @@ bool isRecorded(Operation *op, unsigned result) {
 /// Whether the results are those of operations inside.
 bool forwardsResults(Operation *op) { return op->getNumRegions() > 0 || isa<CallOpInterface>(op); }
 
-/// FILE:LINE:COLUMN without the folder of the file, which differs between machines.
-std::string shortLocation(Location location) {
+} // namespace
+
+std::string mlir::ad::runner::shortLocation(Location location) {
   std::string text = mlir::ad::locationText(location);
   return findPosition(location) ? llvm::sys::path::filename(text).str() : text;
 }
-
-} // namespace
 
 std::string mlir::ad::runner::valueName(Operation *op, unsigned result, StringRef source) {
   FileLineColLoc position = findPosition(op->getLoc());

@@ -17,6 +17,8 @@ namespace mlir::ad::runner {
 
 /// The name that a result of `op` has in the text of the program, with its `%`; else the location of `op`.
 std::string valueName(Operation *op, unsigned result, llvm::StringRef source);
+/// FILE:LINE:COLUMN without the folder of the file, which differs between machines.
+std::string shortLocation(Location location);
 
 /// Makes a record for each result of each operation that runs, in each iteration of loops. Constants count
 /// once. The values of a feed after the first one are NAME[1], NAME[2], …. Operations of one kind with one
