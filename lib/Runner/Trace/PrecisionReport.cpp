@@ -45,6 +45,7 @@ llvm::json::Object precisionToJSON(const PrecisionSearch &search, const Table &t
                                          {"rel", jsonNumber(entry.diff.rel)},
                                          {"text", stringDiff(entry.diff)}});
   return llvm::json::Object{{"policy", problem.policy},
+                            {"against", problem.runExact ? "f64" : "f32"},
                             {"bound", problem.bound.text},
                             {"candidates", static_cast<int64_t>(search.getCandidates().size())},
                             {"executions", static_cast<int64_t>(search.getExecutions())},
@@ -64,6 +65,8 @@ Expected<DiffReport> mlir::ad::runner::findPrecision(const PrecisionProblem &pro
     return found.takeError();
   ChangeSet kept = found->value_or(ChangeSet());
   DiffReport report;
+  for (const std::string &failure : search.getNotExact())
+    report.warnings.push_back("an operation does not run in f64, so its results count as exact: " + failure);
   report.boundHolds = false;
   if (*found) {
     program = search.annotate(kept);
@@ -80,7 +83,7 @@ Expected<DiffReport> mlir::ad::runner::findPrecision(const PrecisionProblem &pro
                                      " must compute in f32, and none of them can be left out\n";
   report.tableText = kept.empty() ? "" : report.table.toText();
   report.text += describe(search.getDiffs()) + "bound " + problem.bound.text +
-                 (report.boundHolds ? " holds" : " does not hold") + "; " +
+                 (problem.runExact ? " against f64" : "") + (report.boundHolds ? " holds" : " does not hold") + "; " +
                  std::to_string(search.getExecutions()) + " executions\n";
   report.json = precisionToJSON(search, report.table, problem);
   return std::move(report);

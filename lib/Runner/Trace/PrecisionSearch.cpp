@@ -106,7 +106,15 @@ Error PrecisionSearch::prepare() {
     return usageError(problem.policyOption + ": " + wrong);
   if (Error error = findCandidates())
     return error;
-  return run(printed(*module), kNoPrecision).moveInto(expected);
+  return runExpected();
+}
+
+Error PrecisionSearch::runExpected() {
+  std::string text = printed(*module);
+  if (!problem.runExact)
+    return run(text, kNoPrecision).moveInto(exact.actual);
+  ++executions;
+  return problem.runExact(text, kNoPrecision).moveInto(exact);
 }
 
 std::string PrecisionSearch::annotate(const ChangeSet &kept) {
@@ -125,18 +133,21 @@ Expected<bool> PrecisionSearch::keepsBound(const std::string &text) {
   if (!got)
     return got.takeError();
   diffs.clear();
+  const RunValues &expected = exact.actual;
   bool holds =
       got->results.size() == expected.results.size() && got->received.size() == expected.received.size();
   if (!holds)
     return false;
-  auto compare = [&](llvm::ArrayRef<NamedTensor> left, llvm::ArrayRef<NamedTensor> right) {
-    for (auto [want, value] : llvm::zip_equal(left, right)) {
-      diffs.push_back({want.name, compareTensors(want.value.view(), value.value.view())});
+  auto compare = [&](llvm::ArrayRef<NamedTensor> left, llvm::ArrayRef<reference::Tensor> wide,
+                     llvm::ArrayRef<NamedTensor> right) {
+    for (auto [index, want] : llvm::enumerate(left)) {
+      adrt_tensor view = wide.empty() ? want.value.view() : wide[index].view();
+      diffs.push_back({want.name, compareTensors(view, right[index].value.view())});
       holds &= isWithin(diffs.back().diff, problem.bound);
     }
   };
-  compare(expected.results, got->results);
-  compare(expected.received, got->received);
+  compare(expected.results, exact.results, got->results);
+  compare(expected.received, exact.received, got->received);
   return holds;
 }
 

@@ -250,10 +250,13 @@ void ShadowRun::runSamples(const Execution &execution) {
 int32_t ShadowRun::ran(Operation *op, ArrayRef<reference::Tensor> operands,
                        ArrayRef<reference::Tensor> results) {
   if (auto receive = dyn_cast<ad::ReceiveOp>(op))
-    for (auto [index, operand] : llvm::enumerate(operands))
+    for (auto [index, operand] : llvm::enumerate(operands)) {
+      if (options.samples == 0)
+        exactReceived.push_back(shadows.get(operand).front());
       if (isFloat(operand))
         received.push_back(summarize(
             receive.getName().str() + (operands.size() > 1 ? "." + std::to_string(index) : ""), operand));
+    }
   // Others have the results of operations inside of them.
   if (op->getNumRegions() > 0 || isa<CallOpInterface>(op) || results.empty())
     return ADRT_OK;
@@ -286,8 +289,11 @@ ResultErrors ShadowRun::summarize(std::string name, const reference::Tensor &act
 }
 
 void ShadowRun::returned(ArrayRef<reference::Tensor> tensors) {
-  for (const reference::Tensor &tensor : tensors)
+  for (const reference::Tensor &tensor : tensors) {
     results.push_back(isFloat(tensor) ? summarize("", tensor) : ResultErrors());
+    if (options.samples == 0)
+      exactResults.push_back(shadows.get(tensor).front());
+  }
 }
 
 std::vector<OperationErrors> ShadowRun::getOperations() const {

@@ -238,6 +238,10 @@ Error DiffOptionsReader::readLabels(DiffOptions &options) const {
   if (options.labels.size() != options.inputs.size())
     return usageError("expected --labels with a name for each of the " + Twine(options.inputs.size()) +
                       " tensors, found " + Twine(options.labels.size()));
+  std::vector<std::string> sorted = options.labels;
+  llvm::sort(sorted);
+  if (auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
+    return usageError("--labels has the name '" + *twice + "' twice; give each tensor a name of its own");
   return Error::success();
 }
 
@@ -299,6 +303,15 @@ Error DiffOptionsReader::readPrecision(DiffOptions &options) const {
     return usageError("expected --bound with the differences from f32 that are allowed");
   if (has(OPT_precision))
     return usageError("--precision is given by --policy; leave it out");
+  std::string against = "f32";
+  if (has(OPT_against))
+    if (Error error = readName(OPT_against, "program", {"f32", "f64"}, against))
+      return error;
+  options.againstF64 = against == "f64";
+  if (options.againstF64 && options.bound->ulp)
+    return usageError(
+        "--bound ulp counts steps between values of one type, and results of --against f64 have "
+        "another one; bound abs or rel");
   return Error::success();
 }
 

@@ -34,7 +34,8 @@ struct DiffOptions {
   unsigned seed = 0;
   std::string target = "reference"; ///< of nan: where the program runs
   std::string policy;               ///< of a search for the operations that need f32
-  std::string output;               ///< the program that a search found; of bisect and reduce, a folder
+  bool againstF64 = false; ///< its bound is about differences from exact results, not from those in f32
+  std::string output;      ///< the program that a search found; of bisect and reduce, a folder
   ShadowOrder order = ShadowOrder::Local;
   std::vector<std::string> program; ///< options about programs, as ad-runner reads them
   std::string sideA, sideB;         ///< the configurations of a bisection

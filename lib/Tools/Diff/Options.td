@@ -74,6 +74,7 @@ defm target : Value<"target", "TARGET", "Where the program runs: reference (defa
 
 let Visibility = [PrecisionVis] in {
 defm policy : Value<"policy", "POLICY", "Mixed precision to search in: bf16, f16, f8, or FILE.yaml">;
+defm against : Value<"against", "f32|f64", "What --bound measures from: the results of the program in f32 (default), or those of its shadow in f64">;
 }
 
 let Visibility = [PrecisionVis, BisectVis] in

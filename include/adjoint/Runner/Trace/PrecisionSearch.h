@@ -7,12 +7,20 @@
 #include "adjoint/Diff/DiffReport.h"
 #include "adjoint/Diff/MinimalSet.h"
 #include "adjoint/Numerics/PrecisionPolicy.h"
+#include "adjoint/Reference/Observer.h"
 #include "adjoint/Runner/IO/RunValues.h"
 #include "adjoint/Runner/Session/Hooks.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
 namespace mlir::ad::runner {
+
+/// A run, and its results and received values in f64.
+struct ExactValues {
+  RunValues actual;
+  llvm::SmallVector<reference::Tensor> results, received;
+  std::vector<std::string> failures; ///< operations that do not run in f64: their results count as exact
+};
 
 /// A program, and what the search is about.
 struct PrecisionProblem {
@@ -24,9 +32,11 @@ struct PrecisionProblem {
   /// Runs a text of the program on the reference interpreter, with a policy in place of the one in the text
   /// unless it is empty.
   std::function<llvm::Expected<RunValues>(const std::string &text, llvm::StringRef policy)> run;
+  /// The same with a shadow in f64, from which the bound measures. Null: it measures from the run in f32.
+  std::function<llvm::Expected<ExactValues>(const std::string &text, llvm::StringRef policy)> runExact;
 };
 
-/// A result of the program, compared with the same result in f32.
+/// A result of the program, compared with the same result in f32 or f64.
 struct PrecisionDiff {
   std::string name;
   diff::MaxDiff diff;
@@ -49,10 +59,12 @@ public:
   /// Of the last run.
   llvm::ArrayRef<PrecisionDiff> getDiffs() const { return diffs; }
   size_t getExecutions() const { return executions; }
+  llvm::ArrayRef<std::string> getNotExact() const { return exact.failures; }
 
 private:
   llvm::Error parse();
   llvm::Error findCandidates();
+  llvm::Error runExpected();
   /// The rule of the policy for an operation of f32 that may compute in the narrow type.
   std::optional<numerics::PrecisionRule> castingRule(Operation *op) const;
   llvm::Expected<RunValues> run(const std::string &text, llvm::StringRef policy);
@@ -63,7 +75,7 @@ private:
   std::unique_ptr<MLIRContext> context;
   OwningOpRef<ModuleOp> module;
   std::vector<Operation *> candidates;
-  RunValues expected; ///< in f32
+  ExactValues exact; ///< in f32, and in f64 if the problem says how
   std::vector<PrecisionDiff> diffs;
   size_t executions = 0;
 };

@@ -76,6 +76,9 @@ public:
   const std::vector<ResultErrors> &getResults() const { return results; }
   /// Of ad.receive, in the order of their executions.
   const std::vector<ResultErrors> &getReceived() const { return received; }
+  /// The same results and received values in f64. Empty with samples.
+  ArrayRef<reference::Tensor> getExactResults() const { return exactResults; }
+  ArrayRef<reference::Tensor> getExactReceived() const { return exactReceived; }
   std::vector<Decision> getDecisions() const;
   ArrayRef<std::string> getFailures() const { return evaluator.getFailures(); }
 
@@ -106,6 +109,7 @@ private:
   llvm::MapVector<Operation *, OperationErrors> operations;
   llvm::MapVector<Operation *, Decision> decisions;
   std::vector<ResultErrors> results, received;
+  SmallVector<reference::Tensor> exactResults, exactReceived;
 };
 
 /// The decimal digits of the significand of a type: 7.2 of f32.

@@ -6,6 +6,7 @@
 #include "adjoint/Numerics/PrecisionPolicy.h"
 #include "adjoint/Runner/StandardHooks.h"
 #include "adjoint/Runner/Trace/PrecisionSearch.h"
+#include "adjoint/Runner/Trace/ShadowRun.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/OutputFile.h"
 
@@ -14,7 +15,8 @@ using namespace mlir::ad::runner;
 using llvm::Expected;
 using llvm::StringRef;
 
-static Expected<RunValues> runText(const Options &options, const std::string &text, StringRef policy) {
+static Expected<std::unique_ptr<ProgramRun>> loadText(const Options &options, const std::string &text,
+                                                      StringRef policy) {
   Options changed = options;
   changed.precision = policy.str();
   std::unique_ptr<llvm::MemoryBuffer> buffer = llvm::MemoryBuffer::getMemBuffer(text, options.input);
@@ -24,7 +26,27 @@ static Expected<RunValues> runText(const Options &options, const std::string &te
     return program.takeError();
   if (llvm::Error error = (*program)->bind())
     return std::move(error);
-  return (*program)->run();
+  return program;
+}
+
+static Expected<RunValues> runText(const Options &options, const std::string &text, StringRef policy) {
+  Expected<std::unique_ptr<ProgramRun>> program = loadText(options, text, policy);
+  return program ? (*program)->run() : Expected<RunValues>(program.takeError());
+}
+
+// The shadow in f64 goes along with the run, and takes its branches.
+static Expected<ExactValues> runExactText(const Options &options, const std::string &text, StringRef policy) {
+  Expected<std::unique_ptr<ProgramRun>> program = loadText(options, text, policy);
+  if (!program)
+    return program.takeError();
+  ShadowRun shadow((*program)->getModule(), ShadowOptions());
+  ExactValues exact;
+  if (llvm::Error error = (*program)->run(&shadow).moveInto(exact.actual))
+    return std::move(error);
+  exact.results.assign(shadow.getExactResults().begin(), shadow.getExactResults().end());
+  exact.received.assign(shadow.getExactReceived().begin(), shadow.getExactReceived().end());
+  exact.failures.assign(shadow.getFailures().begin(), shadow.getFailures().end());
+  return std::move(exact);
 }
 
 Expected<DiffReport> mlir::ad::diff::runPrecision(const DiffOptions &options) {
@@ -47,7 +69,12 @@ Expected<DiffReport> mlir::ad::diff::runPrecision(const DiffOptions &options) {
       options.policy,
       *options.bound,
       "--policy",
-      [&](const std::string &changed, StringRef policy) { return runText(*parsed, changed, policy); }};
+      [&](const std::string &changed, StringRef policy) { return runText(*parsed, changed, policy); },
+      nullptr};
+  if (options.againstF64)
+    problem.runExact = [&](const std::string &changed, StringRef policy) {
+      return runExactText(*parsed, changed, policy);
+    };
   std::string program;
   Expected<DiffReport> report = findPrecision(problem, standardHooks(), program);
   if (!report)
