@@ -12,6 +12,8 @@
 //   forward    replaced by their first operand
 //   round      rounded to bf16
 //   NAME       replaced by the operation NAME with the same operands
+//   over=N     of ad.launch, in the plan: writes its first result into the buffer of the first launch at line
+//   N
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Runner/Runner.h"
 #include "adjoint/Runner/StandardHooks.h"
@@ -27,7 +29,7 @@ namespace {
 
 struct Fault {
   std::string pass, operation, function, kind;
-  unsigned line = 0; // 0: any
+  unsigned line = 0, over = 0; // 0: any
 
   static Fault fromEnvironment() {
     Fault fault;
@@ -42,6 +44,8 @@ struct Fault {
         fault.operation = value.str();
       else if (name == "in")
         fault.function = value.str();
+      else if (name == "over" && !value.getAsInteger(10, fault.over))
+        fault.kind = name.str();
       else if (name != "line" || value.getAsInteger(10, fault.line))
         fault.kind = word.str();
     }
@@ -93,6 +97,15 @@ public:
   }
 
 private:
+  void writeOver(LaunchOp launch) {
+    getOperation().walk([&](LaunchOp other) {
+      if (other == launch || lineOf(other.getLoc()) != fault.over)
+        return WalkResult::advance();
+      launch.getDestinationsMutable().slice(0, 1).assign(other.getDestinations().front());
+      return WalkResult::interrupt();
+    });
+  }
+
   void change(Operation *op) {
     OpBuilder builder(op);
     if (fault.kind == "swap") {
@@ -102,6 +115,8 @@ private:
     } else if (fault.kind == "forward") {
       op->replaceAllUsesWith(ValueRange(op->getOperand(0)));
       op->erase();
+    } else if (fault.kind == "over") {
+      writeOver(cast<LaunchOp>(op));
     } else if (fault.kind == "round") {
       builder.setInsertionPointAfter(op);
       Value rounded = roundToBF16(builder, op->getResult(0));

@@ -1,8 +1,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """ad-diff bisect finds faults of a compiler that no rewrite stands for, in a training step of a Llama model with two
-layers: a wrong derivative rule, decomposition, fusion, conversion, kernel, instruction, or a fault of one target. The
-program ad-runner-faulty has the faults. Each answer names the operation, its line, the stage and the pass, and the
-program that it writes differs when both builds run it."""
+layers: a wrong derivative rule, decomposition, fusion, conversion, memory plan, kernel, instruction, or a fault of one
+target. The program ad-runner-faulty has the faults. Each answer names the operation, its line, the stage and the pass,
+and the program that it writes differs when both builds run it."""
 
 import json
 import os
@@ -131,6 +131,91 @@ def check_no_fault(folder):
         yield f"expected no cause: {report}"
 
 
+# The launch at the first line writes into the memory of the one at the second line, and the third one reads that later.
+WRONG_PLANS = [
+    ("%by_row = ad.transpose", "%h0 = ad.dot", "%h = ad.add", "B", (RIGHT, FAULTY)),
+    ("%by_row = ad.transpose", "%h0 = ad.dot", "%h = ad.add", "A", (FAULTY, RIGHT)),
+    ("%turned_q = ad.concat", "%n1 = ad.rms_norm", None, "B", (RIGHT, FAULTY)),  # into a smaller buffer
+]
+
+
+def rows_of(report, key):
+    return [(row["operation"], int(row["location"].split(":")[-2])) for row in report["reduced"][key]]
+
+
+def check_wrong_plan(case, with_output):
+    """The plan of the faulty build lets a kernel write over a value that is read later: no part of the program shows
+    that, since it has another plan."""
+    writer, overwritten, reader, side, runners = case
+
+    def check(folder):
+        program, arguments = write_step(folder / "step")
+        lines = [line_of(text, program.read_text()) for text in (writer, overwritten, reader) if text]
+        words = f"after=ad-plan-memory op=ad.launch line={lines[0]} over={lines[1]}"
+        output = [f"--output={folder / 'reduced'}", "--seconds=1"] if with_output else []
+        done = subprocess.run([BIN / "ad-diff", "bisect", program, *arguments, f"--runner-a={runners[0]}",
+                               f"--runner-b={runners[1]}", f"--json={folder / 'report.json'}", *output],
+                              env=os.environ | {"ADJOINT_FAULT": words}, capture_output=True, text=True, timeout=600)
+        if done.returncode != 0:
+            yield done.stdout + done.stderr
+            return
+        report = json.loads((folder / "report.json").read_text())
+        operations = [text.split()[2] for text in (writer, overwritten, reader) if text]
+        expected = list(zip(operations, lines))[:3 if reader else 1]
+        if rows_of(report, "whole_program") != expected or report["reduced"]["reduction"] != "wrong_plan":
+            yield f"expected {expected}: {report}"
+            return
+        stage = report["reduced"]["stage"]
+        if (stage["stage"], stage["pass"], stage["side"]) != ("kernels", "ad-plan-memory", side):
+            yield f"expected the memory plan of {side}, but got {stage}"
+        message = ("an operand was overwritten before it is read here" if reader else
+                   "a buffer is smaller than its tensor")
+        if f"the memory plan of {side} is wrong: {message}" not in done.stdout:
+            yield f"expected the words about it: {done.stdout}"
+        if with_output:
+            fault = Fault(words, "", "", "", "", runners=runners)
+            if run_reduced(folder, fault, words, 0) == run_reduced(folder, fault, words, 1):
+                yield "the written program gives equal results"
+        elif report["executions"] > MAX_EXECUTIONS:
+            yield f"expected at most {MAX_EXECUTIONS} executions, but got {report['executions']}"
+    return check
+
+
+def chain():
+    """Four products, whose kernels differ: their shapes do."""
+    names = "xabcd"
+    arguments = ", ".join(f'%w{n}: tensor<{3 + n}x{4 + n}xf32> {{ad.name = "w{n}"}}' for n in range(1, 5))
+    lines = [f'func.func @main(%x: tensor<4x4xf32> {{ad.name = "x"}}, {arguments})',
+             '    -> (tensor<4x8xf32> {ad.name = "y"}) {']
+    for n in range(1, 5):
+        lines.append(f"  %{names[n]} = ad.dot %{names[n - 1]}, %w{n} batch [] x [] contract [1] x [0]"
+                     f" : (tensor<4x{3 + n}xf32>, tensor<{3 + n}x{4 + n}xf32>) -> tensor<4x{4 + n}xf32>")
+    return "\n".join([*lines, "  return %d : tensor<4x8xf32>", "}", ""]), [
+        "--arg=x=normal:1", *(f"--arg=w{n}=normal:{1 + n}" for n in range(1, 5))]
+
+
+def check_first_value(folder):
+    """Only the third kernel of a program is wrong. One or two operations have no third kernel."""
+    text, arguments = chain()
+    (folder / "chain.mlir").write_text(text)
+    words = "after=ad-outline-kernels op=math.fma in=dot_0_1 forward"
+    done = subprocess.run([BIN / "ad-diff", "bisect", folder / "chain.mlir", *arguments, f"--runner-b={FAULTY}",
+                            f"--json={folder / 'report.json'}"],
+                          env=os.environ | {"ADJOINT_FAULT": words}, capture_output=True, text=True, timeout=600)
+    if done.returncode != 0:
+        yield done.stdout + done.stderr
+        return
+    report = json.loads((folder / "report.json").read_text())
+    if rows_of(report, "whole_program") != [("ad.dot", 5)] or report["reduced"]["reduction"] != "in_program":
+        yield f"expected the third product: {report}"
+        return
+    stage = report["reduced"]["stage"]
+    if (stage["stage"], stage["pass"]) != ("kernels", "ad-outline-kernels"):
+        yield f"expected the kernels: {stage}"
+    if "the first value that differs in the whole program" not in done.stdout or "computes %c" not in done.stdout:
+        yield f"expected the name of the value: {done.stdout}"
+
+
 def check_median(folder):
     """Comes last."""
     if statistics.median(executions) > MAX_EXECUTIONS:
@@ -139,7 +224,10 @@ def check_median(folder):
 
 def main():
     cases = [(f"{fault.words} | {' | '.join(fault.options)} | {fault.side}", check_fault(fault)) for fault in FAULTS]
-    return checks.run_checks("bisect_faults", [*cases, ("no fault", check_no_fault), ("median", check_median)])
+    plans = [(f"{case[0]} over {case[1]} of {case[3]}, {output}", check_wrong_plan(case, output))
+             for case, output in [*((case, False) for case in WRONG_PLANS), (WRONG_PLANS[0], True)]]
+    return checks.run_checks("bisect_faults", [*cases, *plans, ("first value", check_first_value),
+                                               ("no fault", check_no_fault), ("median", check_median)])
 
 
 if __name__ == "__main__":

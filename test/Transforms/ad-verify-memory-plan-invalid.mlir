@@ -132,7 +132,9 @@ func.func @too_small() {
 func.func @overlap() {
   %b0 = ad.buffer <arena, bytes = 128>
   %b1 = ad.buffer <arena, offset = 64, bytes = 128>
+  // expected-note @+1 {{the operand is computed here}}
   %a = ad.feed "a" into(%b0) : tensor<32xf32>
+  // expected-note @+1 {{this is written over it}}
   %b = ad.feed "b" into(%b1) : tensor<32xf32>
   // expected-error @+1 {{'ad.receive' op memory plan is wrong: an operand was overwritten before it is read here}}
   ad.receive "ab"(%a, %b) : tensor<32xf32>, tensor<32xf32>
@@ -146,11 +148,13 @@ func.func @next_iteration(%n: index) {
   %b0 = ad.buffer <arena, bytes = 16>
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
+  // expected-note @+1 {{the operand is computed here}}
   %a = ad.feed "a" into(%b0) : tensor<4xf32>
   scf.for %i = %c0 to %n step %c1 {
     %again = ad.reshape %a : tensor<4xf32> -> tensor<2x2xf32>
     // expected-error @+1 {{'ad.receive' op memory plan is wrong: an operand is overwritten before the next iteration of the loop reads it}}
     ad.receive "a"(%again) : tensor<2x2xf32>
+    // expected-note @+1 {{this is written over it}}
     %b = ad.feed "b" into(%b0) : tensor<4xf32>
     ad.receive "b"(%b) : tensor<4xf32>
   }
@@ -168,7 +172,9 @@ func.func @swapped(%n: index) {
   %a = ad.constant dense<0.0> : tensor<4xf32>
   %first = ad.copy %a into(%b0) : tensor<4xf32>
   %second = ad.copy %a into(%b1) : tensor<4xf32>
+  // expected-note @+1 {{the operand is computed here}}
   %p, %q = scf.for %i = %c0 to %n step %c1 iter_args(%u = %first, %v = %second) -> (tensor<4xf32>, tensor<4xf32>) {
+    // expected-note @+1 {{this is written over it}}
     %w = ad.copy %v into(%b0) : tensor<4xf32>
     // expected-error @+1 {{'ad.copy' op memory plan is wrong: an operand was overwritten before it is read here}}
     %z = ad.copy %u into(%b1) : tensor<4xf32>
@@ -182,8 +188,10 @@ func.func @swapped(%n: index) {
 // What one side of a branch writes over is lost after the branch.
 func.func @branch(%c: i1) {
   %b0 = ad.buffer <arena, bytes = 16>
+  // expected-note @+1 {{the operand is computed here}}
   %a = ad.feed "a" into(%b0) : tensor<4xf32>
   scf.if %c {
+    // expected-note @+1 {{this is written over it}}
     %b = ad.feed "b" into(%b0) : tensor<4xf32>
     ad.receive "b"(%b) : tensor<4xf32>
   }

@@ -45,6 +45,18 @@ private:
   DenseMap<Value, int64_t> bufferOfTensor;
 };
 
+/// What a wrong plan overwrites. Of kernels, the places are those of operations inside.
+struct PlanConflict {
+  Location writer, overwritten, reader;
+};
+
+/// Interprets the host program symbolically: the content of a buffer is the value that was written there
+/// last. An operand must still be in its buffer when it is read, and no kernel may write an element that it
+/// reads later. Knows nothing of how the plan was made. Fails after a diagnostic. If the reason is an operand
+/// that was overwritten, `conflict` is set, unless it is null.
+LogicalResult verifyMemoryPlan(func::FuncOp function, SymbolTableCollection &symbols,
+                               std::optional<PlanConflict> *conflict = nullptr);
+
 /// Offsets in the arena are multiples of a cache line, which is also the widest vector register.
 constexpr int64_t kArenaAlignment = 64;
 /// The unit of a tensor's pool: the product of its dynamic sizes, rounded up to this, so that offsets stay

@@ -23,7 +23,8 @@ struct Content {
 /// The contents of all memory at one point of the program.
 class MemoryState {
 public:
-  void write(BufferAttr buffer, Value value);
+  /// Returns the values that the buffer no longer has.
+  SmallVector<Value> write(BufferAttr buffer, Value value);
   bool holds(BufferAttr buffer, Value value) const;
   /// Forgets contents that the other state does not hold too.
   void intersect(const MemoryState &other);
@@ -36,8 +37,9 @@ private:
 
 class PlanVerifier {
 public:
-  PlanVerifier(func::FuncOp function, const MemoryPlan &plan, SymbolTableCollection &symbols)
-      : function(function), plan(plan), symbols(symbols) {}
+  PlanVerifier(func::FuncOp function, const MemoryPlan &plan, SymbolTableCollection &symbols,
+               std::optional<PlanConflict> *conflict)
+      : function(function), plan(plan), symbols(symbols), conflict(conflict) {}
 
   LogicalResult run();
 
@@ -59,7 +61,15 @@ private:
   LogicalResult rename(Operation *op, ValueRange values, ValueRange names);
   LogicalResult verifyNextIteration(Operation *loop);
   void forward(Value value, Value result);
-  void write(Value value) { state.write(bufferOf(value), value); }
+  void write(Value value) {
+    for (Value lost : state.write(bufferOf(value), value))
+      overwriters[lost] = value;
+  }
+  /// Fails, and names the operations that compute, overwrite and read the value.
+  LogicalResult overwritten(Operation *op, Value value, StringRef message);
+  LogicalResult overwritesOperand(LaunchOp launch, Value result, unsigned operand);
+  Location placeOf(Value value);
+  Location placeOfRead(Operation *op, Value value);
   BufferAttr bufferOf(Value value) const { return plan.getBuffer(plan.bufferOf(value)); }
   bool isPlanned(Value value) const { return isTensor(value) && plan.bufferOf(value) >= 0; }
   bool isIntact(Value value) const { return state.holds(bufferOf(value), contentOf.lookup(value)); }
@@ -68,9 +78,11 @@ private:
   func::FuncOp function;
   const MemoryPlan &plan;
   SymbolTableCollection &symbols;
+  std::optional<PlanConflict> *conflict;
   PoolAnalysis pools;
   MemoryState state;
-  DenseMap<Value, Value> contentOf; // the value that names the content, for aliases and results of loops
+  DenseMap<Value, Value> contentOf;   // the value that names the content, for aliases and results of loops
+  DenseMap<Value, Value> overwriters; // of contents: what was last written over them
   /// By pool, or argument as a negative number: the pool analysis' number for the tensors in it.
   DenseMap<int64_t, int64_t> unitOf;
   /// For each loop around the current operation, the values from outside that it has read.
@@ -78,15 +90,19 @@ private:
 };
 } // namespace
 
-void MemoryState::write(BufferAttr buffer, Value value) {
+SmallVector<Value> MemoryState::write(BufferAttr buffer, Value value) {
+  SmallVector<Value> lost;
   std::map<int64_t, Content> &memory = contents[storageOf(buffer)];
   int64_t begin = buffer.getOffset(), end = buffer.getEnd();
   auto it = memory.lower_bound(begin);
   if (it != memory.begin() && std::prev(it)->second.end > begin)
     --it;
-  while (it != memory.end() && it->first < end)
+  while (it != memory.end() && it->first < end) {
+    lost.push_back(it->second.value);
     it = memory.erase(it);
+  }
   memory[begin] = {end, value};
+  return lost;
 }
 
 bool MemoryState::holds(BufferAttr buffer, Value value) const {
@@ -132,11 +148,53 @@ LogicalResult PlanVerifier::define(Operation *op, Value value) {
   return success();
 }
 
+// Of a launch, the operation of the kernel that computes the value.
+Location PlanVerifier::placeOf(Value value) {
+  auto launch = value.getDefiningOp<LaunchOp>();
+  auto kernel = launch ? symbols.lookupNearestSymbolFrom<KernelOp>(launch, launch.getKernelAttr()) : nullptr;
+  if (!kernel)
+    return value.getLoc();
+  unsigned number = cast<OpResult>(value).getResultNumber();
+  Operation *inner = kernel.getBody().front().getTerminator()->getOperand(number).getDefiningOp();
+  return inner ? inner->getLoc() : launch.getLoc();
+}
+
+Location PlanVerifier::placeOfRead(Operation *op, Value value) {
+  auto launch = dyn_cast<LaunchOp>(op);
+  auto kernel = launch ? symbols.lookupNearestSymbolFrom<KernelOp>(launch, launch.getKernelAttr()) : nullptr;
+  if (!kernel)
+    return op->getLoc();
+  for (auto [input, argument] : llvm::zip_equal(launch.getInputs(), kernel.getBody().getArguments()))
+    if (input == value)
+      for (Operation *user : argument.getUsers())
+        return user->getLoc();
+  return op->getLoc();
+}
+
+LogicalResult PlanVerifier::overwritten(Operation *op, Value value, StringRef message) {
+  InFlightDiagnostic diagnostic = wrong(op) << message;
+  Value content = contentOf.lookup(value), overwriter = overwriters.lookup(content);
+  if (!overwriter)
+    return diagnostic;
+  diagnostic.attachNote(placeOf(content)) << "the operand is computed here";
+  diagnostic.attachNote(placeOf(overwriter)) << "this is written over it";
+  if (conflict)
+    *conflict = PlanConflict{placeOf(overwriter), placeOf(content), placeOfRead(op, value)};
+  return diagnostic;
+}
+
+LogicalResult PlanVerifier::overwritesOperand(LaunchOp launch, Value result, unsigned operand) {
+  Value input = launch.getInputs()[operand], content = contentOf.lookup(input);
+  if (conflict && content)
+    *conflict = PlanConflict{placeOf(result), placeOf(content), placeOfRead(launch, input)};
+  return wrong(launch) << "the kernel overwrites operand " << operand << ", which it reads elsewhere";
+}
+
 LogicalResult PlanVerifier::read(Operation *op, Value value) {
   if (!isPlanned(value))
     return success();
   if (!isIntact(value))
-    return wrong(op) << "an operand was overwritten before it is read here";
+    return overwritten(op, value, "an operand was overwritten before it is read here");
   // An alias that an iteration makes does not make the content younger.
   Operation *origin = contentOf.lookup(value).getParentRegion()->getParentOp();
   for (auto &[loop, reads] : loops)
@@ -154,7 +212,8 @@ LogicalResult PlanVerifier::verifyNextIteration(Operation *loop) {
   auto reads = loops.pop_back_val().second;
   for (auto [value, reader] : reads)
     if (!isIntact(value))
-      return wrong(reader) << "an operand is overwritten before the next iteration of the loop reads it";
+      return overwritten(reader, value,
+                         "an operand is overwritten before the next iteration of the loop reads it");
   return success();
 }
 
@@ -190,7 +249,7 @@ LogicalResult PlanVerifier::runLaunch(LaunchOp launch) {
       if (!isPlanned(input) || !buffer.overlaps(bufferOf(input)))
         continue;
       if (buffer != bufferOf(input) || !kernel || !mayWriteOver(kernel, i, result.getResultNumber()))
-        return wrong(launch) << "the kernel overwrites operand " << i << ", which it reads elsewhere";
+        return overwritesOperand(launch, result, i);
     }
   }
   for (OpResult result : launch->getResults())
@@ -345,9 +404,10 @@ LogicalResult PlanVerifier::run() {
   return failed(runBlock(body)) ? failure() : runReturn(body.getTerminator());
 }
 
-LogicalResult ad::verifyMemoryPlan(func::FuncOp function, SymbolTableCollection &symbols) {
+LogicalResult ad::verifyMemoryPlan(func::FuncOp function, SymbolTableCollection &symbols,
+                                   std::optional<PlanConflict> *conflict) {
   if (failed(verifyHostProgram(function, Stage::planned)))
     return failure();
   FailureOr<MemoryPlan> plan = MemoryPlan::read(function);
-  return failed(plan) ? failure() : PlanVerifier(function, *plan, symbols).run();
+  return failed(plan) ? failure() : PlanVerifier(function, *plan, symbols, conflict).run();
 }

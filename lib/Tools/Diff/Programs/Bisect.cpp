@@ -59,7 +59,9 @@ std::string BisectReport::causeText() const {
   case CauseKind::None:
     return "no cause: " + noDifference(options.bound);
   case CauseKind::Elsewhere:
-    if (reduction && !reduction->operations.empty())
+    if (reduction && reduction->kind == ReductionKind::WrongPlan)
+      return "the difference is from no rewrite\n";
+    if (reduction && (!reduction->operations.empty() || !reduction->whole.empty()))
       return "no rewrite that can be left out explains the difference\n";
     return "no rewrite explains the difference: it is in one without which the program does not compile, "
            "such as a decomposition, in a derivative, in the generated code, or in the options themselves\n";

@@ -14,7 +14,7 @@ using llvm::Error;
 using llvm::Expected;
 
 Reduction::Operation mlir::ad::diff::describeOperation(Operation *op) {
-  return {op->getName().getStringRef().str(), locationText(op->getLoc())};
+  return {op->getName().getStringRef().str(), locationText(op->getLoc()), ""};
 }
 
 static std::string identify(Operation *op) {

@@ -175,10 +175,17 @@ Error ReduceSearch::finish(ProgramSlice slice, StringRef output) {
   Expected<SliceFiles> files = writeTemporary(slice);
   if (!files)
     return files.takeError();
-  if (!a.only && !b.only) {
-    StageSearch stages(options, files->folder, std::move(files->inputs));
-    executions += 2;
-    if (Error error = stages.find(a.side, b.side).moveInto(reduction.stage))
+  if (reduction.kind == ReductionKind::WrongPlan) // the stage is known
+    return publish(slice, output);
+  std::string program = files->folder.file("program.mlir");
+  RunnerProcess process(files->folder, program, files->inputs);
+  Expected<std::optional<TracedRuns>> runs = traceRuns(process, a, b, reduction.noStage);
+  executions += process.getCount();
+  if (!runs)
+    return runs.takeError();
+  if (*runs) {
+    StageSearch stages(options, files->folder, program, std::move(files->inputs));
+    if (Error error = stages.find(**runs).moveInto(reduction.stage))
       return error;
   }
   return output.empty() ? Error::success() : publish(slice, output);
@@ -337,23 +344,38 @@ Expected<ChangeSet> ReduceSearch::search(Level &level, const ReduceHints &hints,
   Expected<bool> whole = few && few->empty() ? differs(level, level.all()) : Expected<bool>(true);
   if (!whole)
     return whole.takeError();
+  bool bisects = hints.beforeLongSearch != nullptr;
   if (!*whole) {
     if (Error error = findDerivative(output))
       return std::move(error);
   } else if (few && few->empty()) {
+    Expected<bool> planFault = bisects ? findPlanFault() : Expected<bool>(false);
+    if (!planFault)
+      return planFault.takeError();
+    // Without an output, no smaller program is needed.
+    if (*planFault && output.empty())
+      return ChangeSet();
     few = findFewProved(level, 2);
   }
   reduction.isShort = few && !few->empty();
   if (!few || reduction.isShort || reduction.kind == ReductionKind::Derivative)
     return few;
-  Expected<bool> ended = hints.beforeLongSearch ? hints.beforeLongSearch() : false;
-  if (!ended)
-    return ended.takeError();
-  return *ended || !*whole ? ChangeSet() : minimizeAll(level);
+  Expected<bool> explained = bisects ? explain(hints, *whole, output) : false;
+  if (!explained)
+    return explained.takeError();
+  return *explained || !*whole ? ChangeSet() : minimizeAll(level);
+}
+
+Expected<bool> ReduceSearch::explain(const ReduceHints &hints, bool wholeDiffers, StringRef output) {
+  if (reduction.kind == ReductionKind::WrongPlan)
+    return false;
+  Expected<bool> found = hints.beforeLongSearch();
+  return !found || *found || !wholeDiffers || !output.empty() ? std::move(found) : findFirstValue();
 }
 
 Error ReduceSearch::report(Level &level, ChangeSet units, StringRef output) {
-  reduction.kind = ReductionKind::Found;
+  if (reduction.kind != ReductionKind::WrongPlan)
+    reduction.kind = ReductionKind::Found;
   for (bool deeper = true; deeper;)
     if (Error error = descend(level, units).moveInto(deeper))
       return error;

@@ -21,12 +21,15 @@ enum class ReductionKind {
   Found,      ///< the operations differ
   Derivative, ///< the derivative of the operation differs, the operation itself does not
   Alone,      ///< of a short search: the operation differs by itself
-  Unknown     ///< a short search found no single operation
+  Unknown,    ///< a short search found no single operation
+  WrongPlan,  ///< the memory plan of one side is wrong, which no part of the program shows
+  InProgram   ///< the operation computes the first value that differs, and does not differ by itself
 };
 
 struct Reduction {
   struct Operation {
     std::string name, location;
+    std::string role; ///< of those of the whole program
   };
   ReductionKind kind = ReductionKind::None;
   std::vector<ResultDiff> differences; ///< of the whole program
@@ -34,9 +37,12 @@ struct Reduction {
   bool ended = false;                  ///< the time was over: fewer operations may differ
   bool isShort = false;                ///< one operation differs by itself, or two
   std::vector<Operation> operations;   ///< of the reduced program, without constants
+  std::vector<Operation> whole;        ///< what traces of the whole program show, of the last two kinds
+  std::string message;                 ///< what is wrong with the plan
   std::vector<std::string> inside;     ///< the loops and branches around them, the outermost first
   size_t units = 0;                    ///< how many operations the differentiated entry has
   std::optional<StageFinding> stage;   ///< where the reduced program begins to differ
+  std::string noStage;                 ///< why that is not known
   unsigned failures = 0;               ///< parts of the program that a configuration could not compile or run
 
   /// The relative difference of the program, divided by that of the reduced one; none if one of them is not
@@ -112,6 +118,18 @@ private:
   llvm::Error findDerivative(llvm::StringRef output);
   llvm::Expected<bool> findDerivativeIn(Block &block, std::set<std::string> &seen, llvm::StringRef output);
 
+  // In ReduceWhole.cpp: traces of the whole program.
+
+  /// The first operation of the differentiated program at that place, which has no folder.
+  Reduction::Operation operationAt(llvm::StringRef place, llvm::StringRef role);
+  llvm::Error traceWhole();
+  /// Whether the memory plan of one side is the reason.
+  llvm::Expected<bool> findPlanFault();
+  /// Whether the traces, which findPlanFault has made, show a first value that differs.
+  llvm::Expected<bool> findFirstValue();
+  /// Whether the search ends with what the caller knows, or with the first value.
+  llvm::Expected<bool> explain(const ReduceHints &hints, bool wholeDiffers, llvm::StringRef output);
+
   const DiffOptions &options;
   Configuration a, b;
   std::function<void(unsigned)> progress;
@@ -120,6 +138,9 @@ private:
   func::FuncOp entry;
   std::set<std::string> differentiated; // names and locations of operations that were differentiated
   Reduction reduction;
+  std::optional<TemporaryFolder> wholeFolder;
+  std::optional<TracedRuns> whole; // none if they do not differ, or if `notTraced` says why there are none
+  std::string notTraced;
   unsigned executions = 0;
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };

@@ -69,8 +69,10 @@ static std::string measuresText(const Reduction &reduction, mlir::StringRef of) 
   if (std::optional<double> factor = reduction.amplification())
     text += "amplification: the relative difference of the program is " + generalNumber(*factor, 3) +
             " times as large\n";
-  if (reduction.stage)
+  if (reduction.stage && reduction.whole.empty())
     text += describe(*reduction.stage);
+  if (!reduction.noStage.empty())
+    text += "the stage is not known: " + reduction.noStage + "\n";
   if (reduction.failures > 0)
     text += std::to_string(reduction.failures) + " parts of the program did not run by themselves\n";
   return text;
@@ -103,6 +105,18 @@ std::string mlir::ad::diff::noDifference(const std::optional<Bound> &bound) {
                : "A and B give the same results\n";
 }
 
+static std::string wholeText(const Reduction &reduction) {
+  std::string text =
+      reduction.kind == ReductionKind::WrongPlan
+          ? "the memory plan of " + reduction.stage->side + " is wrong: " + reduction.message + "\n"
+          : "the first value that differs in the whole program, though the operation does not differ by "
+            "itself:\n";
+  for (const Reduction::Operation &operation : reduction.whole)
+    text += "  " + (operation.name.empty() ? "an operation" : operation.name) + " at " + operation.location +
+            (operation.role.empty() ? "" : " " + operation.role) + "\n";
+  return text + describe(*reduction.stage);
+}
+
 std::string mlir::ad::diff::describe(const Reduction &reduction, const std::optional<Bound> &bound) {
   switch (reduction.kind) {
   case ReductionKind::None:
@@ -121,6 +135,10 @@ std::string mlir::ad::diff::describe(const Reduction &reduction, const std::opti
            measuresText(reduction, reduction.operations.size() == 1 ? "operation" : "operations");
   case ReductionKind::Unknown:
     return "no single operation there differs by itself; --output reduces the program\n";
+  case ReductionKind::WrongPlan:
+    return wholeText(reduction) + (reduction.operations.empty() ? "" : foundText(reduction));
+  case ReductionKind::InProgram:
+    return wholeText(reduction);
   case ReductionKind::Found:
     break;
   }
@@ -128,14 +146,19 @@ std::string mlir::ad::diff::describe(const Reduction &reduction, const std::opti
 }
 
 llvm::json::Object mlir::ad::diff::toJSON(const Reduction &reduction) {
-  constexpr StringRef kinds[] = {"none", "earlier", "found", "derivative", "alone", "unknown"};
-  llvm::json::Array operations;
+  constexpr StringRef kinds[] = {"none",  "earlier", "found",      "derivative",
+                                 "alone", "unknown", "wrong_plan", "in_program"};
+  llvm::json::Array operations, whole;
   for (const Reduction::Operation &operation : reduction.operations)
     operations.push_back(llvm::json::Object{{"operation", operation.name}, {"location", operation.location}});
+  for (const Reduction::Operation &operation : reduction.whole)
+    whole.push_back(llvm::json::Object{
+        {"operation", operation.name}, {"location", operation.location}, {"role", operation.role}});
   llvm::json::Object object{{"reduction", kinds[static_cast<size_t>(reduction.kind)]},
                             {"differences", toJSON(reduction.differences)},
                             {"reduced", toJSON(reduction.reduced)},
                             {"operations", std::move(operations)},
+                            {"whole_program", std::move(whole)},
                             {"inside", llvm::json::Array(reduction.inside)},
                             {"ended", reduction.ended},
                             {"units", static_cast<int64_t>(reduction.units)},
@@ -147,5 +170,9 @@ llvm::json::Object mlir::ad::diff::toJSON(const Reduction &reduction) {
                                          {"pass", reduction.stage->pass},
                                          {"kernels", llvm::json::Array(reduction.stage->kernels)},
                                          {"side", reduction.stage->side}};
+  if (!reduction.noStage.empty())
+    object["no_stage"] = reduction.noStage;
+  if (!reduction.message.empty())
+    object["message"] = reduction.message;
   return object;
 }

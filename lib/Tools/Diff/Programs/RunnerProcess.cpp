@@ -132,8 +132,8 @@ Expected<RunnerProcess::Run> RunnerProcess::run(const Side &side, const std::set
   return run(side, only, /*traced=*/false);
 }
 
-Expected<RunnerProcess::Run> RunnerProcess::runTraced(const Side &side) {
-  return run(side, /*only=*/nullptr, /*traced=*/true);
+Expected<RunnerProcess::Run> RunnerProcess::runTraced(const Side &side, const std::set<Rewrite> *only) {
+  return run(side, only, /*traced=*/true);
 }
 
 Expected<RunnerProcess::Run> RunnerProcess::run(const Side &side, const std::set<Rewrite> *only,

@@ -64,8 +64,8 @@ public:
   /// Runs the program. A run that fails is an error with the side and the messages of ad-runner. With `only`,
   /// no other rewrites are applied; such a run may fail, since some programs do not compile without them.
   llvm::Expected<Run> run(const Side &side, const std::set<Rewrite> *only = nullptr);
-  /// The same with a trace, which is the folder `trace` of the result. A traced run applies all rewrites.
-  llvm::Expected<Run> runTraced(const Side &side);
+  /// The same with a trace, which is the folder `trace` of the result.
+  llvm::Expected<Run> runTraced(const Side &side, const std::set<Rewrite> *only = nullptr);
   unsigned getCount() const { return count; }
 
 private:

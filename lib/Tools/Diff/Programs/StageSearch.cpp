@@ -56,9 +56,9 @@ static std::string stageOf(StringRef pass) {
   return found == std::end(passStages) ? "code" : found->stage.str();
 }
 
-StageSearch::StageSearch(const DiffOptions &options, const TemporaryFolder &folder,
+StageSearch::StageSearch(const DiffOptions &options, const TemporaryFolder &folder, std::string programFile,
                          std::vector<std::string> inputs)
-    : options(options), folder(folder), inputs(std::move(inputs)) {}
+    : options(options), folder(folder), programFile(std::move(programFile)), inputs(std::move(inputs)) {}
 
 //===- Programs of a trace --------------------------------------------------===//
 
@@ -72,14 +72,14 @@ static Expected<std::string> readText(StringRef folder, StringRef name) {
 }
 
 // Passes that only a trace has change no value.
-Expected<std::vector<StageSearch::Stage>> StageSearch::readStages(const std::string &trace) {
+Expected<std::vector<TracedStage>> mlir::ad::diff::readStages(const std::string &trace) {
   Expected<std::string> run = readText(trace, "run.json");
   if (!run)
     return run.takeError();
   Expected<llvm::json::Value> json = llvm::json::parse(*run);
   if (!json)
     return json.takeError();
-  std::vector<Stage> stages;
+  std::vector<TracedStage> stages;
   const llvm::json::Object *object = json->getAsObject();
   const llvm::json::Array *entries = object ? object->getArray("stages") : nullptr;
   for (const llvm::json::Value &entry : entries ? *entries : llvm::json::Array()) {
@@ -91,14 +91,34 @@ Expected<std::vector<StageSearch::Stage>> StageSearch::readStages(const std::str
     Expected<std::string> text = readText(trace, *file);
     if (!text)
       return text.takeError();
+    llvm::SmallString<32> listFile(*file);
+    llvm::sys::path::replace_extension(listFile, "txt");
+    Expected<std::string> list = readText(trace, listFile);
+    if (!list)
+      return list.takeError();
     if (!stages.empty() && stages.back().pass == *pass)
-      stages.back().text = std::move(*text);
-    else
-      stages.push_back({pass->str(), std::move(*text)});
+      stages.pop_back();
+    stages.push_back({pass->str(), std::move(*text), std::move(*list)});
   }
   if (stages.empty())
     return exitError(ExitProgramError, "internal error: '" + trace + "' has no stages");
   return stages;
+}
+
+Expected<std::optional<TracedRuns>> mlir::ad::diff::traceRuns(RunnerProcess &process, const Configuration &a,
+                                                              const Configuration &b, std::string &failure) {
+  TracedRuns runs;
+  for (auto [configuration, run] : {std::pair(&a, &runs.a), std::pair(&b, &runs.b)}) {
+    if (Error error =
+            process.runTraced(configuration->side, configuration->only ? &*configuration->only : nullptr)
+                .moveInto(*run))
+      return std::move(error);
+    if (!run->failure.empty()) {
+      failure = run->failure;
+      return std::nullopt;
+    }
+  }
+  return std::move(runs);
 }
 
 // A pass that changed nothing has no stage. The longest common subsequence of the names puts both lists side
@@ -133,7 +153,7 @@ Expected<std::string> StageSearch::interpret(const std::string &text) {
     return entry->second;
   DiffOptions ours;
   ours.program = inputs;
-  Expected<Options> parsed = makeRunnerOptions(ours, folder.file("program.mlir"), Target::Reference);
+  Expected<Options> parsed = makeRunnerOptions(ours, programFile, Target::Reference);
   if (!parsed)
     return parsed.takeError();
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(text, "stage");
@@ -250,17 +270,10 @@ Expected<StageFinding> StageSearch::findChangedCode(const std::string &resultsA,
   return finding;
 }
 
-Expected<StageFinding> StageSearch::find(const Side &a, const Side &b) {
-  RunnerProcess process(folder, folder.file("program.mlir"), inputs);
-  Expected<RunnerProcess::Run> runA = process.runTraced(a);
-  if (!runA)
-    return runA.takeError();
-  Expected<RunnerProcess::Run> runB = process.runTraced(b);
-  if (!runB)
-    return runB.takeError();
-  if (Error error = readStages(runA->trace).moveInto(stagesA))
+Expected<StageFinding> StageSearch::find(const TracedRuns &runs) {
+  if (Error error = readStages(runs.a.trace).moveInto(stagesA))
     return std::move(error);
-  if (Error error = readStages(runB->trace).moveInto(stagesB))
+  if (Error error = readStages(runs.b.trace).moveInto(stagesB))
     return std::move(error);
   steps = align(stagesA, stagesB);
   Expected<std::optional<StageFinding>> values = findChangedValues();
@@ -268,7 +281,7 @@ Expected<StageFinding> StageSearch::find(const Side &a, const Side &b) {
     return values.takeError();
   if (*values)
     return std::move(**values);
-  return findChangedCode(runA->results, runB->results);
+  return findChangedCode(runs.a.results, runs.b.results);
 }
 
 std::string mlir::ad::diff::describe(const StageFinding &finding) {

@@ -19,28 +19,43 @@ struct StageFinding {
   std::string side;
 };
 
-/// Runs both configurations with traces, which have the program after each pass. Programs in the `ad` dialect
-/// run on the reference interpreter of this tool. The first pass whose two programs give other values is the
-/// one. If there is none, the generated code differs: then it is the first pass with other texts, if all
-/// passes before have the same text.
+/// A program after a pass, and its operations as a list, in its order.
+struct TracedStage {
+  std::string pass, text, list;
+};
+
+/// The stages of a traced run, in their order.
+llvm::Expected<std::vector<TracedStage>> readStages(const std::string &trace);
+
+/// Two traced runs of one program.
+struct TracedRuns {
+  RunnerProcess::Run a, b;
+};
+
+/// Runs both configurations with traces. If one of them cannot, `failure` says why, and there are no runs.
+llvm::Expected<std::optional<TracedRuns>> traceRuns(RunnerProcess &process, const Configuration &a,
+                                                    const Configuration &b, std::string &failure);
+
+/// Traces have the program after each pass. Programs in the `ad` dialect run on the reference interpreter of
+/// this tool. The first pass whose two programs give other values is the one. If there is none, the generated
+/// code differs: then it is the first pass with other texts, if all passes before have the same text.
 class StageSearch {
 public:
-  /// The program is `program.mlir` in the folder, with these options about inputs.
-  StageSearch(const DiffOptions &options, const TemporaryFolder &folder, std::vector<std::string> inputs);
+  /// The folder is for the values of stages; `programFile` is the file of the runs, `inputs` are their
+  /// options.
+  StageSearch(const DiffOptions &options, const TemporaryFolder &folder, std::string programFile,
+              std::vector<std::string> inputs);
 
-  llvm::Expected<StageFinding> find(const Side &a, const Side &b);
+  llvm::Expected<StageFinding> find(const TracedRuns &runs);
 
 private:
-  struct Stage {
-    std::string pass, text;
-  };
+  using Stage = TracedStage;
   /// Numbers of the last stages of both sides up to a pass.
   struct Step {
     std::string pass;
     size_t a, b;
   };
 
-  static llvm::Expected<std::vector<Stage>> readStages(const std::string &trace);
   static bool hasPass(const std::vector<Stage> &stages, llvm::StringRef pass);
   static std::vector<Step> align(const std::vector<Stage> &a, const std::vector<Stage> &b);
   /// A folder with the results of the program on the reference interpreter; empty if it cannot run there.
@@ -53,6 +68,7 @@ private:
 
   const DiffOptions &options;
   const TemporaryFolder &folder;
+  std::string programFile;
   std::vector<std::string> inputs;
   std::vector<Stage> stagesA, stagesB;
   std::vector<Step> steps;

@@ -1,0 +1,100 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Differences that only the whole program has: traces of both configurations show the memory plans and the
+// first value that differs.
+#include "PlanCheck.h"
+#include "ReduceLevel.h"
+#include "adjoint/Diff/RunMatching.h"
+#include "adjoint/Support/Error.h"
+#include "adjoint/Support/LocationText.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::diff;
+using llvm::Error;
+using llvm::Expected;
+
+// Traces name files without their folders. An operation of the program comes before those of its derivative.
+Reduction::Operation ReduceSearch::operationAt(StringRef place, StringRef role) {
+  Operation *found = nullptr;
+  entry.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    bool isHere = !isa<func::FuncOp>(op) && llvm::sys::path::filename(locationText(op->getLoc())) == place;
+    found = isHere ? op : nullptr;
+    return isHere ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  Reduction::Operation operation =
+      found ? describeOperation(found) : Reduction::Operation{"", place.str(), ""};
+  operation.role = role.str();
+  return operation;
+}
+
+// Tracing may change the program enough to hide the difference.
+Error ReduceSearch::traceWhole() {
+  Expected<TemporaryFolder> folder = TemporaryFolder::create();
+  if (!folder)
+    return folder.takeError();
+  wholeFolder = std::move(*folder);
+  RunnerProcess process(*wholeFolder, options.inputs[0], options.program);
+  Expected<std::optional<TracedRuns>> runs = traceRuns(process, a, b, notTraced);
+  executions += process.getCount();
+  if (!runs)
+    return runs.takeError();
+  if (!*runs)
+    return Error::success();
+  Expected<Differences> differences = compareRuns((*runs)->a.results, (*runs)->b.results, options.bound);
+  if (!differences)
+    return differences.takeError();
+  if (!differences->empty())
+    whole = std::move(*runs);
+  return Error::success();
+}
+
+// If both plans are wrong in one way, the difference is not from there.
+Expected<bool> ReduceSearch::findPlanFault() {
+  if (Error error = traceWhole())
+    return std::move(error);
+  if (!whole)
+    return false;
+  std::optional<WrongPlan> wrong[2];
+  for (auto [run, plan] : {std::pair(&whole->a, &wrong[0]), std::pair(&whole->b, &wrong[1])}) {
+    Expected<std::vector<TracedStage>> stages = readStages(run->trace);
+    if (!stages)
+      return stages.takeError();
+    *plan = findWrongPlan(*stages);
+  }
+  if (wrong[0] == wrong[1])
+    return false;
+  const WrongPlan &plan = wrong[1] ? *wrong[1] : *wrong[0];
+  reduction.kind = ReductionKind::WrongPlan;
+  reduction.message = plan.message;
+  if (plan.writer.empty())
+    reduction.whole = {operationAt(plan.place, "")};
+  else
+    reduction.whole = {operationAt(plan.writer, "writes"), operationAt(plan.overwritten, "is overwritten"),
+                       operationAt(plan.reader, "reads it later")};
+  reduction.stage = StageFinding{"kernels", "ad-plan-memory", {}, wrong[1] ? "B" : "A"};
+  return true;
+}
+
+// All values before the first one that differs are equal.
+Expected<bool> ReduceSearch::findFirstValue() {
+  if (!whole)
+    return false;
+  Expected<std::vector<Record>> left = readRecords(whole->a.trace), right = readRecords(whole->b.trace);
+  if (!left || !right)
+    return llvm::joinErrors(left.takeError(), right.takeError());
+  RunMatching matching = matchRuns(*left, *right);
+  auto first = llvm::find_if(matching.pairs, [&](const MatchedValues &pair) {
+    return (*left)[pair.left].kind == "RESULT" && !haveSameBits((*left)[pair.left], (*right)[pair.right]);
+  });
+  if (first == matching.pairs.end())
+    return false;
+  const Record &record = (*left)[first->left];
+  reduction.kind = ReductionKind::InProgram;
+  reduction.whole = {operationAt(record.location, "computes " + record.name)};
+  StageSearch stages(options, *wholeFolder, options.inputs[0], options.program);
+  if (Error error = stages.find(*whole).moveInto(reduction.stage))
+    return std::move(error);
+  return true;
+}
