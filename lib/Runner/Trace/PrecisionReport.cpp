@@ -83,7 +83,8 @@ Expected<DiffReport> mlir::ad::runner::findPrecision(const PrecisionProblem &pro
                                      " must compute in f32, and none of them can be left out\n";
   report.tableText = kept.empty() ? "" : report.table.toText();
   report.text += describe(search.getDiffs()) + "bound " + problem.bound.text +
-                 (problem.runExact ? " against f64" : "") + (report.boundHolds ? " holds" : " does not hold") + "; " +
+                 (problem.runExact ? " against f64" : "") +
+                 (report.boundHolds ? " holds" : " does not hold") + "; " +
                  std::to_string(search.getExecutions()) + " executions\n";
   report.json = precisionToJSON(search, report.table, problem);
   return std::move(report);

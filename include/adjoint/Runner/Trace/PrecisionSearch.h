@@ -33,7 +33,8 @@ struct PrecisionProblem {
   /// unless it is empty.
   std::function<llvm::Expected<RunValues>(const std::string &text, llvm::StringRef policy)> run;
   /// The same with a shadow in f64, from which the bound measures. Null: it measures from the run in f32.
-  std::function<llvm::Expected<ExactValues>(const std::string &text, llvm::StringRef policy)> runExact;
+  std::function<llvm::Expected<ExactValues>(const std::string &text, llvm::StringRef policy)> runExact =
+      nullptr;
 };
 
 /// A result of the program, compared with the same result in f32 or f64.

@@ -33,7 +33,6 @@ public:
 
 private:
   std::string causeText() const;
-  std::string proofText() const;
   std::string requiredText() const;
   llvm::json::Object toJSON() const;
   Table makeTable() const;
@@ -54,6 +53,33 @@ private:
   double seconds = 0;
 };
 
+// Of several rewrites, none differs alone.
+std::string proofText(const Cause &cause) {
+  std::string text;
+  if (!cause.aloneCompiles)
+    text = "not proved: with no other of these rewrites the program does not compile\n";
+  else if (cause.alone.empty())
+    text = "not proved: with no other of these rewrites the results are equal\n";
+  else
+    text = "with no other of these rewrites, the results differ:\n" + describe(cause.alone);
+  text += cause.rewrites.size() == 1 ? "without it, " : "without them, ";
+  if (cause.neededToCompile)
+    return text + "the program does not compile\n";
+  return text + (cause.othersRemain ? "the results still differ: there are other causes\n"
+                                    : "the results are equal\n");
+}
+
+std::string rewritesText(const Cause &cause) {
+  std::string who = cause.kind == CauseKind::Shared ? " of this name that both apply, with different results"
+                                                    : " that only " + cause.side + " applies";
+  std::string text = "cause: " + rewriteCount(cause.rewrites.size()) + " of " +
+                     std::to_string(cause.candidates) + who +
+                     (cause.rewrites.size() > 1 ? "; none of them differs alone" : "") + "\n";
+  for (const Rewrite &rewrite : cause.rewrites)
+    text += rewriteText(rewrite);
+  return text + proofText(cause);
+}
+
 std::string BisectReport::causeText() const {
   switch (cause.kind) {
   case CauseKind::None:
@@ -69,29 +95,10 @@ std::string BisectReport::causeText() const {
   case CauseKind::Shared:
     break;
   }
-  std::string who = cause.kind == CauseKind::Shared ? " of this name that both apply, with different results"
-                                                    : " that only " + cause.side + " applies";
-  std::string text = "cause: " + rewriteCount(cause.rewrites.size()) + " of " +
-                     std::to_string(cause.candidates) + who +
-                     (cause.rewrites.size() > 1 ? "; none of them differs alone" : "") + "\n";
-  for (const Rewrite &rewrite : cause.rewrites)
-    text += rewriteText(rewrite);
-  return text + proofText();
-}
-
-std::string BisectReport::proofText() const {
-  std::string text;
-  if (!cause.aloneCompiles)
-    text = "not proved: with no other of these rewrites the program does not compile\n";
-  else if (cause.alone.empty())
-    text = "not proved: with no other of these rewrites the results are equal\n";
-  else
-    text = "with no other of these rewrites, the results differ:\n" + describe(cause.alone);
-  text += cause.rewrites.size() == 1 ? "without it, " : "without them, ";
-  if (cause.neededToCompile)
-    return text + "the program does not compile\n";
-  return text + (cause.othersRemain ? "the results still differ: there are other causes\n"
-                                    : "the results are equal\n");
+  std::string text = rewritesText(cause);
+  for (const Cause &other : cause.others)
+    text += rewritesText(other);
+  return text;
 }
 
 // The others of this operation were left out one after the other, and are not the cause.
@@ -114,12 +121,23 @@ llvm::json::Array toJSON(const std::vector<Rewrite> &rewrites) {
   return array;
 }
 
+llvm::json::Array othersToJSON(const Cause &cause) {
+  llvm::json::Array array;
+  for (const Cause &other : cause.others)
+    array.push_back(llvm::json::Object{{"side", other.side},
+                                       {"candidates", static_cast<int64_t>(other.candidates)},
+                                       {"rewrites", toJSON(other.rewrites)},
+                                       {"alone", mlir::ad::diff::toJSON(other.alone)}});
+  return array;
+}
+
 llvm::json::Object BisectReport::toJSON() const {
   constexpr StringRef kinds[] = {"none", "rewrites", "shared", "elsewhere"};
   return llvm::json::Object{{"cause", kinds[static_cast<size_t>(cause.kind)]},
                             {"side", cause.side},
                             {"candidates", static_cast<int64_t>(cause.candidates)},
                             {"rewrites", ::toJSON(cause.rewrites)},
+                            {"others", othersToJSON(cause)},
                             {"required", ::toJSON(cause.required)},
                             {"differences", mlir::ad::diff::toJSON(cause.differences)},
                             {"alone", mlir::ad::diff::toJSON(cause.alone)},
@@ -133,8 +151,12 @@ llvm::json::Object BisectReport::toJSON() const {
 Table BisectReport::makeTable() const {
   Table table;
   table.header = {"rewrite", "permission", "operation", "location"};
-  for (const Rewrite &rewrite : cause.rewrites)
-    table.rows.push_back({rewrite.name, rewrite.permission, rewrite.operation, rewrite.location});
+  auto add = [&](const Cause &found) {
+    for (const Rewrite &rewrite : found.rewrites)
+      table.rows.push_back({rewrite.name, rewrite.permission, rewrite.operation, rewrite.location});
+  };
+  add(cause);
+  llvm::for_each(cause.others, add);
   return table;
 }
 
@@ -146,8 +168,10 @@ llvm::Error BisectReport::reduceRewrites() {
   Configuration first{*a, {}}, second{*b, {}};
   if (cause.kind == CauseKind::Shared)
     first.only = second.only = cause.allowed;
-  else
+  else {
     (cause.side == "A" ? first : second).only = cause.allowed;
+    (cause.side == "A" ? second : first).only = cause.base;
+  }
   ReduceHints hints;
   hints.differences = cause.alone;
   for (const Rewrite &rewrite : cause.rewrites)

@@ -78,8 +78,20 @@ CauseSearch::Trial CauseSearch::remembering(Trial trial) {
   };
 }
 
+static std::set<Rewrite> with(std::set<Rewrite> set, const std::vector<Rewrite> &more) {
+  set.insert(more.begin(), more.end());
+  return set;
+}
+
+static std::set<Rewrite> without(std::set<Rewrite> set, const std::vector<Rewrite> &less) {
+  for (const Rewrite &rewrite : less)
+    set.erase(rewrite);
+  return set;
+}
+
 llvm::Error CauseSearch::findAmong(const std::vector<Rewrite> &candidates,
-                                   const std::set<Rewrite> &background, const Trial &trial, Cause &cause) {
+                                   const std::set<Rewrite> &background, const std::set<Rewrite> &all,
+                                   const Trial &trial, Cause &cause) {
   MinimalSetSearch search([&](const ChangeSet &changes) -> Expected<bool> {
     // The caller has tried it: the results are equal, or the program does not compile.
     if (changes.empty())
@@ -97,13 +109,9 @@ llvm::Error CauseSearch::findAmong(const std::vector<Rewrite> &candidates,
     return found.takeError();
 
   // The proof: the found ones alone, and all others without them.
-  std::set<Rewrite> alone = background, others = background;
-  others.insert(candidates.begin(), candidates.end());
-  for (size_t change : *found) {
+  for (size_t change : *found)
     cause.rewrites.push_back(candidates[change]);
-    alone.insert(candidates[change]);
-    others.erase(candidates[change]);
-  }
+  std::set<Rewrite> alone = with(background, cause.rewrites), others = without(all, cause.rewrites);
   Differences ofAlone, ofOthers;
   if (llvm::Error error = trial(alone).moveInto(ofAlone))
     return error;
@@ -122,7 +130,9 @@ Expected<Cause> CauseSearch::explain(const Direction &direction, Cause cause) {
   Trial trial = remembering(
       [&](const std::set<Rewrite> &only) { return compareWith(direction.base, direction.varied, only); });
   // Rewrites of the base stay allowed: a candidate that is left out may make one of them necessary.
-  if (llvm::Error error = findAmong(direction.candidates, direction.base.rewrites, trial, cause))
+  const std::set<Rewrite> &background = direction.base.rewrites;
+  if (llvm::Error error =
+          findAmong(direction.candidates, background, with(background, direction.candidates), trial, cause))
     return std::move(error);
   cause.kind = CauseKind::Rewrites;
   cause.side = direction.varied.name;
@@ -134,10 +144,6 @@ Expected<Cause> CauseSearch::explain(const Direction &direction, Cause cause) {
 llvm::Error CauseSearch::findShared(Cause &cause, const std::set<std::string> *locations,
                                     llvm::StringRef changedSide) {
   std::vector<std::vector<Rewrite>> groups = groupsOfShared(runA.rewrites, runB.rewrites);
-  for (std::vector<Rewrite> &group : groups)
-    llvm::erase_if(group,
-                   [&](const Rewrite &rewrite) { return locations && !locations->count(rewrite.location); });
-  llvm::erase_if(groups, [](const std::vector<Rewrite> &group) { return group.empty(); });
   auto varied = [this](const Run &base, const Side &side) {
     return remembering([&](const std::set<Rewrite> &only) { return compareWith(base, side, only); });
   };
@@ -149,10 +155,14 @@ llvm::Error CauseSearch::findShared(Cause &cause, const std::set<std::string> *l
     oneSided.push_back(varied(runB, *a));
   for (size_t number = 0; number < oneSided.size(); ++number)
     for (const std::vector<Rewrite> &group : groups) {
+      std::vector<Rewrite> candidates = group;
+      llvm::erase_if(candidates, [&](const Rewrite &rewrite) {
+        return locations && !locations->count(rewrite.location);
+      });
       bool keepsBits = group.front().permission == "none";
-      if (number > 0 && !keepsBits)
+      if (candidates.empty() || (number > 0 && !keepsBits))
         continue;
-      if (llvm::Error error = findSharedIn(group, keepsBits ? oneSided[number] : both, cause))
+      if (llvm::Error error = findSharedIn(group, candidates, keepsBits ? oneSided[number] : both, cause))
         return error;
       if (cause.kind == CauseKind::Shared)
         return llvm::Error::success();
@@ -160,21 +170,99 @@ llvm::Error CauseSearch::findShared(Cause &cause, const std::set<std::string> *l
   return llvm::Error::success();
 }
 
-llvm::Error CauseSearch::findSharedIn(const std::vector<Rewrite> &group, const Trial &trial, Cause &cause) {
-  std::set<Rewrite> background = runA.rewrites;
-  background.insert(runB.rewrites.begin(), runB.rewrites.end());
-  for (const Rewrite &rewrite : group)
-    background.erase(rewrite);
-  Expected<Differences> without = trial(background);
-  if (!without)
-    return without.takeError();
-  if (!*without)
-    cause.required.insert(cause.required.end(), group.begin(), group.end());
-  if (!*without || differ(*without))
+// If another one of the group makes a difference, too, the candidates are tried without the rest of it.
+llvm::Error CauseSearch::findSharedIn(const std::vector<Rewrite> &group,
+                                      const std::vector<Rewrite> &candidates, const Trial &trial,
+                                      Cause &cause) {
+  std::set<Rewrite> all = with(runA.rewrites, {runB.rewrites.begin(), runB.rewrites.end()});
+  std::set<Rewrite> background = without(all, candidates);
+  Expected<Differences> left = trial(background);
+  if (!left)
+    return left.takeError();
+  if (!*left)
+    cause.required.insert(cause.required.end(), candidates.begin(), candidates.end());
+  if (differ(*left) && candidates.size() < group.size()) {
+    background = without(all, group);
+    if (llvm::Error error = trial(background).moveInto(left.get()))
+      return error;
+    Expected<Differences> some =
+        *left && !differ(*left) ? trial(with(background, candidates)) : Differences();
+    if (!some)
+      return some.takeError();
+    if (!differ(*some))
+      return llvm::Error::success();
+  }
+  if (!*left || differ(*left))
     return llvm::Error::success();
-  if (llvm::Error error = findAmong(group, background, trial, cause))
+  if (llvm::Error error = findAmong(candidates, background, all, trial, cause))
     return error;
   cause.kind = CauseKind::Shared;
+  return llvm::Error::success();
+}
+
+// A target may need exact rewrites that the other one does not have, so these are kept at first.
+llvm::Error CauseSearch::explainSides(Cause &cause) {
+  std::vector<Rewrite> ofA = candidatesOf(runA.rewrites, runB.rewrites),
+                       ofB = candidatesOf(runB.rewrites, runA.rewrites);
+  auto changesBits = [](const Rewrite &rewrite) { return rewrite.permission != "none"; };
+  bool someOfA = llvm::any_of(ofA, changesBits), someOfB = llvm::any_of(ofB, changesBits);
+  std::set<Rewrite> common = without(runA.rewrites, ofA), keptA = runA.rewrites, keptB = runB.rewrites;
+  llvm::erase_if(ofA, [&](const Rewrite &rewrite) { return !changesBits(rewrite); });
+  llvm::erase_if(ofB, [&](const Rewrite &rewrite) { return !changesBits(rewrite); });
+  if ((someOfA && someOfB) || (!needed.empty() && (someOfA || someOfB)))
+    if (llvm::Error error = explainSides(without(keptA, ofA), without(keptB, ofB), cause))
+      return error;
+  bool both = common.size() < keptA.size() && common.size() < keptB.size();
+  return cause.kind == CauseKind::Elsewhere && both ? explainSides(common, common, cause)
+                                                    : llvm::Error::success();
+}
+
+llvm::Error CauseSearch::explainSides(const std::set<Rewrite> &keptA, const std::set<Rewrite> &keptB,
+                                      Cause &cause) {
+  Expected<Run> baseA = keptA == runA.rewrites ? runA : run(*a, keptA);
+  if (!baseA)
+    return baseA.takeError();
+  Expected<Run> baseB = !baseA->failure.empty() ? *baseA : keptB == runB.rewrites ? runB : run(*b, keptB);
+  if (!baseB)
+    return baseB.takeError();
+  if (!baseA->failure.empty() || !baseB->failure.empty())
+    return llvm::Error::success();
+  Expected<std::vector<ResultDiff>> between = compareRuns(baseA->results, baseB->results, bound);
+  if (!between)
+    return between.takeError();
+  if (!between->empty())
+    return llvm::Error::success();
+  std::vector<Cause> found;
+  struct Part {
+    const Side &side;
+    const Run &run, &base;
+    const std::set<Rewrite> &kept, &keptByOther;
+  };
+  for (const Part &part : {Part{*b, runB, *baseA, keptB, keptA}, Part{*a, runA, *baseB, keptA, keptB}}) {
+    Expected<std::vector<ResultDiff>> all = compareRuns(part.base.results, part.run.results, bound);
+    if (!all)
+      return all.takeError();
+    if (all->empty())
+      continue;
+    Cause one;
+    one.differences = cause.differences;
+    Trial trial =
+        remembering([&](const std::set<Rewrite> &only) { return compareWith(part.base, part.side, only); });
+    if (llvm::Error error =
+            findAmong(candidatesOf(part.run.rewrites, part.kept), part.kept, part.run.rewrites, trial, one))
+      return error;
+    one.kind = CauseKind::Rewrites;
+    one.side = part.side.name;
+    one.base = part.keptByOther;
+    found.push_back(std::move(one));
+  }
+  if (found.empty())
+    return llvm::Error::success();
+  if (found.size() > 1)
+    for (Cause &one : found)
+      one.othersRemain = true;
+  cause = std::move(found.front());
+  cause.others.assign(std::make_move_iterator(found.begin() + 1), std::make_move_iterator(found.end()));
   return llvm::Error::success();
 }
 
@@ -202,9 +290,11 @@ Expected<Cause> CauseSearch::find(const Side &sideA, const Side &sideB) {
       needed.push_back(direction);
     else if (!differ(*without))
       return explain(direction, std::move(cause));
-    else if (direction.candidates.front().permission != "none")
+    else if (direction.candidates.front().permission != "none" && cause.restrictions.empty())
       cause.restrictions[direction.varied.name] = direction.base.rewrites;
   }
+  if (llvm::Error error = explainSides(cause))
+    return std::move(error);
   return cause;
 }
 

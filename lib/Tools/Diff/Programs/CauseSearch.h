@@ -25,13 +25,17 @@ struct Cause {
   size_t candidates = 0;
   std::vector<Rewrite> rewrites;
   std::set<Rewrite> allowed; ///< the found ones and those that both sides apply
+  /// The only rewrites of the other side in the proof; none: it applies all of its rewrites.
+  std::optional<std::set<Rewrite>> base;
   std::vector<ResultDiff>
       alone; ///< the results differ so if the side applies no other rewrites of these candidates
   bool aloneCompiles = false;
   /// Shared ones without which the program does not compile, among those that were tried.
   std::vector<Rewrite> required;
-  /// By side: without other rewrites than these the results differ, too. Of the kind Elsewhere.
+  /// Of one side: without other rewrites than these the results differ, too. Of the kind Elsewhere.
   std::map<std::string, std::set<Rewrite>> restrictions;
+  /// Rewrites of the other side that make a difference, too.
+  std::vector<Cause> others;
   /// Whether the results still differ if only the found ones are left out, and whether no program compiles
   /// then.
   bool othersRemain = false, neededToCompile = false;
@@ -65,10 +69,16 @@ private:
   };
 
   llvm::Expected<Cause> explain(const Direction &direction, Cause cause);
-  llvm::Error findSharedIn(const std::vector<Rewrite> &group, const Trial &trial, Cause &cause);
+  /// Rewrites of one side or of both, where the results of both are equal without them all.
+  llvm::Error explainSides(Cause &cause);
+  llvm::Error explainSides(const std::set<Rewrite> &keptA, const std::set<Rewrite> &keptB, Cause &cause);
+  /// `group` are all of a name, `candidates` those at the wanted locations.
+  llvm::Error findSharedIn(const std::vector<Rewrite> &group, const std::vector<Rewrite> &candidates,
+                           const Trial &trial, Cause &cause);
   /// Searches the minimal set of candidates that differs together with the background, and proves it.
+  /// The second part of the proof leaves the found ones out of `all`.
   llvm::Error findAmong(const std::vector<Rewrite> &candidates, const std::set<Rewrite> &background,
-                        const Trial &trial, Cause &cause);
+                        const std::set<Rewrite> &all, const Trial &trial, Cause &cause);
   /// The same trial, which runs each set once.
   static Trial remembering(Trial trial);
   llvm::Expected<Run> run(const Side &side, const std::set<Rewrite> &only);
