@@ -90,6 +90,8 @@ class Training:
         return lines + "".join(f"  %zero_{i} = ad.constant dense<0.0> : {kind}\n"
                                for i, kind in enumerate(self.table.values()))
 
+    # adjoint.text.optim updates f32 parameters or 16-bit ones with f32 states. These programs compute in one type, f64
+    # included, which the tests compare with NumPy; and they are written by NumPy alone, without the package.
     def corrections(self):
         """1 - beta^step: what the moments, which start at zero, are divided by."""
         scalar, element = self.llama.scalar, self.llama.config.element
