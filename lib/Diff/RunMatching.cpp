@@ -5,6 +5,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <functional>
 
@@ -46,6 +47,9 @@ std::string valueKey(const Record &record) {
   return record.kind + "\t" + shapeKey(record) + "\t" + (record.hash.empty() ? record.summary : record.hash);
 }
 
+/// Names of arguments, results and received values are those of the program; the compiler makes others.
+bool isInside(const Record &record) { return record.kind == "RESULT" || record.kind == "INITIA"; }
+
 class RunMatcher {
 public:
   RunMatcher(llvm::ArrayRef<Record> left, llvm::ArrayRef<Record> right) : left(left), right(right) {
@@ -53,6 +57,10 @@ public:
       openLeft.push_back(i);
     for (size_t i = 0; i < right.size(); ++i)
       openRight.push_back(i);
+    for (auto [records, names] : {std::pair(left, &leftResults), {right, &rightResults}})
+      for (const Record &record : records)
+        if (record.kind == "RESULT")
+          names->insert(plainName(record));
   }
   RunMatching run();
 
@@ -60,10 +68,13 @@ private:
   /// Pairs open records of one key: each with each if there are as many in both runs. Otherwise one operation
   /// has become several of its kind, and one pair is made. A record with an empty key has no pair.
   void match(const Key &key, ValueMatch by);
+  /// Whether a constant has the name of an operation, which the compiler has given to it.
+  bool isOfOperation(size_t leftNumber, size_t rightNumber) const;
   /// The last records with equal bits, else the last with the last.
   std::pair<size_t, size_t> findPair(llvm::ArrayRef<size_t> l, llvm::ArrayRef<size_t> r) const;
 
   llvm::ArrayRef<Record> left, right;
+  llvm::StringSet<> leftResults, rightResults; ///< names of operations
   Numbers openLeft, openRight;
   RunMatching result;
 };
@@ -74,6 +85,11 @@ std::pair<size_t, size_t> RunMatcher::findPair(llvm::ArrayRef<size_t> l, llvm::A
       if (haveSameBits(left[leftNumber], right[rightNumber]))
         return {leftNumber, rightNumber};
   return {l.back(), r.back()};
+}
+
+bool RunMatcher::isOfOperation(size_t leftNumber, size_t rightNumber) const {
+  return left[leftNumber].kind == "INITIA" && (leftResults.contains(plainName(left[leftNumber])) ||
+                                               rightResults.contains(plainName(right[rightNumber])));
 }
 
 void RunMatcher::match(const Key &key, ValueMatch by) {
@@ -88,16 +104,16 @@ void RunMatcher::match(const Key &key, ValueMatch by) {
     auto &[l, r] = group.second;
     if (group.first().empty() || l.empty() || r.empty())
       continue;
-    bool isChosen =
-        by == ValueMatch::Name ? l.size() != r.size() : onlyLast && (l.size() > 1 || r.size() > 1);
+    bool isChosen = by == ValueMatch::Name && l.size() != r.size();
     if (onlyLast || isChosen) {
       auto [leftNumber, rightNumber] = findPair(l, r);
       l = {leftNumber};
       r = {rightNumber};
     }
     for (auto [leftNumber, rightNumber] : llvm::zip_first(llvm::ArrayRef(l).take_front(r.size()), r)) {
-      bool isGuess = isChosen || left[leftNumber].op != right[rightNumber].op;
-      result.pairs.push_back({leftNumber, rightNumber, by, isGuess && by != ValueMatch::Value});
+      bool isGuess =
+          (isChosen || onlyLast || isOfOperation(leftNumber, rightNumber)) && by != ValueMatch::Value;
+      result.pairs.push_back({leftNumber, rightNumber, by, isGuess && isInside(left[leftNumber])});
       leftUsed[leftNumber] = rightUsed[rightNumber] = true;
     }
   }

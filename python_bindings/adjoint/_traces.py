@@ -201,7 +201,7 @@ class ValueDifference:
     location: str
     #: How the two were matched: by `name`, as the `last of a name`, or by `value`.
     by: str
-    #: The two may have nothing to do with each other: they are of different operations, or one was chosen from several.
+    #: The two may have nothing to do with each other, such as those of different operations.
     guess: bool
     hashes: tuple[str, str]
     fingerprints: tuple[str, str]

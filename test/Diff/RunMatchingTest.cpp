@@ -41,10 +41,22 @@ TEST(RunMatching, OneOfSeveralIsAGuessAndTheOnlyOneIsNone) {
   EXPECT_FALSE(matchRuns(one, other).pairs.at(0).isGuess);
   EXPECT_TRUE(matchRuns(one, two).pairs.at(0).isGuess);
   other[0].dtype = "bfloat16";
-  EXPECT_FALSE(matchRuns(one, other).pairs.at(0).isGuess);
+  EXPECT_TRUE(matchRuns(one, other).pairs.at(0).isGuess);
   other[0].dtype = "float32";
   other[0].op = "ad.log";
   EXPECT_TRUE(matchRuns(one, other).pairs.at(0).isGuess);
+}
+
+TEST(RunMatching, ResultsOfTheProgramAndItsConstantsAreNoGuesses) {
+  std::vector<Record> left = {record("", "y", "1")}, right = {record("", "y", "2")};
+  left[0].kind = right[0].kind = "OUTPUT";
+  right[0].dtype = "bfloat16";
+  EXPECT_FALSE(matchRuns(left, right).pairs.at(0).isGuess);
+  right[0].dtype = "float32";
+  left[0].kind = right[0].kind = "INITIA";
+  EXPECT_FALSE(matchRuns(left, right).pairs.at(0).isGuess);
+  right.push_back(record("ad.exp", "y(2)", "3"));
+  EXPECT_TRUE(matchRuns(left, right).pairs.at(0).isGuess);
 }
 
 TEST(RunMatching, IterationsAreApart) {

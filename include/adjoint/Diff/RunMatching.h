@@ -19,8 +19,8 @@ enum class ValueMatch {
 struct MatchedValues {
   size_t left, right; ///< numbers of records
   ValueMatch by;
-  /// The values may have nothing to do with each other: those of different operations, or chosen from
-  /// several.
+  /// The values may have nothing to do with each other: those of other operations or types, one chosen from
+  /// several, constants of the compiler.
   bool isGuess = false;
 };
 
