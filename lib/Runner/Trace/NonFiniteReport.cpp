@@ -118,6 +118,10 @@ DiffReport mlir::ad::runner::reportNonFinites(const NonFiniteFinder &finder,
                                    {"given", llvm::json::Array(finder.getGiven())},
                                    {"outputs", llvm::json::Array(outputs.texts)},
                                    {"executions", finder.getExecutions()}};
+  report.legend =
+      "An origin is an operation that makes a NaN without a NaN in its operands, or an infinity "
+      "from finite operands. Each row has its first such execution: the first element, the operands "
+      "there, and where the operand that explains it best came from.";
   report.table = makeTable(origins);
   return report;
 }

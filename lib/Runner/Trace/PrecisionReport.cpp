@@ -76,6 +76,9 @@ Expected<DiffReport> mlir::ad::runner::findPrecision(const PrecisionProblem &pro
     report.boundHolds = *holds;
   }
   size_t count = search.getCandidates().size();
+  report.legend =
+      "The operations that must compute in f32, so that the results of the program under the policy "
+      "stay within the bound.";
   report.table = makeTable(search, kept);
   report.text = !*found ? "the bound does not hold even if all " + operationsText(count) + " compute in f32\n"
                 : kept.empty() ? "all " + operationsText(count) + " may follow the policy\n"

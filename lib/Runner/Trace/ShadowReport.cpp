@@ -183,6 +183,16 @@ DiffReport ShadowReport::make() {
   report.tableText = shown.toText();
   report.text = makeText();
   report.json = toJSON();
+  report.legend =
+      options.samples == 0
+          ? "The program runs in its own types and a second time in f64. local: what the operation itself "
+            "rounds. propagated: what the errors of its operands become. total: both. Each is the largest "
+            "of all elements and executions: abs absolute, rel relative to the exact element, ulp in "
+            "units of its last place. amplification: by how much the operation enlarges the relative "
+            "errors of its operands. digits: correct decimal digits of the worst element."
+          : "The program also runs several times with each operation rounded at random. total: the "
+            "largest difference of the actual run from one of these. digits: the decimal digits that "
+            "they have in common.";
   report.table = makeTable(/*exact=*/true);
   return std::move(report);
 }

@@ -51,6 +51,11 @@ Expected<DiffReport> mlir::ad::diff::runReduce(const DiffOptions &options) {
   report.json = toJSON(reduction);
   report.json["executions"] = static_cast<int64_t>(executions);
   report.json["seconds"] = seconds;
+  report.legend =
+      "A and B are the two configurations. The operations of the table are enough for a difference: a "
+      "program of them alone, with the operands that they have in the whole program, differs between A "
+      "and B. The amplification is the largest relative difference of the results of the program, "
+      "divided by that of the results of the reduced program.";
   report.table = makeTable(reduction);
   report.boundHolds = !options.bound || reduction.differences.empty();
   return std::move(report);

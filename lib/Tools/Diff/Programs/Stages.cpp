@@ -232,6 +232,10 @@ Expected<DiffReport> StagesReport::run() {
   addText();
   checkBound();
   report.json = toJSON();
+  report.legend =
+      "A stage is the program after a pass, or on a target. Each row has a result of the program: "
+      "whether its bits are those of the stage before (bits), its largest differences from that stage "
+      "(abs, rel, ulp), and from the program as it was written (abs_written, ulp_written).";
   report.table = makeTable();
   return std::move(report);
 }
