@@ -263,6 +263,11 @@ Expected<DiffReport> BisectReport::run() {
   report.json = toJSON();
   if (reduction)
     report.json["reduced"] = mlir::ad::diff::toJSON(*reduction);
+  report.legend =
+      "A and B are the two configurations. A cause is a rewrite of the compiler, or the operation and the "
+      "pass, that alone makes the results differ; the permission is what allows the rewrite. "
+      "amplification: the largest relative difference of the results of the program, divided by that of "
+      "the operation itself.";
   report.table = makeTable();
   report.boundHolds = !options.bound || cause.differences.empty();
   return std::move(report);
