@@ -70,6 +70,9 @@ private:
   void match(const Key &key, ValueMatch by);
   /// Whether a constant has the name of an operation, which the compiler has given to it.
   bool isOfOperation(size_t leftNumber, size_t rightNumber) const;
+  /// Whether values that differ in their order have equal bits in another one: one run has a further
+  /// operation of the name, and the other run has another one.
+  bool isReordered(llvm::ArrayRef<size_t> l, llvm::ArrayRef<size_t> r) const;
   /// The last records with equal bits, else the last with the last.
   std::pair<size_t, size_t> findPair(llvm::ArrayRef<size_t> l, llvm::ArrayRef<size_t> r) const;
 
@@ -92,6 +95,19 @@ bool RunMatcher::isOfOperation(size_t leftNumber, size_t rightNumber) const {
                                                rightResults.contains(plainName(right[rightNumber])));
 }
 
+bool RunMatcher::isReordered(llvm::ArrayRef<size_t> l, llvm::ArrayRef<size_t> r) const {
+  llvm::StringSet<> leftValues, rightValues;
+  for (auto [numbers, records, values] : {std::tuple(l, left, &leftValues), {r, right, &rightValues}})
+    for (size_t number : numbers)
+      values->insert(valueKey(records[number]));
+  return llvm::any_of(llvm::zip_equal(l, r), [&](auto pair) {
+    auto [leftNumber, rightNumber] = pair;
+    return !haveSameBits(left[leftNumber], right[rightNumber]) &&
+           (rightValues.contains(valueKey(left[leftNumber])) ||
+            leftValues.contains(valueKey(right[rightNumber])));
+  });
+}
+
 void RunMatcher::match(const Key &key, ValueMatch by) {
   bool onlyLast = by == ValueMatch::LastNamed;
   llvm::StringMap<std::pair<Numbers, Numbers>> groups;
@@ -110,9 +126,9 @@ void RunMatcher::match(const Key &key, ValueMatch by) {
       l = {leftNumber};
       r = {rightNumber};
     }
+    bool isUnsure = onlyLast || isChosen || (by == ValueMatch::Name && isReordered(l, r));
     for (auto [leftNumber, rightNumber] : llvm::zip_first(llvm::ArrayRef(l).take_front(r.size()), r)) {
-      bool isGuess =
-          (isChosen || onlyLast || isOfOperation(leftNumber, rightNumber)) && by != ValueMatch::Value;
+      bool isGuess = (isUnsure || isOfOperation(leftNumber, rightNumber)) && by != ValueMatch::Value;
       result.pairs.push_back({leftNumber, rightNumber, by, isGuess && isInside(left[leftNumber])});
       leftUsed[leftNumber] = rightUsed[rightNumber] = true;
     }

@@ -47,6 +47,15 @@ TEST(RunMatching, OneOfSeveralIsAGuessAndTheOnlyOneIsNone) {
   EXPECT_TRUE(matchRuns(one, other).pairs.at(0).isGuess);
 }
 
+TEST(RunMatching, SeveralValuesInAnotherOrderAreGuesses) {
+  std::vector<Record> left = {record("ad.mul", "%a", "1"), record("ad.mul", "%a(2)", "2")};
+  std::vector<Record> moved = {record("ad.mul", "%a", "3"), record("ad.mul", "%a(2)", "1")};
+  std::vector<Record> changed = {record("ad.mul", "%a", "1"), record("ad.mul", "%a(2)", "3")};
+  EXPECT_TRUE(matchRuns(left, moved).pairs.at(0).isGuess);
+  EXPECT_TRUE(matchRuns(left, moved).pairs.at(1).isGuess);
+  EXPECT_FALSE(matchRuns(left, changed).pairs.at(1).isGuess);
+}
+
 TEST(RunMatching, ResultsOfTheProgramAndItsConstantsAreNoGuesses) {
   std::vector<Record> left = {record("", "y", "1")}, right = {record("", "y", "2")};
   left[0].kind = right[0].kind = "OUTPUT";
