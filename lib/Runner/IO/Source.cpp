@@ -67,7 +67,11 @@ Expected<Source> Source::parse(StringRef text, bool forFeed) {
   }
   source.cycle = text.consume_back(",cycle");
   source.path = text.str();
-  if (!llvm::sys::fs::exists(source.path))
+  llvm::sys::fs::file_status status;
+  std::error_code code = llvm::sys::fs::status(source.path, status);
+  if (code && code != std::errc::no_such_file_or_directory && code != std::errc::not_a_directory)
+    return usageError("'" + text + "' cannot be read: " + code.message());
+  if (code)
     return usageError("no file '" + text + "', and no source of that name; sources are FILE.npy" +
                       (forFeed ? "[,cycle]" : "") +
                       ", normal:SEED[:SCALE], uniform:SEED[:SCALE], zeros and arange");
