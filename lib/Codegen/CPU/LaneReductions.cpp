@@ -9,6 +9,12 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
+// More lanes than this are in memory, not in one vector: LLVM's code generator takes time in proportion to
+// the square of a vector that is much wider than its registers.
+static constexpr int64_t kMaxVectorLanes = 256;
+// Of lanes in memory, as many are computed at once.
+static constexpr int64_t kGroupLanes = 64;
+
 FailureOr<Value> LaneReductions::reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops,
                                              Value identity, const Position &position) {
   if (lanes != 1 && emitter.rowReductions.vectorizesRows(generic))
@@ -22,17 +28,24 @@ FailureOr<Value> LaneReductions::reduceLanes(linalg::GenericOp generic, SmallVec
 }
 
 // Lanes without an element must not change a join: they hold -0, which every sum keeps. A lane that started
-// from +0 would change a sum of -0, such as a product that underflows.
-Value LaneReductions::withoutAbsentLanes(Value sum, Value size) {
+// from +0 would change a sum of -0, such as a product that underflows. The first lane has the number `first`.
+Value LaneReductions::withoutAbsentLanes(Value sum, Value size, Value first) {
   auto type = cast<VectorType>(sum.getType());
   Value zero = arith::ConstantOp::create(
       builder, loc, DenseElementsAttr::get(type, builder.getFloatAttr(type.getElementType(), -0.0)));
   // The sum of no elements is the value that it starts from.
   Value some = binary<arith::MaxUIOp>(size, indexConstant(1));
-  Value present =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, emitter.laneValues.laneNumbers(),
-                            emitter.laneValues.splat(some, type.getNumElements()));
+  Value present = lanesBelow(some, first);
   return arith::SelectOp::create(builder, loc, present, sum, zero);
+}
+
+// Which lanes have numbers less than `count`; the first one has the number `first`, or 0 if it is null.
+Value LaneReductions::lanesBelow(Value count, Value first) {
+  Value numbers = emitter.laneValues.laneNumbers();
+  if (first)
+    numbers = binary<arith::AddIOp>(numbers, emitter.laneValues.splat(first, lanes));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, numbers,
+                               emitter.laneValues.splat(count, lanes));
 }
 
 // The sums plus the elements from `at` on, one for each lane.
@@ -51,13 +64,19 @@ FailureOr<Value> LaneReductions::addVector(linalg::GenericOp generic, ArrayRef<I
 // The lanes of one chunk: element j goes to lane j mod `lanes`; the last, partial row of lanes is masked.
 FailureOr<Value> LaneReductions::laneAccumulators(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum,
                                                   Value lower, Value upper) {
-  Value wide = indexConstant(lanes);
+  return laneAccumulators(generic, loops, sum, lower, upper, indexConstant(lanes), nullptr);
+}
+
+// The same for some of `wide` lanes, the first of which has the number `first`, or 0 if it is null.
+FailureOr<Value> LaneReductions::laneAccumulators(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum,
+                                                  Value lower, Value upper, Value wide, Value first) {
+  auto fromFirst = [&](Value at) { return first ? binary<arith::AddIOp>(at, first) : at; };
   Value size = binary<arith::SubIOp>(upper, lower);
   Value whole = binary<arith::MulIOp>(binary<arith::DivUIOp>(size, wide), wide);
   Value mainEnd = binary<arith::AddIOp>(lower, whole);
   Value rest = binary<arith::SubIOp>(size, whole);
   if (constantOf(whole) != 0) {
-    auto loop = scf::ForOp::create(builder, loc, lower, mainEnd, wide, sum);
+    auto loop = scf::ForOp::create(builder, loc, fromFirst(lower), mainEnd, wide, sum);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     FailureOr<Value> next = addVector(generic, loops, loop.getInductionVar(), loop.getRegionIterArg(0));
@@ -68,9 +87,8 @@ FailureOr<Value> LaneReductions::laneAccumulators(linalg::GenericOp generic, Arr
   }
   if (constantOf(rest) != 0) {
     // Without a remainder the mask is empty, and the select keeps the sum.
-    mask = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, emitter.laneValues.laneNumbers(),
-                                 emitter.laneValues.splat(rest, lanes));
-    FailureOr<Value> next = addVector(generic, loops, mainEnd, sum);
+    mask = lanesBelow(rest, first);
+    FailureOr<Value> next = addVector(generic, loops, fromFirst(mainEnd), sum);
     if (failed(next))
       return failure();
     sum = arith::SelectOp::create(builder, loc, mask, *next, sum);
@@ -78,8 +96,48 @@ FailureOr<Value> LaneReductions::laneAccumulators(linalg::GenericOp generic, Arr
   }
   if (constantOf(whole).value_or(0) == 0 && isa<FloatType>(getElementTypeOrSelf(sum)) &&
       isa<math::FmaOp, arith::AddFOp>(combiningOp(generic)))
-    return withoutAbsentLanes(sum, size);
+    return withoutAbsentLanes(sum, size, first);
   return sum;
+}
+
+// A loop over groups of the lanes, and then one for each level of the tree until one group is left.
+FailureOr<Value> LaneReductions::laneChunkInMemory(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                                   Value identity, Value lower, Value upper, int64_t count) {
+  CPUKernelEmitter::WithLanes laneCode(emitter, kGroupLanes, nullptr);
+  Type type = identity.getType();
+  Buffer slots{emitter.packing.scratch(memoryType(type), count), memoryType(type), {}, {}};
+  Value group = indexConstant(kGroupLanes), zero = indexConstant(0);
+  auto store = [&](Value sum, Value at) {
+    LLVM::StoreOp::create(builder, loc, emitter.memoryAccess.toMemory(sum),
+                          emitter.memoryAccess.pointerAt(slots, at), kCore.lineBytes);
+  };
+  auto load = [&](Value at) {
+    Value loaded = LLVM::LoadOp::create(builder, loc, VectorType::get(kGroupLanes, memoryType(type)),
+                                        emitter.memoryAccess.pointerAt(slots, at), kCore.lineBytes);
+    return emitter.memoryAccess.fromMemory(loaded, type);
+  };
+  {
+    auto loop = scf::ForOp::create(builder, loc, zero, indexConstant(count), group);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    CPUKernelEmitter::Scope scope(emitter);
+    FailureOr<Value> sum = laneAccumulators(generic, loops, emitter.laneValues.splat(identity, lanes), lower,
+                                            upper, indexConstant(count), loop.getInductionVar());
+    if (failed(sum))
+      return failure();
+    store(*sum, loop.getInductionVar());
+  }
+  auto join = [&](Value low, Value high) {
+    return emitter.reductions.joinValues(combiningOp(generic), low, high);
+  };
+  for (int64_t half = count / 2; half >= kGroupLanes; half /= 2) {
+    auto loop = scf::ForOp::create(builder, loc, zero, indexConstant(half), group);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value at = loop.getInductionVar();
+    store(join(load(at), load(binary<arith::AddIOp>(at, indexConstant(half)))), at);
+  }
+  return joinAllLanes(load(zero), join);
 }
 
 // One chunk: the accumulators of its lanes, and then the tree.
@@ -87,6 +145,8 @@ FailureOr<Value> LaneReductions::laneChunk(linalg::GenericOp generic, SmallVecto
                                            Value identity, Value lower, Value upper, int64_t count) {
   if (failed(emitter.hoisting.hoistReduced(generic, loops)))
     return failure();
+  if (count > kMaxVectorLanes)
+    return laneChunkInMemory(generic, loops, identity, lower, upper, count);
   CPUKernelEmitter::WithLanes laneCode(emitter, count, nullptr);
   Value start = emitter.laneValues.splat(identity, count), wide = indexConstant(count);
   auto exactly = [&]() -> FailureOr<Value> {

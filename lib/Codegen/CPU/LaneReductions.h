@@ -24,7 +24,12 @@ public:
 
 private:
   FailureOr<Value> addVector(linalg::GenericOp generic, ArrayRef<Index> loops, Value at, Value sum);
-  Value withoutAbsentLanes(Value sum, Value size);
+  FailureOr<Value> laneAccumulators(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum, Value lower,
+                                    Value upper, Value wide, Value first);
+  FailureOr<Value> laneChunkInMemory(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity,
+                                     Value lower, Value upper, int64_t count);
+  Value lanesBelow(Value count, Value first);
+  Value withoutAbsentLanes(Value sum, Value size, Value first);
 };
 
 } // namespace mlir::ad::cpu

@@ -11,7 +11,7 @@ using namespace mlir::ad::cpu;
 
 // Of all cached values of one row.
 static constexpr int64_t kSavedBytes = 64 * 1024;
-// Whole vectors of the widest loop along a row are stored.
+// Whole vectors of the widest loop along a row are stored: of this one, or of that over the lanes of a sum.
 static constexpr int64_t kPadding = 64;
 
 // The values that one loop along the row computes, and the reductions that have to precede it.
@@ -67,7 +67,9 @@ void RowCache::chooseSaved(ArrayRef<Value> outputs, const Nest &space, const Pos
   int64_t length = space.shape.back();
   if (ShapedType::isDynamic(length))
     return;
-  int64_t bytes = 0, padded = llvm::alignTo(length, kPadding);
+  OrderAttr order = kernel.getOrderAttr();
+  int64_t widest = order && order.isLanes() ? std::max(kPadding, order.getLanes()) : kPadding;
+  int64_t bytes = 0, padded = llvm::alignTo(length, widest);
   for (auto &[value, count] : countPasses(outputs, any)) {
     auto type = cast<RankedTensorType>(value.getType());
     auto generic = value.getDefiningOp<linalg::GenericOp>();
