@@ -105,11 +105,11 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seeds", type=int, help="train with the seeds 0 to SEEDS-1 instead; print mean and minimum")
     options, options.runner_options = parser.parse_known_args()
-    shutil.rmtree(options.out, ignore_errors=True)
     try:
         options.out.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
         parser.error(f"--out: cannot make the folder '{options.out}': {problem.strerror}")
+    shutil.rmtree(options.out / "cache", ignore_errors=True)
     if not options.seeds:
         accuracy, seconds = train(options.model, options.seed, options.out, options, quiet=False)
         print(f"digits {options.model}: test accuracy {accuracy:.1f} %, {seconds:.1f} s")

@@ -48,9 +48,20 @@ def check_list(_):
             yield f"{name} has an output, and no case here"
 
 
+def check_kept(folder):
+    """A program leaves what else is in the folder of its results."""
+    (folder / "mine.txt").write_text("kept")
+    subprocess.run([sys.executable, ROOT / "examples/digits/train.py", "mlp", "--out", folder, "--runner", "false"],
+                   capture_output=True, timeout=120)
+    if not (folder / "inputs").is_dir():
+        yield "expected the program to write its inputs"
+    if not (folder / "mine.txt").is_file():
+        yield "a file of the user is gone"
+
+
 def main():
     cases = [(program, check_program(program, options)) for program, options in PROGRAMS.items()]
-    return checks.run_checks("example_outputs", [*cases, ("list", check_list)])
+    return checks.run_checks("example_outputs", [*cases, ("list", check_list), ("other files stay", check_kept)])
 
 
 if __name__ == "__main__":
