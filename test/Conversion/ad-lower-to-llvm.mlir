@@ -52,3 +52,32 @@ func.func @indices(%i: index, %j: index) -> index {
   %sum = index.add %i, %j
   return %sum : index
 }
+
+// Private functions take bf16 as its bits; public ones, and those whose address is taken, have the written types.
+// CHECK-LABEL: llvm.func @callee(
+// CHECK-SAME: %[[BITS:.+]]: i16, %{{.+}}: f32)
+// CHECK: llvm.bitcast %[[BITS]] : i16 to bf16
+func.func private @callee(%x: bf16, %y: f32) -> f32 {
+  %wide = arith.extf %x : bf16 to f32
+  %sum = arith.addf %wide, %y : f32
+  return %sum : f32
+}
+
+// CHECK-LABEL: llvm.func @taken(
+// CHECK-SAME: bf16)
+func.func private @taken(%x: bf16) {
+  return
+}
+
+// CHECK-LABEL: llvm.func @caller(
+// CHECK-SAME: %[[X:.+]]: bf16)
+// CHECK: %[[CAST:.+]] = llvm.bitcast %[[X]] : bf16 to i16
+// CHECK: llvm.call @callee(%[[CAST]],
+// CHECK: llvm.call %{{.+}}(%[[X]]) : !llvm.ptr, (bf16) -> ()
+func.func @caller(%x: bf16) -> f32 {
+  %y = arith.constant 1.0 : f32
+  %z = func.call @callee(%x, %y) : (bf16, f32) -> f32
+  %f = func.constant @taken : (bf16) -> ()
+  func.call_indirect %f(%x) : (bf16) -> ()
+  return %z : f32
+}

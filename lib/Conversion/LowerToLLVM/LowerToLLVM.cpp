@@ -24,6 +24,7 @@
 #include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "ad-lower-to-llvm"
@@ -59,10 +60,12 @@ static Value bitcastTo(OpBuilder &builder, Location loc, Type type, Value value)
 // Functions take bf16 as its bits: CPUs without instructions for bf16 pass it as f32, and LLVM then calls a
 // function of a runtime library to round it.
 static void passBF16AsBits(ModuleOp module) {
+  llvm::StringSet<> asValues; // their type is that of the value, too
+  module.walk([&](func::ConstantOp function) { asValues.insert(function.getValue()); });
   Type bits = IntegerType::get(module.getContext(), 16);
   auto asBits = [&](Type type) { return isPassedAsBits(type) ? bits : type; };
   for (auto function : module.getOps<func::FuncOp>()) {
-    if (function.isExternal() || !function.isPrivate() ||
+    if (function.isExternal() || !function.isPrivate() || asValues.contains(function.getSymName()) ||
         llvm::none_of(function.getArgumentTypes(), isPassedAsBits))
       continue;
     OpBuilder builder = OpBuilder::atBlockBegin(&function.front());
@@ -78,7 +81,9 @@ static void passBF16AsBits(ModuleOp module) {
                                              function.getResultTypes()));
   }
   module.walk([&](func::CallOp call) {
-    auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
+    auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+    if (!callee)
+      return;
     OpBuilder builder(call);
     for (auto [operand, type] : llvm::zip(call->getOpOperands(), callee.getArgumentTypes()))
       if (operand.get().getType() != type)
