@@ -33,11 +33,11 @@ RegisterTile ad::chooseRegisterTile(const TileTable &table, int64_t rows, int64_
   tile.rows = upTo(rows, table.rows);
   tile.vectors = upTo(ShapedType::isDynamic(columns) ? columns : columns / lanes, table.vectors);
   int64_t registers = registersPerVector(sum);
-  int64_t accumulators = llvm::bit_floor<uint64_t>(table.accumulators);
   // All rows of a short operand are one tile, so that the other operand is read once.
   bool oneTile = rows == tile.rows;
-  int64_t widest = oneTile ? llvm::bit_floor<uint64_t>(accumulators / rows)
-                           : accumulators / llvm::bit_floor<uint64_t>(tile.rows);
+  int64_t widest = oneTile
+                       ? llvm::bit_floor<uint64_t>(table.accumulators / rows)
+                       : llvm::bit_floor<uint64_t>(table.accumulators) / llvm::bit_floor<uint64_t>(tile.rows);
   tile.vectors = std::clamp<int64_t>(widest / registers, 1, tile.vectors);
   tile.rows = std::min(tile.rows, table.accumulators / (tile.vectors * registers));
   // Up to three rows are kept.
