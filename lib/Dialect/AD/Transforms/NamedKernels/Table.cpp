@@ -203,8 +203,9 @@ void ad::printNamedKernels(MLIRContext *context, raw_ostream &os) {
         kernel.permissions, kernel.bound);
   }
   os << "\n* is each operation that sums: " << llvm::join(summingOperations(context), ", ") << "\n"
-     << "Permissions are those that a rewrite would need which nobody asked for; a kernel that is named "
-        "needs none.\n"
+     << "permissions: what the numerics mode would have to permit if the compiler chose the kernel by "
+        "itself. "
+        "A kernel that you\nname needs none.\n"
      << "n: number of elements; d: longest path of the order, n for a chain; u: unit roundoff of the "
         "accumulator, 2^-24 of f32;\n"
      << "k: sqrt(mean(x * x) / variance); r: largest difference of two elements of a row, absolute value if "
