@@ -196,9 +196,14 @@ void RunsReport::checkBound() {
     if (difference.isGuess)
       continue;
     if (!difference.diff) {
-      report.errors.push_back("the bound " + bound->text + " needs tensors of '" + difference.left->name +
-                              "' in both traces");
-      break;
+      report.boundHolds = false;
+      bool sameType = typeText(*difference.left) == typeText(*difference.right);
+      report.errors.push_back("the bound " + bound->text +
+                              (sameType ? " needs tensors of '" + difference.left->name + "' in both traces"
+                                        : " is one of values of one type, but '" + difference.left->name +
+                                              "' is " + typeText(*difference.left) + " in one trace and " +
+                                              typeText(*difference.right) + " in the other"));
+      return; // whether it holds is not known
     }
     report.boundHolds &= isWithin(*difference.diff, *bound);
   }
