@@ -134,6 +134,10 @@ def check_moved(folder):
     message = run("--replay", folder / "second", code=3)
     if "results with other bits than in the trace: 'next'" not in message:
         yield message
+    (folder / "second/feeds/batch.npy").unlink()
+    message = run("--replay", folder / "second", code=2)
+    if "the trace lacks 'feeds/batch.npy', the values of feed 'batch'" not in message:
+        yield message
 
 
 def check_failed_program(folder):

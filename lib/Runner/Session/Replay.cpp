@@ -93,11 +93,13 @@ Expected<RecordedRun> readRun(StringRef folder) {
 }
 
 /// A feed that was read has its values in a file; one that was not needs none.
-std::string feedSource(StringRef folder, const RecordedValue &feed) {
+Expected<std::string> feedSource(StringRef folder, const RecordedValue &feed) {
+  if (feed.file.empty())
+    return feed.source.empty() || StringRef(feed.source).contains(".npy") ? "zeros" : feed.source;
   std::string path = pathIn(folder, feed.file);
-  if (llvm::sys::fs::exists(path))
-    return path;
-  return feed.source.empty() || StringRef(feed.source).contains(".npy") ? "zeros" : feed.source;
+  if (!llvm::sys::fs::exists(path))
+    return usageError("the trace lacks '" + feed.file + "', the values of feed '" + feed.name + "'");
+  return path;
 }
 
 Error applyOptions(const RecordedOptions &recorded, Options &options) {
@@ -160,8 +162,12 @@ Error mlir::ad::runner::readReplay(Options &options) {
   options.input = pathIn(options.replayFolder, run->program);
   for (const RecordedValue &input : run->inputs)
     options.arguments.push_back({input.name, pathIn(options.replayFolder, input.file)});
-  for (const RecordedValue &feed : run->feeds)
-    options.feeds.push_back({feed.name, feedSource(options.replayFolder, feed)});
+  for (const RecordedValue &feed : run->feeds) {
+    Expected<std::string> source = feedSource(options.replayFolder, feed);
+    if (!source)
+      return source.takeError();
+    options.feeds.push_back({feed.name, std::move(*source)});
+  }
   return Error::success();
 }
 

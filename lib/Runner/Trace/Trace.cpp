@@ -207,7 +207,10 @@ Error TraceFolder::writeRun(int32_t status, const adrt::ErrorRecord &error, cons
     object["error"] = error.location + (error.location.empty() ? "" : ": ") + error.message;
   object["stages"] = stages->toJSON();
   object["inputs"] = named("inputs", signature.arguments, options.arguments);
-  object["feeds"] = named("feeds", signature.feeds, options.feeds);
+  object["feeds"] = valuesToJSON(signature.feeds, options.feeds, [&](StringRef name) {
+    std::string file = fileOf("feeds", name);
+    return llvm::sys::fs::exists(pathOf(file)) ? file : ""; // one that was not read has none
+  });
   object["outputs"] = named("outputs", signature.results, {});
   object["records"] = static_cast<int64_t>(records.size());
   object["kept_tensors"] = static_cast<int64_t>(keptTensors);
