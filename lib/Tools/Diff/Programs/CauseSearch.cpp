@@ -230,8 +230,10 @@ llvm::Error CauseSearch::explainSides(const std::set<Rewrite> &keptA, const std:
   Expected<std::vector<ResultDiff>> between = compareRuns(baseA->results, baseB->results, bound);
   if (!between)
     return between.takeError();
-  if (!between->empty())
+  if (!between->empty()) { // what both sides do is the cause; rewrites of one side would hide it
+    cause.restrictions = {{a->name, keptA}, {b->name, keptB}};
     return llvm::Error::success();
+  }
   std::vector<Cause> found;
   struct Part {
     const Side &side;
@@ -291,7 +293,8 @@ Expected<Cause> CauseSearch::find(const Side &sideA, const Side &sideB) {
     else if (!differ(*without))
       return explain(direction, std::move(cause));
     else if (direction.candidates.front().permission != "none" && cause.restrictions.empty())
-      cause.restrictions[direction.varied.name] = direction.base.rewrites;
+      // Both sides: a part of the program would get rewrites that only the free side may apply.
+      cause.restrictions = {{a->name, direction.base.rewrites}, {b->name, direction.base.rewrites}};
   }
   if (llvm::Error error = explainSides(cause))
     return std::move(error);
