@@ -198,17 +198,44 @@ def promoted(seed, folder):
     expected = chain_of(*wide, written or PROMOTE)
     # In `fast`, too, a kernel has the instruction that the program writes.
     for mode in ("strict", "fast") if written else ("strict",):
-        for chip in (str(rng.choice(CHIPS[:1])), str(rng.choice(CHIPS[1:]))):
+        for chip in (CHIPS[0], str(rng.choice(CHIPS[1:]))):
             options = ["--target", "gpu-sim", "--numerics", mode, "--chip", chip]
             found = runner.run(text, given, [("res0", "f32")], options)
             if found["res0"].tobytes() != expected.tobytes():
                 yield f"seed {seed}, {mode}, {chip}: the sums are not promoted every {written or PROMOTE}\n{text}"
 
 
+def rewritten(seed, folder):
+    """Rewrites of a product keep the promotion that the program writes: of transposed operands and results, and of two
+    contracted axes, simplified or not."""
+    rng = np.random.default_rng(seed)
+    m, n, outer, inner = (int(rng.choice(sizes)) for sizes in ((5, 16), (8, 24), (4, 10), (32, 51)))
+    element, written = str(rng.choice(TYPES[2:])), int(rng.choice([32, 64, 160]))
+    shapes = {"a": (outer, inner, m), "b": (outer, inner, n)}
+    arrays = {name: elements.encode(element, rng.normal(size=shape) * np.exp2(rng.integers(-6, 6, shape)))
+              for name, shape in shapes.items()}
+    given = [saved(folder, element, array, name) for name, array in arrays.items()]
+    a, b = (elements.decode(element, array).astype(np.float32).reshape(outer * inner, -1) for array in arrays.values())
+    kinds = [tensor(element, shape) for shape in shapes.values()]
+    moved, product, result = tensor(element, (m, outer, inner)), tensor("f32", (m, n)), tensor("f32", (n, m))
+    text = (f'func.func @main(%a: {kinds[0]} {{ad.name = "a"}}, %b: {kinds[1]} {{ad.name = "b"}}) -> {result} {{\n'
+            f"  %t = ad.transpose %a [2, 0, 1] : {kinds[0]}\n"
+            f"  %p = ad.dot %t, %b contract [1, 2] x [0, 1] {{ad.mma = #ad.mma<m = 16, n = 8, k = 32, "
+            f"promote = {written}>}} : ({moved}, {kinds[1]}) -> {product}\n"
+            f"  %r = ad.transpose %p [1, 0] : {product}\n  return %r : {result}\n}}\n")
+    expected = np.ascontiguousarray(chain_of(np.ascontiguousarray(a.T), b, written).T)
+    for mode in ("strict", "fast"):
+        for more in ([], ["-O0"]):
+            found = runner.run(text, given, [("res0", "f32")], ["--target", "gpu-sim", "--numerics", mode, *more])
+            if found["res0"].tobytes() != expected.tobytes():
+                yield f"seed {seed}, {mode} {' '.join(more)}: the sums are not promoted every {written}\n{text}"
+
+
 def check(seed, folder):
     """The order of one type, promoted sums, and a random program."""
     yield from ascending(TYPES[seed % len(TYPES)], folder)
     yield from promoted(seed, folder)
+    yield from rewritten(seed, folder)
     yield from fused_and_unfused(seed, folder)
 
 

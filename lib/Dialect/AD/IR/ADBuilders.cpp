@@ -78,3 +78,8 @@ Value ad::castTo(OpBuilder &builder, Location loc, Value value, Type element) {
     return value;
   return CastOp::create(builder, loc, type.clone(element), value, nullptr);
 }
+
+void ad::keepInstruction(Operation *from, Operation *to) {
+  if (Attribute instruction = from->getAttr(kMmaAttr))
+    to->setAttr(kMmaAttr, instruction);
+}

@@ -3,6 +3,7 @@
 // The tensor core instruction of a contraction, where its kernel may not choose: it follows from the
 // operation alone, so that fused and unfused programs have the same bits (decision 0008).
 
+#include "TensorCores.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
@@ -47,9 +48,10 @@ static StringRef whyNoMatrixProduct(Operation *op) {
   return "the last two axes of its result are not a free axis of lhs and the only one of rhs";
 }
 
-// Empty if tensor cores can compute the contraction, by its types, axes and order.
-static StringRef whyNoTensorCores(Operation *op) {
+StringRef ad::whyNoTensorCores(Operation *op) {
   Type left = elementOf(op->getOperand(0)), right = elementOf(op->getOperand(1));
+  if (!isa<FloatType>(left))
+    return "its operands are no floats";
   bool bytes = isFloatOf(left, 8) && isFloatOf(right, 8);
   if (!bytes && !(isFloatOf(left, 16) && left == right))
     return "tensor cores multiply its types only after rounding them";
@@ -108,7 +110,7 @@ static void choose(Operation *op) {
 }
 
 namespace {
-/// Where kernels choose the instruction, or have none. f16 has all values of the 8-bit floats, so the
+/// For products of 8-bit floats without a fixed instruction. f16 has all values of the 8-bit floats, so the
 /// products and their sum stay the same.
 template <typename OpTy> struct WidenBytes : NumericsPattern<OpTy> {
   WidenBytes(MLIRContext *context) : NumericsPattern<OpTy>(context, "widen-bytes") {}

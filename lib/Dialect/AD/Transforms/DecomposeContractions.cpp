@@ -84,10 +84,12 @@ struct MergeContractedAxes : NumericsPattern<DotOp> {
     int64_t left = op.getLhsContract()[pair], right = op.getRhsContract()[pair];
     Value lhs = mergeAxes(rewriter, op.getLoc(), op.getLhs(), left);
     Value rhs = mergeAxes(rewriter, op.getLoc(), op.getRhs(), right);
-    rewriter.replaceOpWithNewOp<DotOp>(
-        op, op.getType(), lhs, rhs, withMergedAxes(op.getLhsBatch(), left),
-        withMergedAxes(op.getRhsBatch(), right), withMergedAxes(op.getLhsContract(), left),
-        withMergedAxes(op.getRhsContract(), right), op.getOrderAttr(), op.getAllowAttr());
+    auto made =
+        DotOp::create(rewriter, op.getLoc(), op.getType(), lhs, rhs, withMergedAxes(op.getLhsBatch(), left),
+                      withMergedAxes(op.getRhsBatch(), right), withMergedAxes(op.getLhsContract(), left),
+                      withMergedAxes(op.getRhsContract(), right), op.getOrderAttr(), op.getAllowAttr());
+    keepInstruction(op, made);
+    rewriter.replaceOp(op, made);
   }
 };
 

@@ -244,9 +244,11 @@ Value accumulated(PatternRewriter &rewriter, Value value) {
   if (auto broadcast = value.getDefiningOp<BroadcastOp>())
     return BroadcastOp::create(rewriter, loc, wide, accumulated(rewriter, broadcast.getInput()),
                                broadcast.getSizes(), PermissionsAttr());
-  return DotOp::create(rewriter, loc, wide, product.getLhs(), product.getRhs(), product.getLhsBatch(),
-                       product.getRhsBatch(), product.getLhsContract(), product.getRhsContract(),
-                       product.getOrderAttr(), PermissionsAttr());
+  auto made = DotOp::create(rewriter, loc, wide, product.getLhs(), product.getRhs(), product.getLhsBatch(),
+                            product.getRhsBatch(), product.getLhsContract(), product.getRhsContract(),
+                            product.getOrderAttr(), PermissionsAttr());
+  keepInstruction(product, made);
+  return made;
 }
 
 // x y + b where the product is rounded to a narrow type: b is added to the accumulator instead, as ad.gemm

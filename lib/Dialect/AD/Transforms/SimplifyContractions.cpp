@@ -46,8 +46,10 @@ struct MatrixProduct {
   }
 
   GemmOp build(OpBuilder &builder, Location loc, Value bias) const {
-    return GemmOp::create(builder, loc, op->getResult(0).getType(), lhs, rhs, bias, transA, transB, alpha,
-                          APFloat(1.0), order, PermissionsAttr());
+    auto made = GemmOp::create(builder, loc, op->getResult(0).getType(), lhs, rhs, bias, transA, transB,
+                               alpha, APFloat(1.0), order, PermissionsAttr());
+    keepInstruction(op, made);
+    return made;
   }
 };
 
@@ -186,9 +188,11 @@ struct FoldReshapesIntoDot : NumericsPattern<ReshapeOp> {
     auto dot = op.getInput().getDefiningOp<DotOp>();
     Value x = dot.getLhs().getDefiningOp<ReshapeOp>().getInput();
     int64_t last = cast<RankedTensorType>(x.getType()).getRank() - 1;
-    rewriter.replaceOpWithNewOp<DotOp>(op, op.getType(), x, dot.getRhs(), ArrayRef<int64_t>{},
-                                       ArrayRef<int64_t>{}, ArrayRef<int64_t>{last}, dot.getRhsContract(),
-                                       dot.getOrderAttr(), dot.getAllowAttr());
+    auto made = DotOp::create(rewriter, op.getLoc(), op.getType(), x, dot.getRhs(), ArrayRef<int64_t>{},
+                              ArrayRef<int64_t>{}, ArrayRef<int64_t>{last}, dot.getRhsContract(),
+                              dot.getOrderAttr(), dot.getAllowAttr());
+    keepInstruction(dot, made);
+    rewriter.replaceOp(op, made);
   }
 };
 } // namespace

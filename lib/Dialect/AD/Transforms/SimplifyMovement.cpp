@@ -64,8 +64,10 @@ struct FoldTransposeIntoDot : NumericsPattern<DotOp> {
       contract.push_back(transpose ? throughTranspose(transpose, side.contract)
                                    : SmallVector<int64_t>(side.contract));
     }
-    rewriter.replaceOpWithNewOp<DotOp>(op, op.getType(), values[0], values[1], batch[0], batch[1],
-                                       contract[0], contract[1], op.getOrderAttr(), op.getAllowAttr());
+    auto made = DotOp::create(rewriter, op.getLoc(), op.getType(), values[0], values[1], batch[0], batch[1],
+                              contract[0], contract[1], op.getOrderAttr(), op.getAllowAttr());
+    keepInstruction(op, made);
+    rewriter.replaceOp(op, made);
   }
 };
 
@@ -92,9 +94,11 @@ struct FoldDotIntoTranspose : NumericsPattern<TransposeOp> {
 
   void rewrite(TransposeOp op, PatternRewriter &rewriter) const override {
     auto dot = op.getInput().getDefiningOp<DotOp>();
-    rewriter.replaceOpWithNewOp<DotOp>(op, op.getType(), dot.getRhs(), dot.getLhs(), dot.getRhsBatch(),
-                                       dot.getLhsBatch(), dot.getRhsContract(), dot.getLhsContract(),
-                                       dot.getOrderAttr(), dot.getAllowAttr());
+    auto made = DotOp::create(rewriter, op.getLoc(), op.getType(), dot.getRhs(), dot.getLhs(),
+                              dot.getRhsBatch(), dot.getLhsBatch(), dot.getRhsContract(),
+                              dot.getLhsContract(), dot.getOrderAttr(), dot.getAllowAttr());
+    keepInstruction(dot, made);
+    rewriter.replaceOp(op, made);
   }
 };
 

@@ -3,6 +3,7 @@
 // The contracts between layers as passes: each names the operation that breaks the contract, and the pass
 // that establishes it.
 
+#include "TensorCores.h"
 #include "VerifyReproducible.h"
 
 #include "adjoint/Dialect/AD/IR/ADOps.h"
@@ -69,6 +70,9 @@ static LogicalResult checkInstruction(Operation *op, Permissions allow) {
     Type element = getElementTypeOrSelf(operand.getType());
     return isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8;
   });
+  if (StringRef reason = whyNoTensorCores(op); !reason.empty())
+    return op->emitOpError("has ") << kMmaAttr << ", but tensor cores cannot compute it: " << reason
+                                   << "; remove " << kMmaAttr;
   MmaAttr usual = bytes ? MmaAttr::ofByteFloats(op->getContext()) : MmaAttr::ofShortFloats(op->getContext());
   if (bytes != (given.getPromote() != 0))
     return op->emitOpError("has ") << kMmaAttr << " = " << given << ", expected " << usual

@@ -56,3 +56,30 @@ func.func @instruction_of_halves(%x: tensor<16x16xf16>) -> tensor<16x16xf32> {
       : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf32>
   return %y : tensor<16x16xf32>
 }
+
+// -----
+
+func.func @instruction_and_order(%x: tensor<16x16xf16>) -> tensor<16x16xf32> {
+  // expected-error @+1 {{'ad.dot' op has ad.mma, but tensor cores cannot compute it: the program writes the order of its sum; remove ad.mma}}
+  %y = ad.dot %x, %x {ad.mma = #ad.mma<m = 16, n = 8, k = 16>, allow = #ad.allow<mma>, order = #ad.order<block = 8>}
+      : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf32>
+  return %y : tensor<16x16xf32>
+}
+
+// -----
+
+func.func @instruction_of_integers(%x: tensor<16x16xi8>) -> tensor<16x16xi32> {
+  // expected-error @+1 {{'ad.dot' op has ad.mma, but tensor cores cannot compute it: its operands are no floats; remove ad.mma}}
+  %y = ad.dot %x, %x {ad.mma = #ad.mma<m = 16, n = 8, k = 16>, allow = #ad.allow<mma>, order = #ad.order<block = 512>}
+      : (tensor<16x16xi8>, tensor<16x16xi8>) -> tensor<16x16xi32>
+  return %y : tensor<16x16xi32>
+}
+
+// -----
+
+func.func @instruction_of_vector(%x: tensor<16xf16>, %y: tensor<16x16xf16>) -> tensor<16xf32> {
+  // expected-error @+1 {{'ad.dot' op has ad.mma, but tensor cores cannot compute it: its result is no matrix; remove ad.mma}}
+  %z = ad.dot %x, %y {ad.mma = #ad.mma<m = 16, n = 8, k = 16>, allow = #ad.allow<mma>, order = #ad.order<block = 512>}
+      : (tensor<16xf16>, tensor<16x16xf16>) -> tensor<16xf32>
+  return %z : tensor<16xf32>
+}

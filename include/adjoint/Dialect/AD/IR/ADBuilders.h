@@ -38,6 +38,10 @@ Value reshapeTo(OpBuilder &builder, Location loc, Value value, Type type, ValueR
 /// `value` cast to `element`; the value itself when it has that type.
 Value castTo(OpBuilder &builder, Location loc, Value value, Type element);
 
+/// Gives a contraction the instruction that the program wrote on the one that it replaces (`ad.mma`). Both
+/// add the same products in the same order.
+void keepInstruction(Operation *from, Operation *to);
+
 /// The broadcast shape of several operands (NumPy rules; `?` with 1 or `?` gives `?`, `?` with n > 1 gives
 /// n). Fails when two static sizes do not broadcast; `conflict` is then the dimension, counted in the result.
 FailureOr<SmallVector<int64_t>> inferBroadcastShape(ValueRange operands, int64_t *conflict = nullptr);
