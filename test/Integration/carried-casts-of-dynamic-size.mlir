@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // A loop carries f32 parameters and their 16-bit copy, whose sizes only run time knows. Both have the same sizes, so
-// that no check is left, and all targets give the same bits.
+// that all of its operations are compiled, and all targets give the same bits.
 // RUN: ad-runner %s --target reference --numerics reproducible --precision bf16 --arg a=normal:1:0.1 --dim a.0=3 --dim a.1=3 --print > %t.expected
 // RUN: ad-runner %s --target cpu --numerics reproducible --precision bf16 --arg a=normal:1:0.1 --dim a.0=3 --dim a.1=3 --print > %t.cpu
 // RUN: ad-runner %s --target gpu-sim --numerics reproducible --precision bf16 --arg a=normal:1:0.1 --dim a.0=3 --dim a.1=3 --print > %t.sim

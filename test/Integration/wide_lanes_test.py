@@ -49,7 +49,7 @@ def share(rows, columns, order):
 def random_program(generator):
     lanes = int(2 ** generator.integers(9, 13))
     order = f"#ad.order<lanes = {lanes}, chunk = {lanes * int(generator.integers(1, 4))}>"
-    # Less than a lane each, a part of one, several chunks.
+    # Fewer elements than lanes, a last chunk that is not whole, several chunks.
     length = int(generator.choice([generator.integers(1, lanes), lanes, generator.integers(lanes, 9000)]))
     form = generator.choice(["columns", "rows", "dot", "share"])
     element = str(generator.choice(["f32", "f32", "bf16", "f64"]))

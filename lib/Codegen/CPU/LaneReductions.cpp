@@ -105,7 +105,9 @@ FailureOr<Value> LaneReductions::laneChunkInMemory(linalg::GenericOp generic, Ar
                                                    Value identity, Value lower, Value upper, int64_t count) {
   CPUKernelEmitter::WithLanes laneCode(emitter, kGroupLanes, nullptr);
   Type type = identity.getType();
-  Buffer slots{emitter.packing.scratch(memoryType(type), count), memoryType(type), {}, {}};
+  SmallVector<Value> &unused = unusedSlots[{memoryType(type), count}];
+  Value memory = unused.empty() ? emitter.packing.scratch(memoryType(type), count) : unused.pop_back_val();
+  Buffer slots{memory, memoryType(type), {}, {}};
   Value group = indexConstant(kGroupLanes), zero = indexConstant(0);
   auto store = [&](Value sum, Value at) {
     LLVM::StoreOp::create(builder, loc, emitter.memoryAccess.toMemory(sum),
@@ -137,6 +139,7 @@ FailureOr<Value> LaneReductions::laneChunkInMemory(linalg::GenericOp generic, Ar
     Value at = loop.getInductionVar();
     store(join(load(at), load(binary<arith::AddIOp>(at, indexConstant(half)))), at);
   }
+  unusedSlots[{memoryType(type), count}].push_back(memory);
   return joinAllLanes(load(zero), join);
 }
 

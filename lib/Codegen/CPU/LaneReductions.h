@@ -30,6 +30,10 @@ private:
                                      Value lower, Value upper, int64_t count);
   Value lanesBelow(Value count, Value first);
   Value withoutAbsentLanes(Value sum, Value size, Value first);
+
+  /// Stack memory for lanes, by element type and count, that a later sum may use: sums inside of each other
+  /// need memory at the same time, others do not.
+  llvm::DenseMap<std::pair<Type, int64_t>, SmallVector<Value>> unusedSlots;
 };
 
 } // namespace mlir::ad::cpu

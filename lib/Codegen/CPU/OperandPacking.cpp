@@ -33,9 +33,10 @@ static bool isLarge(const TileTable &tiles, RankedTensorType type) {
   return bytes > tiles.straightBytes;
 }
 
-// Rows of an operand a multiple of the page size apart map to one set of the first-level cache. Tiles of more
-// rows than this have so few columns that packing, which reads longer parts of each row, is faster.
-static constexpr int64_t kRowsFromPages = 4;
+// Rows of an operand a multiple of the page size apart map to one set of the first-level cache. If the result
+// has more rows than this, its tiles have so few columns that packing, which reads longer parts of each row,
+// is faster.
+static constexpr int64_t kMaxRowsReadFromPages = 4;
 
 static bool areRowsPagesApart(RankedTensorType type) {
   return type.getShape().back() * memoryBytes(type.getElementType()) % kCore.pageBytes == 0;
@@ -98,7 +99,7 @@ std::optional<PackedOperand> OperandPacking::packingOf(OpOperand *operand, unsig
   packed.inPlace = !grouped && canPrefetch(packed) && isLarge(tiles, type) && !ShapedType::isDynamic(rows) &&
                    rows <= nest.rows && nest.rows > kRowsInStep;
   bool pairs = packed.group == kBF16DotProduct.group;
-  bool joinsOnLoad = pairs ? oneTile && (rows <= kRowsFromPages || !areRowsPagesApart(type))
+  bool joinsOnLoad = pairs ? oneTile && (rows <= kMaxRowsReadFromPages || !areRowsPagesApart(type))
                            : !ShapedType::isDynamic(rows) && rows < kRowsForBytes;
   bool inGroups = type.getRank() - 1 == std::max(packed.columnAxis, packed.axisK) &&
                   (!joinsOnLoad || packed.isTransposed());

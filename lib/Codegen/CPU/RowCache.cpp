@@ -11,7 +11,8 @@ using namespace mlir::ad::cpu;
 
 // Of all cached values of one row.
 static constexpr int64_t kSavedBytes = 64 * 1024;
-// Whole vectors of the widest loop along a row are stored: of this one, or of that over the lanes of a sum.
+// Loops along a row store whole vectors of at most as many elements; one over the lanes of a sum stores as
+// many elements as there are lanes, if they are more.
 static constexpr int64_t kPadding = 64;
 
 // The values that one loop along the row computes, and the reductions that have to precede it.

@@ -59,7 +59,7 @@ static Value bitcastTo(OpBuilder &builder, Location loc, Type type, Value value)
 
 // Functions take bf16 as its bits: CPUs without instructions for bf16 pass it as f32, and LLVM then calls a
 // function of a runtime library to round it.
-static void passBF16AsBits(ModuleOp module) {
+static void passBF16AsBits(ModuleOp module, SymbolTableCollection &symbols) {
   llvm::StringSet<> asValues; // their type is that of the value, too
   module.walk([&](func::ConstantOp function) { asValues.insert(function.getValue()); });
   Type bits = IntegerType::get(module.getContext(), 16);
@@ -81,7 +81,7 @@ static void passBF16AsBits(ModuleOp module) {
                                              function.getResultTypes()));
   }
   module.walk([&](func::CallOp call) {
-    auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+    auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
     if (!callee)
       return;
     OpBuilder builder(call);
@@ -105,10 +105,10 @@ class LowerToLLVMPass : public ad::impl::LowerToLLVMPassBase<LowerToLLVMPass> {
   void runOnOperation() override {
     if (failed(requireCode()))
       return signalPassFailure();
-    passBF16AsBits(getOperation());
+    SymbolTableCollection symbols;
+    passBF16AsBits(getOperation(), symbols);
     LDBG() << "converts " << llvm::range_size(getOperation().getOps<func::FuncOp>()) << " functions";
     LLVMTypeConverter converter(&getContext());
-    SymbolTableCollection symbols;
     FrozenRewritePatternSet patterns(collectPatterns(converter, symbols));
     LLVMConversionTarget target(getContext());
     target.addIllegalDialect<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,

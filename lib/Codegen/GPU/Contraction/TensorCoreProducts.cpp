@@ -57,8 +57,8 @@ SmallVector<Value> TensorCoreProducts::multiplyKTile(Value kTile, ValueRange acc
   return next;
 }
 
-// After the products before `end` of the K tile, where a step may end: always, never, or in some of the
-// tiles.
+// Adds the accumulators to the promoted sums if a promotion step ends at `end` of the K tile. If that depends
+// on the number of the tile, the kernel decides it.
 SmallVector<Value> TensorCoreProducts::promoteAt(Value kTile, int64_t end, ValueRange accumulators) {
   int64_t promote = promotionStep(contraction.op);
   if (promote == 0 || end % std::gcd(promote, tile.k) != 0)

@@ -191,7 +191,7 @@ void OrderAttr::print(AsmPrinter &printer) const {
     printer << "<block = " << getLength() << ">";
 }
 
-// All lanes are values of one vector in compiled code.
+// Compiled code keeps a value for each lane.
 static constexpr int64_t kMaxLanes = 4096;
 
 LogicalResult OrderAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t lanes, int64_t length) {

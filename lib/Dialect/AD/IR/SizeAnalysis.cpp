@@ -81,7 +81,7 @@ static bool hasShapeOfOperand(Operation *op) {
   return op->hasTrait<ShapeOfFirstOperand>() || (op->getNumOperands() == 1 && isElementwiseOp(op));
 }
 
-// Where a cast, or whatever else keeps the shape of its operand, has the size from.
+// The origin of a size, looked at through casts and other operations that keep the shape of their operand.
 static SizeOrigin behindCopies(Value tensor, int64_t dimension) {
   Operation *op = tensor.getDefiningOp();
   // In code that nothing reaches, a value may depend on itself.
