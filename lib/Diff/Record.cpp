@@ -2,6 +2,7 @@
 //
 // Records of a run and the files that hold them.
 #include "adjoint/Diff/Record.h"
+#include "RunFiles.h"
 #include "adjoint/Diff/Fingerprint.h"
 #include "adjoint/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
@@ -212,5 +213,14 @@ Expected<std::vector<Record>> mlir::ad::diff::readRecords(StringRef path) {
   auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer)
     return usageError("cannot read '" + file + "': " + buffer.getError().message());
-  return parseRecords((*buffer)->getBuffer(), file);
+  Expected<std::vector<Record>> records = parseRecords((*buffer)->getBuffer(), file);
+  if (!records || file == path)
+    return records;
+  Expected<std::optional<int64_t>> count = recordCount(path);
+  if (!count)
+    return count.takeError();
+  if (*count && **count != static_cast<int64_t>(records->size()))
+    return usageError("the trace '" + path + "' is not whole: it has " + llvm::Twine(records->size()) +
+                      " records, and its run.json says " + llvm::Twine(**count));
+  return records;
 }

@@ -81,6 +81,13 @@ std::optional<std::string> programText(StringRef folder, const llvm::json::Objec
 
 } // namespace
 
+Expected<std::optional<int64_t>> mlir::ad::diff::recordCount(StringRef folder) {
+  Expected<llvm::json::Object> run = readRunFile(folder);
+  if (!run)
+    return run.takeError();
+  return run->getInteger("records");
+}
+
 Expected<std::vector<std::string>> mlir::ad::diff::compareRunFiles(StringRef left, StringRef right) {
   Expected<llvm::json::Object> l = readRunFile(left);
   if (!l)

@@ -14,7 +14,7 @@ import numpy as np
 from . import _adjoint
 from ._errors import OptionError, OptionTypeError
 from ._host import Feed, Receiver
-from ._program import check_option
+from ._program import check_option, make_call
 from ._reports import read_report
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def nan(
     Values inside of kernels are those of the reference interpreter for the operands that the kernel had. No argument is
     overwritten.
     """
-    native, inputs, failed = program._calls(arrays, named, feeds, receives)
+    native, inputs, failed = make_call(program, arrays, named, feeds, receives)
     text, found = read_report(_adjoint.find_nonfinite(native, inputs), failed)
     origins = tuple(map(_origin, found["origins"]))
     return NonFinites(origins, tuple(found["given"]), tuple(found["outputs"]), found["executions"], text)
@@ -233,7 +233,7 @@ def shadow(
         raise OptionError(f"expected samples as 0 or from 2 to {_MAX_SAMPLES}, got {samples}")
     if not 0 <= seed < 2**32:
         raise OptionError(f"expected seed from 0 to {2**32 - 1}, got {seed}")
-    native, inputs, failed = program._calls(arrays, named, feeds, receives)
+    native, inputs, failed = make_call(program, arrays, named, feeds, receives)
     text, found = read_report(_adjoint.shadow(native, inputs, int(samples), int(seed)), failed)
     decisions = (Decision(entry["operation"], entry["executions"], entry["control"]) for entry in found["decisions"])
     results = (ResultErrors(entry["name"], _size(entry["total"]), float(entry["digits"])) for entry in found["results"])
@@ -318,15 +318,17 @@ def precision(
     """Searches the operations that must compute in f32, by runs on the reference interpreter.
 
     `policy` is "bf16", "f16", "f8" or a file that ends with ".yaml". `bound` has the largest allowed differences from
-    f32: "abs", "rel", "ulp". The program must have no policy of its own. No argument is overwritten.
+    f32: "abs", "rel", "ulp". `policy` is used in place of a policy that the program has. No argument is overwritten.
     """
     check_option("policy", policy, (str, os.PathLike))
     if not isinstance(bound, Mapping) or not bound or not set(bound) <= {"abs", "rel", "ulp"}:
         raise OptionError(f"expected bound with abs, rel or ulp, such as {{'abs': 0.01}}, got {bound!r}")
+    for value in bound.values():
+        check_option("bound", value, (int, float, np.number))
     limits = {key: float(value) for key, value in bound.items()}
     if not all(value >= 0 for value in limits.values()):
         raise OptionError(f"expected bound with numbers that are not negative, got {bound!r}")
-    native, inputs, failed = program._calls(arrays, named, feeds, None)
+    native, inputs, failed = make_call(program, arrays, named, feeds, None)
     text = ",".join(f"{key}={value!r}" for key, value in limits.items())
     name = os.fsdecode(policy)
     report = _adjoint.precision(native, inputs, name, *(limits.get(key) for key in ("abs", "rel", "ulp")), text)

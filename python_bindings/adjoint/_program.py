@@ -227,7 +227,7 @@ class Program:
         feeds: Mapping[str, Feed] | None,
         receives: Mapping[str, Receiver] | None,
     ) -> tuple[_adjoint.Program, _adjoint.CallInputs, Callable[[_adjoint.Failure], Error]]:
-        """A call for functions that compile and run the program in another way, and what raises their failures."""
+        """See make_call."""
         if named or len(arrays) != len(self.signature.arguments):
             arrays = self._in_order(arrays, named)
         feed = feed_functions(self.signature, feeds or {}) if feeds or self.signature.feeds else {}
@@ -297,6 +297,18 @@ class Program:
 
     def __repr__(self) -> str:
         return f"<adjoint.Program {self.signature} for {self.target}, {self.numerics}>"
+
+
+def make_call(
+    program: Program,
+    arrays: tuple[object, ...],
+    named: dict[str, object],
+    feeds: Mapping[str, Feed] | None,
+    receives: Mapping[str, Receiver] | None,
+) -> tuple[_adjoint.Program, _adjoint.CallInputs, Callable[[_adjoint.Failure], Error]]:
+    """A call for functions that compile and run the program in another way, and what raises their failures."""
+    check_option("program", program, Program)
+    return program._calls(arrays, named, feeds, receives)
 
 
 def _output_memory(spec: TensorSpec, value: object) -> np.ndarray | None:

@@ -16,7 +16,7 @@ import numpy as np
 from . import _adjoint
 from ._errors import OptionTypeError, Source, TraceError, make_exception
 from ._host import Feed, Receiver
-from ._program import check_option, count_threads, make_results
+from ._program import check_option, count_threads, make_call, make_results
 from ._reports import read_report
 from ._signature import DTYPES, STORAGE, make_signature
 
@@ -104,11 +104,11 @@ def trace(
     names and operations whose tensors the trace keeps, such as "all", "u" or ["ad.dot", "u"]. The trace of a run that
     fails has its values until then, and the error is raised.
     """
-    native, options, failed = program._calls(arrays, named, feeds, receives)
-    wanted = [tensors] if isinstance(tensors, str) else list(tensors)
+    native, options, failed = make_call(program, arrays, named, feeds, receives)
+    wanted = [tensors] if isinstance(tensors, str) or not isinstance(tensors, Iterable) else list(tensors)
     if not all(isinstance(name, str) and name for name in wanted):
         raise OptionTypeError("expected tensors as names of values and operations")
-    found = _adjoint.trace(native, options, os.fspath(folder), ",".join(wanted))
+    found = _adjoint.trace(native, options, _text_of(folder), ",".join(wanted))
     if isinstance(found, _adjoint.Failure):
         raise _trace_error(found) or failed(found)
     results, warning = found
@@ -122,21 +122,25 @@ def read_trace(folder: _Path) -> Trace:
     info = _read_info(folder)
     if info.get("status") != "done":
         return _make_trace(folder, None)
-    outputs = info["outputs"]
-    arrays = [_load(pathlib.Path(folder, output["file"]), _element_type(output["type"])) for output in outputs]
-    return _make_trace(folder, make_results(tuple(output["name"] for output in outputs), arrays))
+    try:
+        outputs = [(output["name"], output["file"], _element_type(output["type"])) for output in info["outputs"]]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise TraceError(f"{_text_of(folder)!r} is no folder of a trace: {_RUN_FILE} has no list of outputs") from error
+    arrays = [_load(pathlib.Path(folder, file), element_type) for _, file, element_type in outputs]
+    return _make_trace(folder, make_results(tuple(name for name, _, _ in outputs), arrays))
 
 
-def replay(folder: _Path, *, target: str | None = None, threads: int | None = None) -> Replay:
+def replay(folder: Trace | _Path, *, target: str | None = None, threads: int | None = None) -> Replay:
     """Runs the program of a trace with its inputs and options, as `ad-runner --replay` does.
 
     `target` and `threads` may differ from those of the trace. Bits of other targets are those of the trace if the
     numerics mode promises it.
     """
     check_option("target", target, str, optional=True)
-    path = pathlib.Path(folder)
-    file = os.path.join(os.fspath(folder), str(_read_info(folder).get("program")))
-    found = _adjoint.replay(os.fspath(path), target or "", count_threads(threads))
+    if isinstance(folder, Trace):
+        folder = folder.folder
+    file = os.path.join(_text_of(folder), str(_read_info(folder).get("program")))
+    found = _adjoint.replay(_text_of(folder), target or "", count_threads(threads))
     if isinstance(found, _adjoint.Failure):
         text = pathlib.Path(file).read_bytes() if os.path.exists(file) else b""
         raise (None if target else _trace_error(found)) or make_exception(found, Source(text, file))
@@ -150,8 +154,20 @@ def replay(folder: _Path, *, target: str | None = None, threads: int | None = No
     return Replay(results, tuple(different), used, numerics)
 
 
+def _text_of(folder: _Path) -> str:
+    """The path for the library, which takes UTF-8."""
+    path = os.fspath(folder) if isinstance(folder, os.PathLike) else folder
+    if not isinstance(path, str):
+        raise OptionTypeError(f"expected folder as str or PathLike, got {type(folder).__name__}")
+    try:
+        path.encode()
+    except UnicodeEncodeError as error:
+        raise TraceError(f"expected a folder with a name in UTF-8, got {path!r}") from error
+    return path
+
+
 def _read_info(folder: _Path) -> dict[str, Any]:
-    path = pathlib.Path(folder, _RUN_FILE)
+    path = pathlib.Path(_text_of(folder), _RUN_FILE)
     try:
         info = json.loads(path.read_text())
     except (OSError, ValueError) as error:
@@ -162,13 +178,14 @@ def _read_info(folder: _Path) -> dict[str, Any]:
 
 
 def _make_trace(folder: _Path, results: Any) -> Trace:
-    rows = _adjoint.records(os.fspath(folder))
+    info = _read_info(folder)
+    rows = _adjoint.records(_text_of(folder))
     if isinstance(rows, _adjoint.Failure):
         raise TraceError(rows.message)
     records = tuple(
         Record(*row[:6], pathlib.Path(row[6]) if row[6] else None, *row[7:10], row[10] == "recomputed") for row in rows
     )
-    return Trace(pathlib.Path(folder), results, records, _read_info(folder))
+    return Trace(pathlib.Path(folder), results, records, info)
 
 
 def _element_type(tensor_type: str) -> str:
@@ -179,7 +196,7 @@ def _element_type(tensor_type: str) -> str:
 def _load(file: pathlib.Path, dtype: str) -> np.ndarray:
     try:
         array = np.load(file, allow_pickle=False)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EOFError) as error:
         raise TraceError(f"cannot read '{file}': {error}") from error
     known = {str(type_): type_ for type_ in DTYPES.values()}
     return array.view(known[dtype]) if array.dtype.kind == "V" and dtype in known else array
@@ -232,7 +249,7 @@ class RunsDifference:
 
 def runs(left: Trace | _Path, right: Trace | _Path) -> RunsDifference:
     """Compares two traces value by value, as `ad-diff runs` does."""
-    folders = [os.fspath(side.folder if isinstance(side, Trace) else side) for side in (left, right)]
+    folders = [_text_of(side.folder if isinstance(side, Trace) else side) for side in (left, right)]
     text, found = read_report(_adjoint.runs(*folders), lambda failure: TraceError(failure.message))
     different = tuple(
         ValueDifference(

@@ -189,6 +189,49 @@ def test_errors(tmp_path):
         diff.replay(tmp_path / "other")
 
 
+def test_traces_that_are_not_whole(tmp_path):
+    program, x = adjoint.compile(SQUARE), small(3)
+    trace = diff.trace(program, tmp_path / "trace", x)
+    assert diff.replay(trace).different == ()
+    records, info = tmp_path / "trace/records.tsv", tmp_path / "trace/run.json"
+    lines, whole = records.read_text().splitlines(keepends=True), json.loads(info.read_text())
+    records.write_text("".join(lines[:-1]))
+    with pytest.raises(adjoint.TraceError, match=f"has {len(lines) - 2} records, and its run.json says {len(lines) - 1}"):
+        diff.read_trace(tmp_path / "trace")
+    with pytest.raises(adjoint.TraceError, match="is not whole"):
+        diff.runs(tmp_path / "trace", tmp_path / "trace")
+    records.write_text("".join(lines))
+    for outputs in (3, [3], [{}], [{"name": "y", "file": "outputs/y.npy", "type": 3}],
+                    [{"name": "y", "file": "outputs/y.npy", "type": "tensor<3xf77>"}]):
+        info.write_text(json.dumps({**whole, "outputs": outputs}))
+        with pytest.raises(adjoint.TraceError, match="run.json has no list of outputs"):
+            diff.read_trace(tmp_path / "trace")
+    info.write_text(json.dumps(whole))
+    (tmp_path / "trace/outputs/y.npy").write_bytes(b"")
+    with pytest.raises(adjoint.TraceError, match="cannot read '.*y.npy'"):
+        diff.read_trace(tmp_path / "trace")
+
+
+@pytest.mark.parametrize("function", [diff.read_trace, diff.replay, lambda folder: diff.runs(folder, folder)])
+def test_names_of_folders(function):
+    with pytest.raises(adjoint.TraceError, match="in UTF-8"):
+        function("s\udcff")
+    for folder in (b"trace", 3):
+        with pytest.raises(adjoint.OptionTypeError, match="expected folder as str or PathLike"):
+            function(folder)
+
+
+def test_what_is_no_program(tmp_path):
+    for call in (lambda: diff.trace("x", tmp_path / "t"), lambda: diff.nan(None), lambda: diff.shadow(3),
+                 lambda: diff.precision("x", policy="bf16", bound={"abs": 1})):
+        with pytest.raises(adjoint.OptionTypeError, match="expected program as Program"):
+            call()
+    with pytest.raises(adjoint.OptionTypeError, match="expected bound as int or float"):
+        diff.precision(adjoint.compile(SQUARE), small(3), policy="bf16", bound={"abs": "1"})
+    with pytest.raises(adjoint.OptionTypeError, match="expected tensors as names"):
+        diff.trace(adjoint.compile(SQUARE), tmp_path / "t", small(3), tensors=3)
+
+
 def test_two_traces(tmp_path):
     x, w = np.random.default_rng(4).standard_normal((5, 4)).astype(np.float32), small((4, 3))
     left = diff.trace(adjoint.compile(CHAIN), tmp_path / "left", x, w, tensors="all")

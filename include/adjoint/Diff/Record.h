@@ -62,7 +62,8 @@ std::string formatRecords(llvm::ArrayRef<Record> records);
 /// Reads the text of a file of records. Files of tensors are named from the folder of `file`.
 llvm::Expected<std::vector<Record>> parseRecords(llvm::StringRef text, llvm::StringRef file);
 
-/// Reads a file of records, or `records.tsv` of a folder.
+/// Reads a file of records, or `records.tsv` of a folder. That of a trace must have as many records as
+/// run.json says.
 llvm::Expected<std::vector<Record>> readRecords(llvm::StringRef path);
 
 } // namespace mlir::ad::diff

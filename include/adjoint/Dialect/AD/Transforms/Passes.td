@@ -316,9 +316,8 @@ def ChooseInstructionsPass : Pass<"ad-choose-instructions"> {
   let summary = "Fix the tensor core instruction of contractions that may not choose their order";
   let description = [{
     This pass writes `ad.mma` on each product of f16, bf16 or 8-bit floats that has the permission `mma` but not
-    `contract` (mode `strict`). The instruction depends on the operation alone, not on its chip, tile or fusion. In
-    other modes operands of 8-bit floats are cast to f16, which is exact. A remark of the category ad-gpu names the
-    instruction, or why a product has none.
+    `contract` (mode `strict`). The instruction depends on the operation alone, not on chip, tile or fusion. In other
+    modes operands of 8-bit floats are cast to f16, which is exact. A remark (ad-gpu) names it, or why there is none.
     ```mlir
     %y = ad.dot %a, %b {ad.mma = #ad.mma<m = 16, n = 8, k = 32, promote = 128>, allow = #ad.allow<mma>}
        : (tensor<16x256xf8E4M3FN>, tensor<256x8xf8E5M2>) -> tensor<16x8xf32>
