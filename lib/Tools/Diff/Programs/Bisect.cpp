@@ -77,6 +77,10 @@ std::string rewritesText(const Cause &cause) {
                      (cause.rewrites.size() > 1 ? "; none of them differs alone" : "") + "\n";
   for (const Rewrite &rewrite : cause.rewrites)
     text += rewriteText(rewrite);
+  if (llvm::all_of(cause.rewrites, [](const Rewrite &rewrite) { return rewrite.permission == "none"; }))
+    text +=
+        "a rewrite with the permission none keeps all bits: it is wrong, or what later passes make of its "
+        "program, such as the memory plan or the code\n";
   return text + proofText(cause);
 }
 

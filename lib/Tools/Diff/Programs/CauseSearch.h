@@ -32,7 +32,7 @@ struct Cause {
   bool aloneCompiles = false;
   /// Shared ones without which the program does not compile, among those that were tried.
   std::vector<Rewrite> required;
-  /// Of one side: without other rewrites than these the results differ, too. Of the kind Elsewhere.
+  /// By side: with these rewrites alone the results differ, too. Of the kind Elsewhere.
   std::map<std::string, std::set<Rewrite>> restrictions;
   /// Rewrites of the other side that make a difference, too.
   std::vector<Cause> others;

@@ -12,6 +12,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
+using namespace mlir::ad;
 using namespace mlir::ad::diff;
 
 // Lines of the list end in `at FILE:LINE:COLUMN`.
@@ -38,11 +39,8 @@ static bool setLocations(ModuleOp module, StringRef list) {
   return number == lines.size();
 }
 
-std::optional<WrongPlan> mlir::ad::diff::findWrongPlan(llvm::ArrayRef<TracedStage> stages) {
-  auto planned =
-      llvm::find_if(stages, [](const TracedStage &stage) { return stage.pass == "ad-plan-memory"; });
-  if (planned == stages.end())
-    return std::nullopt;
+// Reads the program after ad-plan-memory and proves its plan.
+static std::optional<WrongPlan> findWrongPlanOf(const TracedStage &planned) {
   DialectRegistry registry;
   runner::registerCompileDialects(registry);
   runner::standardHooks().registerDialects(registry);
@@ -55,8 +53,8 @@ std::optional<WrongPlan> mlir::ad::diff::findWrongPlan(llvm::ArrayRef<TracedStag
       wrong = WrongPlan{message.str(), locationText(diagnostic.getLocation()), "", "", ""};
     return success();
   });
-  auto module = parseSourceString<ModuleOp>(planned->text, &context);
-  if (!module || !setLocations(*module, planned->list))
+  auto module = parseSourceString<ModuleOp>(planned.text, &context);
+  if (!module || !setLocations(*module, planned.list))
     return std::nullopt;
   SymbolTableCollection symbols;
   for (auto function : module->getOps<func::FuncOp>()) {
@@ -71,4 +69,12 @@ std::optional<WrongPlan> mlir::ad::diff::findWrongPlan(llvm::ArrayRef<TracedStag
     break;
   }
   return wrong;
+}
+
+std::optional<WrongPlan> mlir::ad::diff::findWrongPlan(llvm::ArrayRef<TracedStage> stages) {
+  for (const TracedStage &stage : stages)
+    if (stage.pass == "ad-plan-memory")
+      if (std::optional<WrongPlan> wrong = findWrongPlanOf(stage))
+        return wrong;
+  return std::nullopt;
 }

@@ -122,8 +122,8 @@ std::string mlir::ad::diff::describe(const Reduction &reduction, const std::opti
   case ReductionKind::None:
     return "nothing to reduce: " + noDifference(bound);
   case ReductionKind::Earlier:
-    return "the differentiated program gives the same results: the difference arises before, where options "
-           "change what is differentiated\n";
+    return "the differentiated program gives the same results: the difference arises before, in the options "
+           "that change what is differentiated or in the differentiation itself\n";
   case ReductionKind::Derivative:
     return "the derivative of 1 operation differs, not the operation itself:\n" + operationsText(reduction) +
            measuresText(reduction, "derivative for random cotangents");
