@@ -101,7 +101,7 @@ def main():
     options = parser.parse_args()
     try:
         losses = np.load(options.losses).astype(np.float64).reshape(-1)
-    except (OSError, ValueError) as problem:
+    except (OSError, ValueError, EOFError) as problem:
         parser.error(f"cannot read '{options.losses}': {getattr(problem, 'strerror', None) or problem}")
     if not len(losses) or not np.isfinite(losses).all():
         parser.error(f"{options.losses}: expected finite losses, found none or others")

@@ -51,7 +51,12 @@ class Progress:
 def run(command, progress):
     """Runs the program to its end while its loss is shown; returns the seconds that it took."""
     start = time.monotonic()
-    with subprocess.Popen(command) as process:
+    try:
+        started = subprocess.Popen(command)
+    except OSError as problem:
+        print(f"train.py: error: cannot run '{command[0]}': {problem.strerror}", file=sys.stderr)
+        sys.exit(2)
+    with started as process:
         try:
             while process.poll() is None:
                 progress.update()

@@ -18,9 +18,11 @@ import sys
 
 import numpy as np
 
-import llama_text
-from llama_entries import program
-from llama_text import Config
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import ending  # noqa: E402
+import llama_text  # noqa: E402
+from llama_entries import program  # noqa: E402
+from llama_text import Config  # noqa: E402
 
 # Two layers that learn in a minute: the next token of sequences that count upwards with a stride of their own.
 TRAINING = {"part": "model", "batch": 8, "length": 32, "width": 128, "heads": 4, "inner": 344, "layers": 2,
@@ -138,20 +140,19 @@ def parse():
         parser.error(str(problem))
     if len(sizes) != 2 or min(sizes) < 1 or (config.positions and sizes[1] > config.positions):
         parser.error(f"--sizes expects BATCHxLENGTH with at most {config.positions} positions")
-    return parser, config, rest["seed"], sizes, rest["out"]
+    return config, rest["seed"], sizes, rest["out"]
 
 
 def main():
-    parser, config, seed, sizes, out = parse()
+    config, seed, sizes, out = parse()
     if not out:
-        print(program(config), end="")
+        with ending.naming("standard output"):
+            print(program(config), end="")
         return
-    try:
+    with ending.naming(out):
         write_inputs(*inputs(config, seed, sizes), out)
-        (out / "program.mlir").write_text(program(config))
-    except OSError as problem:
-        parser.error(f"--out: cannot write '{problem.filename or out}': {problem.strerror}")
+    ending.write_whole(out / "program.mlir", program(config))
 
 
 if __name__ == "__main__":
-    main()
+    ending.run(main)

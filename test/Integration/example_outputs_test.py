@@ -59,9 +59,23 @@ def check_kept(folder):
         yield "a file of the user is gone"
 
 
+def check_endings(folder):
+    """Other files and programs that cannot be used, and standard output that is full or closed: one line, 2."""
+    (folder / "empty.npy").write_bytes(b"")
+    llama, train, plot = (f"examples/{name}.py" for name in ("models/llama", "digits/train", "digits/plot_loss"))
+    for command, more in ((f"{llama} --preset tiny > /dev/full", ""), (f"{llama} --preset tiny >&-", ""),
+                          (f"{train} mlp --out {folder}/digits --runner /nonexistent", "'/nonexistent'"),
+                          (f"{plot} {folder}/empty.npy {folder}/loss.svg", "empty.npy")):
+        done = subprocess.run(f"{sys.executable} {command}", shell=True, capture_output=True, text=True, cwd=ROOT,
+                              timeout=120)
+        if done.returncode != 2 or "Traceback" in done.stderr or more not in done.stderr or not done.stderr:
+            yield f"{command}: exit code {done.returncode}: {done.stderr}"
+
+
 def main():
     cases = [(program, check_program(program, options)) for program, options in PROGRAMS.items()]
-    return checks.run_checks("example_outputs", [*cases, ("list", check_list), ("other files stay", check_kept)])
+    return checks.run_checks("example_outputs", [*cases, ("list", check_list), ("other files stay", check_kept),
+                                                  ("endings", check_endings)])
 
 
 if __name__ == "__main__":
