@@ -36,13 +36,14 @@ LISTED = {
     ("Conversion/ADToLinalg/InterfacePatterns.cpp", "approx"): (3, ["approximate-function cpu",
                                                                   "approximate-function gpu-sim"]),
     ("Conversion/ADToLinalg/Models/Contraction.cpp", "mma"): (5, ["dot-product-instruction", "tensor-cores sm_80"]),
+    ("Dialect/AD/IR/ADBuilders.cpp", "mma"): (2, ["kept instructions"]),
     ("Dialect/AD/IR/ADDialect.cpp", "mma"): (3, ["written instructions"]),
     ("Dialect/AD/Transforms/ChooseInstructions.cpp", "contract"): (1, ["fixed instructions"]),
     ("Dialect/AD/Transforms/ChooseInstructions.cpp", "mma"): (4, ["fixed instructions", "tensor-cores sm_80"]),
     ("Dialect/AD/Transforms/Fuse/Rules.cpp", "mma"): (1, ["fixed instructions"]),
-    ("Dialect/AD/Transforms/SplitK.cpp", "mma"): (1, ["parts of f16"]),
+    ("Dialect/AD/Transforms/SplitK.cpp", "mma"): (2, ["parts of f16", "kept instructions"]),
     ("Dialect/AD/Transforms/SplitK.cpp", "narrow"): (1, ["parts of f32"]),
-    ("Dialect/AD/Transforms/VerifyContracts.cpp", "mma"): (4, ["written instructions"]),
+    ("Dialect/AD/Transforms/VerifyContracts.cpp", "mma"): (6, ["written instructions", "refused instructions"]),
     ("Dialect/AD/Transforms/WidenOperands.cpp", "mma"): (1, ["operands of dot products"]),
 }
 # Lines that give a pattern its label, which permission_labels_test.py tests, and the definition of the modes.
@@ -261,6 +262,41 @@ def written_instructions(_folder):
                 yield f"{target}, {mode}: exit code {done.returncode}: {done.stderr[:200]}"
 
 
+def refused_instructions(_folder):
+    """A written instruction is refused where tensor cores cannot compute the product, whatever is permitted."""
+    products = {
+        "its operands are no floats": ("i8", "i32", ""),
+        "tensor cores multiply its types only after rounding them": ("f32", "f32", ""),
+        "the program writes the order of its sum": ("f16", "f32", ", order = #ad.order<block = 8>"),
+        "it sums over lanes": ("f16", "f32", ", order = #ad.order<lanes = 4, chunk = 8>"),
+    }
+    for (reason, (element, result, order)), target in itertools.product(products.items(), ("cpu", "gpu")):
+        x, r = f"tensor<64x64x{element}>", f"tensor<64x64x{result}>"
+        text = (f"func.func @main(%x: {x}) -> {r} {{\n  %r = ad.dot %x, %x {{ad.mma = #ad.mma<m = 16, n = 8, k = 16>{order}}} "
+                f": ({x}, {x}) -> {r}\n  return %r : {r}\n}}\n")
+        for mode in ("strict", "fast"):
+            done = subprocess.run([runner.binary("ad-opt"), f"--ad-to-{target}=numerics={mode}"], input=text,
+                                  capture_output=True, text=True)
+            if f"tensor cores cannot compute it: {reason}; remove ad.mma" not in done.stderr or done.returncode == 0:
+                yield f"{target}, {mode}, {element}{order}: exit code {done.returncode}: {done.stderr[:200]}"
+
+
+def kept_instructions(_folder):
+    """A rewrite of a product keeps its written instruction, and K of such a product is not split."""
+    instruction = "#ad.mma<m = 16, n = 8, k = 32, promote = 64>"
+    x, y = "tensor<4096x64xf8E5M2>", "tensor<64x64xf32>"
+    for written, passes in itertools.product((True, False), (["--ad-simplify"], ["--ad-split-k"])):
+        attribute = f"ad.mma = {instruction}, " * written
+        text = (f"func.func @main(%x: {x}) -> {y} {{\n  %t = ad.transpose %x [1, 0] : {x}\n  %r = ad.dot %t, %x "
+                f"{{{attribute}allow = #ad.allow<reorder|algebra|contract|widen|mma>}} : (tensor<64x4096xf8E5M2>, {x}) -> {y}\n  return %r : {y}\n}}\n")
+        done = subprocess.run([runner.binary("ad-opt"), "--ad-set-numerics=numerics=fast", *passes], input=text,
+                              capture_output=True, text=True, check=True)
+        simplified, split = "ad.transpose" not in done.stdout, "ad.reduce_sum" in done.stdout
+        wanted = (True, False) if passes == ["--ad-simplify"] else (False, not written)
+        if (simplified, split) != wanted or (instruction in done.stdout) != written:
+            yield f"{passes}, {'written' if written else 'not written'}: {done.stdout}"
+
+
 #===- The list -===#
 
 APPROX = "%r = ad.tanh %x {ALLOW} : RESULT"
@@ -279,6 +315,8 @@ CHOICES = {
     "operands of dot products": dot_operands,
     "fixed instructions": fixed_instructions,
     "written instructions": written_instructions,
+    "refused instructions": refused_instructions,
+    "kept instructions": kept_instructions,
 }
 TESTS = {**{use.name: use.check for use in USES}, **CHOICES}
 
