@@ -40,8 +40,8 @@ esac
 
 say "step 1 of 4: packages, Python environment, configuration (2 minutes on a bare machine, else a second)"
 scripts/setup.sh
-say "step 2 of 4: building ad-opt, ad-runner and adrt-run (up to 7 minutes on two cores, seconds when nothing changed)"
-build ad-opt ad-runner adrt-run
+say "step 2 of 4: building the tools that README.md shows (up to 7 minutes on two cores, seconds when nothing changed)"
+build ad-opt ad-runner adrt-run ad-diff ad-diff-programs
 
 closing=()
 train() {

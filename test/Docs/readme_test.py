@@ -87,6 +87,14 @@ def check_commands(_folder):
         yield f"--help says other exit codes than: {codes}"
 
 
+def check_bisect(_folder):
+    """The excerpt of `ad-diff bisect` is what the command before it prints."""
+    command, shown = re.search(r"^```\n(ad-diff bisect .*?)```\n\n```\n(.*?)^```$", README, re.M | re.S).groups()
+    done = run("bash", "-c", command, cwd=ROOT, env={**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"})
+    lines = [line for line in shown.splitlines() if line != "…"]
+    yield from (f"ad-diff bisect does not print: {line}" for line in lines if line not in done.stdout.splitlines())
+
+
 def check_demo(_folder):
     """scripts/demo.sh builds the tools that the commands need, as fast as README.md says."""
     demo = (ROOT / "scripts/demo.sh").read_text()
@@ -164,9 +172,9 @@ def check_tree(_folder):
 
 
 def main():
-    parts = {"programs": check_programs, "errors": check_errors, "commands": check_commands, "demo": check_demo,
-             "accuracies": check_accuracies,
-             "python": check_python, "tree": check_tree}
+    parts = {"programs": check_programs, "errors": check_errors, "commands": check_commands,
+             "bisect": check_bisect, "demo": check_demo, "accuracies": check_accuracies, "python": check_python,
+             "tree": check_tree}
     return checks.run_checks("readme", parts.items())
 
 
