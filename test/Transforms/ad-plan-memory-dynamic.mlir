@@ -45,3 +45,24 @@ func.func @products(%x: tensor<?x?xf32>) {
   ad.receive "c"(%c) : tensor<?x?xf32>
   return
 }
+
+// One axis whose size is a product of n and m is as large as two axes of n and m.
+// CHECK-LABEL: func.func @merged_axes
+// CHECK-NEXT: ad.buffer <pool, number = 1, bytes = 4>
+// CHECK-NEXT: ad.buffer <pool, number = 1, bytes = 4>
+// CHECK-NEXT: ad.buffer <pool, number = 2, bytes = 4>
+func.func @merged_axes(%x: tensor<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %x, %c0 : tensor<?x?xf32>
+  %m = tensor.dim %x, %c1 : tensor<?x?xf32>
+  %nm = arith.muli %n, %m : index
+  %nn = arith.muli %n, %n : index
+  %a = ad.feed "a"(%nm) : tensor<?xf32>
+  ad.receive "a"(%a) : tensor<?xf32>
+  %b = ad.feed "b"(%m, %n) : tensor<?x?xf32>
+  ad.receive "b"(%b) : tensor<?x?xf32>
+  %c = ad.feed "c"(%nn) : tensor<?xf32>
+  ad.receive "c"(%c) : tensor<?xf32>
+  return
+}

@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "Pools.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -89,6 +90,15 @@ PoolAnalysis::Origin PoolAnalysis::originOf(Value tensor, int64_t axis) {
   return last;
 }
 
+// A merged axis has the product of the sizes of the axes that it is made of.
+void PoolAnalysis::addFactors(const Origin &size, std::vector<Origin> &factors) {
+  auto product = size.number == kItself && size.value ? size.value.getDefiningOp<arith::MulIOp>() : nullptr;
+  if (!product)
+    return factors.push_back(size);
+  for (Value operand : product->getOperands())
+    addFactors(originOf(operand, kItself), factors);
+}
+
 int64_t PoolAnalysis::poolOf(Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
   if (type.hasStaticShape())
@@ -96,7 +106,7 @@ int64_t PoolAnalysis::poolOf(Value tensor) {
   std::vector<Origin> factors;
   for (int64_t axis = 0; axis < type.getRank(); ++axis)
     if (type.isDynamicDim(axis))
-      factors.push_back(originOf(tensor, axis));
+      addFactors(originOf(tensor, axis), factors);
   llvm::sort(factors);
   return pools.try_emplace(factors, count()).first->second;
 }

@@ -34,6 +34,7 @@ private:
     }
   };
   Origin originOf(Value tensor, int64_t axis);
+  void addFactors(const Origin &size, std::vector<Origin> &factors);
   static std::optional<Origin> step(const Origin &origin);
 
   std::map<Origin, Origin> known;
