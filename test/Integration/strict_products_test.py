@@ -36,26 +36,35 @@ class Program(ProgramText):
         wide = self.argument("f32", shape)[0]
         return self.add(f"ad.cast {wide} : {tensor('f32', shape)} -> {tensor(element, shape)}", shape, element)[0]
 
+    def free_sizes(self):
+        """The sizes of one to three free axes."""
+        size = int(self.rng.choice([1, 3, 8, 16, 24, 33, 65]))
+        return [int(self.rng.choice([1, 2, 3])) for _ in range(int(self.rng.choice([0, 0, 1, 2])))] + [size]
+
     def product(self):
-        """Of operands whose axes have any order, with up to one batch axis."""
+        """Of operands whose axes have any order, with one to three free axes each and up to one batch axis."""
         rng = self.rng
-        m, n = (int(rng.choice([1, 3, 8, 16, 24, 33, 65])) for _ in range(2))
         k = int(rng.choice([1, 7, 16, 24, 40, 65, 600, 1030]))
-        batch = int(rng.choice([0, 0, 0, 2]))
+        batch = [int(rng.choice([2, 3]))] if rng.random() < 0.25 else []
         left = str(rng.choice(TYPES))
         right = str(rng.choice(TYPES[2:])) if left.startswith("f8") else left
-        sides, kinds = [], []
-        for free, element in ((m, left), (n, right)):
-            axes = ([("b", batch)] if batch else []) + [("f", free), ("k", k)]
-            axes = [axes[i] for i in rng.permutation(len(axes))]
+        sides, kinds, free_shape = [], [], []
+        for element in (left, right):
+            free = [("f", size) for size in self.free_sizes()]
+            axes = [("b", size) for size in batch] + free + [("k", k)]
+            if rng.random() < 0.5:
+                axes = [axes[i] for i in rng.permutation(len(axes))]
+            elif rng.random() < 0.5:
+                axes = [("k", k)] + axes[:-1]
             shape = tuple(size for _, size in axes)
+            free_shape += [size for name, size in axes if name == "f"]
             sides.append(([name for name, _ in axes], self.operand(element, shape)))
             kinds.append(tensor(element, shape))
         at = {name: [names.index(name) for names, _ in sides] for name in ("bk" if batch else "k")}
         axes = f"contract [{at['k'][0]}] x [{at['k'][1]}]"
         if batch:
             axes = f"batch [{at['b'][0]}] x [{at['b'][1]}] {axes}"
-        shape, result = ((batch,) if batch else ()) + (m, n), str(rng.choice([left, "f32"]))
+        shape, result = (*batch, *free_shape), str(rng.choice([left, "f32"]))
         return self.add(f"ad.dot {sides[0][1]}, {sides[1][1]} {axes} : ({', '.join(kinds)}) -> {tensor(result, shape)}",
                         shape, result)
 
@@ -65,8 +74,9 @@ class Program(ProgramText):
         own, rng = tensor(element, shape), self.rng
         kind = rng.integers(8)
         if kind == 0:
-            bias, _, _ = self.argument(element, shape[-1:])
-            return self.add(f"ad.add {name}, {bias} : {own}, {tensor(element, shape[-1:])}", shape, element)
+            last = shape[int(rng.integers(len(shape))):]
+            bias, _, _ = self.argument(element, last)
+            return self.add(f"ad.add {name}, {bias} : {own}, {tensor(element, last)}", shape, element)
         if kind == 1:
             return self.add(f"ad.relu {name} : {own}", shape, element)
         if kind == 2:
@@ -231,11 +241,51 @@ def rewritten(seed, folder):
                 yield f"seed {seed}, {mode} {' '.join(more)}: the sums are not promoted every {written}\n{text}"
 
 
+def several_free_axes(seed, folder):
+    """Operands with one to three free axes each, adjacent or apart, in any order with K, some dynamic, and a value that
+    is added along the last axes: tensor cores compute the sums, whatever axes the kernel makes one."""
+    rng = np.random.default_rng(seed)
+    element, k = str(rng.choice(TYPES)), int(rng.choice([7, 16, 33, 130, 600]))
+    letters, given, kinds, names, wide, result = "bcdefg", [], [], [], [], []
+    opened = {letter for letter in letters if rng.random() < 0.2}
+    for name, own in (("a", letters[:3]), ("b", letters[3:])):
+        sizes = {letter: int(rng.choice([1, 2, 3, 8, 12])) for letter in own[:int(rng.integers(1, 4))]} | {"k": k}
+        axes = [list(sizes)[i] for i in rng.permutation(len(sizes))]
+        if rng.random() < 0.5:
+            axes = sorted(axes, key=lambda letter: letter == "k") if rng.random() < 0.5 else sorted(axes)[::-1]
+        array = elements.encode(element, rng.normal(size=[sizes[letter] for letter in axes]))
+        given.append(saved(folder, element, array, name))
+        kinds.append(tensor(element, ["?" if letter in opened else sizes[letter] for letter in axes]))
+        names.append(axes)
+        free = [letter for letter in axes if letter != "k"]
+        result += [(letter, sizes[letter]) for letter in free]
+        order = [axes.index(letter) for letter in (free + ["k"] if name == "a" else ["k"] + free)]
+        matrix = elements.decode(element, array).astype(np.float32).transpose(order)
+        wide.append(matrix.reshape((-1, k) if name == "a" else (k, -1)))
+    shape = tuple(size for _, size in result)
+    last = [1 if letter in opened else size for letter, size in result[int(rng.integers(len(result))):]]
+    added = rng.normal(size=last).astype(np.float32)
+    given.append(saved(folder, "f32", added, "c"))
+    kinds += [tensor("f32", last), tensor("f32", ["?" if letter in opened else size for letter, size in result])]
+    text = (f'func.func @main(%a: {kinds[0]} {{ad.name = "a"}}, %b: {kinds[1]} {{ad.name = "b"}}, '
+            f'%c: {kinds[2]} {{ad.name = "c"}}) -> {kinds[3]} {{\n'
+            f"  %0 = ad.dot %a, %b contract [{names[0].index('k')}] x [{names[1].index('k')}] : "
+            f"({kinds[0]}, {kinds[1]}) -> {kinds[3]}\n"
+            f"  %1 = ad.add %0, %c : {kinds[3]}, {kinds[2]}\n  return %1 : {kinds[3]}\n}}\n")
+    expected = chain_of(*wide, PROMOTE if element.startswith("f8") else 0).reshape(shape) + added
+    options = ["--target", "gpu-sim", "--numerics", "strict", "--chip", str(rng.choice(CHIPS))]
+    for more in ([], ["--fuse", "single"]):
+        found = runner.run(text, given, [("res0", "f32")], options + more)
+        if found["res0"].tobytes() != expected.tobytes():
+            yield f"seed {seed}, {' '.join(more)}: the sums are not those of tensor cores\n{text}"
+
+
 def check(seed, folder):
-    """The order of one type, promoted sums, and a random program."""
+    """The order of one type, promoted sums, several free axes, and a random program."""
     yield from ascending(TYPES[seed % len(TYPES)], folder)
     yield from promoted(seed, folder)
     yield from rewritten(seed, folder)
+    yield from several_free_axes(seed, folder)
     yield from fused_and_unfused(seed, folder)
 
 

@@ -139,6 +139,15 @@ static bool isReadInPlace(KernelOp kernel, linalg::GenericOp contraction) {
   return true;
 }
 
+// The last axis of the result before N that operand B lacks; the one before N if there is none.
+static int64_t axisOfM(AffineMap out, AffineMap b) {
+  int64_t last = out.getNumResults() - 2;
+  for (int64_t axis = last; axis >= 0; --axis)
+    if (!uses(b, out.getDimPosition(axis)))
+      return axis;
+  return last;
+}
+
 // Operand A has M and K, operand B has N and K.
 static bool isMatrixProduct(const Contraction &found) {
   linalg::GenericOp op = found.op;
@@ -167,15 +176,13 @@ std::optional<Contraction> device::matchContraction(KernelOp kernel, std::string
   op.getReductionDims(reduced);
   MathInstruction instruction =
       mayUseTensorCores(kernel, op) ? MathInstruction::MmaSync : MathInstruction::Fma;
-  Contraction found{op,
-                    op.getDpsInputOperand(0),
-                    op.getDpsInputOperand(1),
-                    out.getDimPosition(rank - 2),
-                    out.getDimPosition(rank - 1),
-                    reduced.front(),
-                    instruction};
-  if (uses(op.getMatchingIndexingMap(found.operandA), found.nLoop))
-    std::swap(found.operandA, found.operandB);
+  OpOperand *operandA = op.getDpsInputOperand(0), *operandB = op.getDpsInputOperand(1);
+  unsigned nLoop = out.getDimPosition(rank - 1);
+  if (uses(op.getMatchingIndexingMap(operandA), nLoop))
+    std::swap(operandA, operandB);
+  int64_t mAxis = axisOfM(out, op.getMatchingIndexingMap(operandB));
+  Contraction found{op,    operandA,        operandB, out.getDimPosition(mAxis),
+                    nLoop, reduced.front(), mAxis,    instruction};
   if (!isMatrixProduct(found)) {
     reason = "its operands do not have M and K, and N and K";
     return std::nullopt;

@@ -15,12 +15,14 @@ namespace mlir::ad::device {
 enum class MathInstruction { Fma, MmaSync, Wgmma };
 StringRef nameOf(MathInstruction instruction);
 
-/// The contraction of a kernel, (M, K) x (K, N) with batch axes. N is the last axis of its result, M the one
-/// before; operand A has M, operand B has N, and both have the reduction dimension K.
+/// The contraction of a kernel, (M, K) x (K, N) with batch axes. N is the last axis of its result, M the last
+/// one that operand B lacks; operand A has M, operand B has N, and both have the reduction dimension K. The
+/// other axes of the result are batches, whether both operands have them or one.
 struct Contraction {
   linalg::GenericOp op;
   OpOperand *operandA, *operandB;
   unsigned mLoop, nLoop, kLoop;
+  int64_t mAxis;               // of the result
   MathInstruction instruction; // tensor cores for i8, and for floats with permissions
 };
 

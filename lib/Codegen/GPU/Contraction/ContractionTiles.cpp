@@ -81,21 +81,21 @@ SmallVector<ContractionTile> device::tilesFor(const Contraction &contraction) {
   return tiles;
 }
 
-int64_t device::countTiles(ArrayRef<int64_t> shape, const ContractionTile &tile) {
+int64_t device::countTiles(ArrayRef<int64_t> shape, int64_t mAxis, const ContractionTile &tile) {
   int64_t count = tile.clusterSize;
   for (auto [axis, size] : llvm::enumerate(shape)) {
-    int64_t each = axis + 1 == shape.size() ? tile.n : axis + 2 == shape.size() ? tile.clusterM() : 1;
+    int64_t each = axis + 1 == shape.size() ? tile.n : int64_t(axis) == mAxis ? tile.clusterM() : 1;
     count *= ShapedType::isDynamic(size) ? 1 : int64_t(llvm::divideCeil(size, each));
   }
   return count;
 }
 
 // Blocks of a cluster whose tile is outside of the result only load operands for the others.
-static bool fillsClusters(ArrayRef<int64_t> shape, const ContractionTile &tile) {
+static bool fillsClusters(ArrayRef<int64_t> shape, int64_t mAxis, const ContractionTile &tile) {
   ContractionTile alone = tile;
   alone.clusterSize = 1;
-  int64_t inside = countTiles(shape, alone);
-  return (countTiles(shape, tile) - inside) * kInsidePerOutside <= inside;
+  int64_t inside = countTiles(shape, mAxis, alone);
+  return (countTiles(shape, mAxis, tile) - inside) * kInsidePerOutside <= inside;
 }
 
 // No tile is wider than the result, rounded up to the smallest width; a dynamic N counts as that width. The
@@ -115,8 +115,8 @@ std::optional<ContractionTile> device::chooseTile(const Contraction &contraction
   bool small =
       result.getElementTypeBitWidth() > 32 || (dynamicK && contraction.instruction == MathInstruction::Fma);
   for (const ContractionTile &tile : ArrayRef(tiles).drop_back())
-    if (!small && countTiles(result.getShape(), tile) >= kManyTiles && tile.n <= width &&
-        fillsClusters(result.getShape(), tile))
+    if (!small && countTiles(result.getShape(), contraction.mAxis, tile) >= kManyTiles && tile.n <= width &&
+        fillsClusters(result.getShape(), contraction.mAxis, tile))
       return tile;
   return tiles.back();
 }

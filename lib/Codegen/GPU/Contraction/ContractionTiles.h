@@ -29,7 +29,7 @@ SmallVector<ContractionTile> tilesFor(const Contraction &contraction);
 std::optional<ContractionTile> chooseTile(const Contraction &contraction, StringRef name);
 
 /// The number of tiles of a result, in whole clusters. A dynamic size counts as one tile.
-int64_t countTiles(ArrayRef<int64_t> shape, const ContractionTile &tile);
+int64_t countTiles(ArrayRef<int64_t> shape, int64_t mAxis, const ContractionTile &tile);
 
 } // namespace mlir::ad::device
 

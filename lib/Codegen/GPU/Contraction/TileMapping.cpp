@@ -19,16 +19,25 @@ void TileMapping::setGrid() {
   launchShape.level = MappingLevel::block;
   launchShape.clusterSize = tile.clusterSize;
   if (!ShapedType::isDynamicShape(shape)) {
-    launchShape.gridSize = countTiles(shape, tile);
+    launchShape.gridSize = countTiles(shape, contraction.mAxis, tile);
     return;
   }
   launchShape.axes = shape.size();
-  launchShape.tile = {tile.clusterM(), tile.n};
+  launchShape.tile.assign(launchShape.axes - contraction.mAxis, 1);
+  launchShape.tile.front() = tile.clusterM();
+  launchShape.tile.back() = tile.n;
+}
+
+// The sizes of all axes but M and N.
+SmallVector<Value> TileMapping::batchSizes() {
+  SmallVector<Value> sizes(ArrayRef(results.front().sizes).drop_back());
+  sizes.erase(sizes.begin() + contraction.mAxis);
+  return sizes;
 }
 
 Value TileMapping::tileCount() {
   Value count = binary<arith::MulIOp>(divideUp(m, tile.clusterM()), divideUp(n, tile.n));
-  for (Value size : ArrayRef(results.front().sizes).drop_back(2))
+  for (Value size : batchSizes())
     count = binary<arith::MulIOp>(count, size);
   return count;
 }
@@ -57,7 +66,7 @@ TileOrigin TileMapping::originOf(Value number) {
   Value rows = divideUp(m, tile.clusterM()), columns = divideUp(n, tile.n);
   auto [rest, inMatrix] = divide(number, binary<arith::MulIOp>(rows, columns));
   auto [row, column] = tileInMatrix(inMatrix, rows, columns);
-  ArrayRef<Value> outer = ArrayRef(results.front().sizes).drop_back(2);
+  SmallVector<Value> outer = batchSizes();
   TileOrigin origin{Position(outer.size()), binary<arith::MulIOp>(row, indexConstant(tile.clusterM())),
                     binary<arith::MulIOp>(column, indexConstant(tile.n))};
   for (int64_t axis = int64_t(outer.size()) - 1; axis >= 0; --axis) {
@@ -70,7 +79,7 @@ TileOrigin TileMapping::originOf(Value number) {
 
 Position TileMapping::positionAt(const TileOrigin &origin, Value row, Value column) {
   Position position(origin.batch);
-  position.push_back({row, 0, nullptr});
+  position.insert(position.begin() + contraction.mAxis, {row, 0, nullptr});
   position.push_back({column, 0, nullptr});
   return position;
 }

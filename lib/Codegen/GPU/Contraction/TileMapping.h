@@ -37,6 +37,7 @@ public:
   bool hasWholeKTiles();
 
 private:
+  SmallVector<Value> batchSizes();
   Value stripHeight(Value rows, Value first);
   std::pair<Value, Value> tileInMatrix(Value number, Value rows, Value columns);
 

@@ -30,22 +30,23 @@ static bool isFloatOf(Type type, unsigned bits) {
   return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == bits;
 }
 
-// Why the axes are not those of a product of matrices, (M, K) x (K, N) with batch axes, where N is the last
-// axis of the result and M the one before.
+// Why the axes are not those of products of matrices, (M, K) x (K, N): M is a free axis of one operand, N one
+// of the other and the last of the result.
 static StringRef whyNoMatrixProduct(Operation *op) {
   auto nest = cast<FusableOpInterface>(op);
   SmallVector<AffineMap> maps = nest.getAccessMaps();
-  AffineMap out = maps.back();
   if (llvm::count(nest.getIteratorTypes(), utils::IteratorType::reduction) != 1)
     return "it contracts no axis, or several axes that are not adjacent in both operands";
-  if (out.getNumResults() < 2)
-    return "its result is no matrix";
-  unsigned m = out.getDimPosition(out.getNumResults() - 2), n = out.getDimPosition(out.getNumResults() - 1);
-  auto reads = [&](int operand, unsigned loop) { return maps[operand].isFunctionOfDim(loop); };
-  for (auto [a, b] : {std::pair(0, 1), std::pair(1, 0)})
-    if (reads(a, m) && !reads(a, n) && reads(b, n) && !reads(b, m))
-      return {};
-  return "the last two axes of its result are not a free axis of lhs and the only one of rhs";
+  auto isFree = [&](AffineExpr axis, int of, int other) {
+    unsigned loop = cast<AffineDimExpr>(axis).getPosition();
+    return maps[of].isFunctionOfDim(loop) && !maps[other].isFunctionOfDim(loop);
+  };
+  ArrayRef<AffineExpr> axes = maps.back().getResults();
+  auto isMatrix = [&](int a, int b) {
+    return !axes.empty() && isFree(axes.back(), b, a) &&
+           llvm::any_of(axes, [&](AffineExpr axis) { return isFree(axis, a, b); });
+  };
+  return isMatrix(0, 1) || isMatrix(1, 0) ? "" : "an operand has no free axis";
 }
 
 StringRef ad::whyNoTensorCores(Operation *op) {

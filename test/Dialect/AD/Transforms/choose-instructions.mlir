@@ -64,13 +64,24 @@ func.func @none(%x: tensor<4x64xf32>, %v: tensor<64xbf16>, %a: tensor<2x3x4x5xbf
   %0 = ad.dot %x, %x contract [1] x [1] : (tensor<4x64xf32>, tensor<4x64xf32>) -> tensor<4x4xf32>
   // WHY-DAG: no-tensor-cores {{.*}}reason="it sums over lanes"
   %1 = ad.dot %v, %v : (tensor<64xbf16>, tensor<64xbf16>) -> tensor<bf16>
-  // WHY-DAG: no-tensor-cores {{.*}}reason="the last two axes of its result are not a free axis of lhs and the only one of rhs"
+  // WHY-DAG: no-tensor-cores {{.*}}reason="an operand has no free axis"
   %s = ad.slice %a [0, 0, 0, 0] strides [1, 1, 1, 1] : tensor<2x3x4x5xbf16> -> tensor<2x3x4x1xbf16>
   %r = ad.reshape %s : tensor<2x3x4x1xbf16> -> tensor<2x3x4xbf16>
   %3 = ad.dot %r, %b batch [0, 1] x [0, 1] contract [2] x [2] : (tensor<2x3x4xbf16>, tensor<2x3x4x6x7xbf16>) -> tensor<2x3x6x7xbf16>
   // WHY-DAG: no-tensor-cores {{.*}}reason="it contracts no axis, or several axes that are not adjacent in both operands"
   %4 = ad.dot %a, %b contract [0, 1, 2] x [0, 1, 2] : (tensor<2x3x4x5xbf16>, tensor<2x3x4x6x7xbf16>) -> tensor<5x6x7xbf16>
   return %0, %1, %3, %4 : tensor<4x4xf32>, tensor<bf16>, tensor<2x3x6x7xbf16>, tensor<5x6x7xbf16>
+}
+
+// Operands may have several free axes.
+// CHECK-LABEL: @several_free_axes
+func.func @several_free_axes(%x: tensor<2x3x64xbf16>, %w: tensor<64x4x8xbf16>, %u: tensor<4x64x8xbf16>)
+    -> (tensor<2x3x4x8xbf16>, tensor<2x3x4x8xbf16>) {
+  // CHECK-NEXT: ad.dot %arg0, %arg1 {{.*}}ad.mma = #ad.mma<m = 16, n = 8, k = 16>
+  // CHECK-NEXT: ad.dot %arg0, %arg2 {{.*}}ad.mma = #ad.mma<m = 16, n = 8, k = 16>
+  %0 = ad.dot %x, %w contract [2] x [0] : (tensor<2x3x64xbf16>, tensor<64x4x8xbf16>) -> tensor<2x3x4x8xbf16>
+  %1 = ad.dot %x, %u contract [2] x [1] : (tensor<2x3x64xbf16>, tensor<4x64x8xbf16>) -> tensor<2x3x4x8xbf16>
+  return %0, %1 : tensor<2x3x4x8xbf16>, tensor<2x3x4x8xbf16>
 }
 
 // A column sum and a second product have kernels of their own.

@@ -78,7 +78,7 @@ func.func @instruction_of_integers(%x: tensor<16x16xi8>) -> tensor<16x16xi32> {
 // -----
 
 func.func @instruction_of_vector(%x: tensor<16xf16>, %y: tensor<16x16xf16>) -> tensor<16xf32> {
-  // expected-error @+1 {{'ad.dot' op has ad.mma, but tensor cores cannot compute it: its result is no matrix; remove ad.mma}}
+  // expected-error @+1 {{'ad.dot' op has ad.mma, but tensor cores cannot compute it: an operand has no free axis; remove ad.mma}}
   %z = ad.dot %x, %y {ad.mma = #ad.mma<m = 16, n = 8, k = 16>, allow = #ad.allow<mma>, order = #ad.order<block = 512>}
       : (tensor<16xf16>, tensor<16x16xf16>) -> tensor<16xf32>
   return %z : tensor<16xf32>
