@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Elementwise kernels whose last axis is short have longer rows where all operands have, or repeat, adjacent axes alike.
+// Adjacent axes that all values have or repeat alike become one: those of contractions, and those of elementwise kernels
+// whose last axis is short. test/Integration/contraction_axes_test.py compares the bits of random contractions.
 //
 // RUN: ad-opt %s --ad-to-cpu-frontend --ad-to-cpu-fusion --convert-ad-to-linalg | FileCheck %s
 // RUN: ad-runner %s --entry mixed --arg x=normal:1 --arg y=normal:2 --arg z=normal:3 --print --target reference > %t.reference
@@ -19,9 +20,9 @@
 // RUN: ad-runner %s --entry positions --arg y=normal:1 --print --target gpu-sim | diff %t.reference -
 
 // CHECK-LABEL: func.func @repeated_rows
-// CHECK: %[[X:.+]] = ad.reshape %{{.+}} : tensor<32x9x3xf32> -> tensor<32x27xf32>
-// CHECK: %[[Y:.+]] = ad.reshape %{{.+}} : tensor<9x3xf32> -> tensor<1x27xf32>
-// CHECK: %[[SUM:.+]] = ad.fusion {{.*}} (tensor<32x27xf32>, tensor<1x27xf32>) -> tensor<32x27xf32>
+// CHECK-DAG: %[[X:.+]] = ad.reshape %{{.+}} : tensor<32x9x3xf32> -> tensor<32x27xf32>
+// CHECK-DAG: %[[Y:.+]] = ad.reshape %{{.+}} : tensor<9x3xf32> -> tensor<27xf32>
+// CHECK: %[[SUM:.+]] = ad.fusion {{.*}} (tensor<32x27xf32>, tensor<27xf32>) -> tensor<32x27xf32>
 // CHECK: ad.reshape %[[SUM]] : tensor<32x27xf32> -> tensor<32x9x3xf32>
 func.func @repeated_rows(%x: tensor<32x9x3xf32>, %y: tensor<9x3xf32>) -> tensor<32x9x3xf32> {
   %sum = ad.add %x, %y : tensor<32x9x3xf32>, tensor<9x3xf32>
@@ -30,7 +31,7 @@ func.func @repeated_rows(%x: tensor<32x9x3xf32>, %y: tensor<9x3xf32>) -> tensor<
 
 // One axis is repeated in between, axes of size 1 do not count, and numbers are repeated along all axes.
 // CHECK-LABEL: func.func @mixed
-// CHECK: ad.fusion {{.*}} (tensor<10x6x10xf32>, tensor<10x1x10xf32>, tensor<1x6x10xf32>) -> (tensor<10x6x10xf32>, tensor<10x6x10xi1>)
+// CHECK: ad.fusion {{.*}} (tensor<10x6x10xf32>, tensor<10x1x10xf32>, tensor<6x10xf32>) -> (tensor<10x6x10xf32>, tensor<10x6x10xi1>)
 // CHECK: ad.reshape %{{.+}} : tensor<10x6x10xf32> -> tensor<2x5x6x1x5x2xf32>
 // CHECK: ad.reshape %{{.+}} : tensor<10x6x10xi1> -> tensor<2x5x6x1x5x2xi1>
 func.func @mixed(%x: tensor<2x5x6x1x5x2xf32> {ad.name = "x"}, %y: tensor<2x5x1x1x5x2xf32> {ad.name = "y"},
@@ -59,8 +60,8 @@ func.func @as_they_are(%x: tensor<32x9x3xf32>, %y: tensor<4x64xf32>, %z: tensor<
 // An axis of dynamic size stays.
 // CHECK-LABEL: func.func @open
 // CHECK: %[[X:.+]] = ad.reshape %{{.+}}(%{{.+}}) : tensor<?x9x3xf32> -> tensor<?x27xf32>
-// CHECK: %[[SUM:.+]] = ad.fusion {{.*}} (tensor<?x27xf32>, tensor<1x27xf32>, index) -> tensor<?x27xf32>
-// CHECK: %[[SIZE:.+]] = tensor.dim %[[SUM]]
+// CHECK: %[[SUM:.+]] = ad.fusion {{.*}} (tensor<?x27xf32>, tensor<27xf32>, index) -> tensor<?x27xf32>
+// CHECK: %[[SIZE:.+]] = tensor.dim %arg0
 // CHECK: ad.reshape %[[SUM]](%[[SIZE]]) : tensor<?x27xf32> -> tensor<?x9x3xf32>
 func.func @open(%x: tensor<?x9x3xf32> {ad.name = "x"}, %y: tensor<9x3xf32> {ad.name = "y"}) -> tensor<?x9x3xf32> {
   %sum = ad.add %x, %y : tensor<?x9x3xf32>, tensor<9x3xf32>
@@ -96,4 +97,57 @@ func.func @positions(%y: tensor<6x2xf32> {ad.name = "y"}) -> tensor<8x6x2xf32> {
   %position = ad.iota axis 1 : tensor<8x6x2xf32>
   %sum = ad.add %position, %y : tensor<8x6x2xf32>, tensor<6x2xf32>
   return %sum : tensor<8x6x2xf32>
+}
+
+// The free axes of each operand are one axis, and those of a bias too. The contracted ones are merged before.
+// CHECK-LABEL: func.func @projection
+// CHECK: ad.fusion dot {{.*}} : (tensor<6x16xf32>, tensor<16x32xf32>, tensor<32xf32>) -> tensor<6x32xf32> {
+// CHECK: ad.reshape %{{.+}} : tensor<6x32xf32> -> tensor<2x3x4x8xf32>
+func.func @projection(%x: tensor<2x3x16xf32>, %w: tensor<16x4x8xf32>, %b: tensor<4x8xf32>) -> tensor<2x3x4x8xf32> {
+  %0 = ad.dot %x, %w contract [2] x [0] : (tensor<2x3x16xf32>, tensor<16x4x8xf32>) -> tensor<2x3x4x8xf32>
+  %1 = ad.add %0, %b : tensor<2x3x4x8xf32>, tensor<4x8xf32>
+  %2 = ad.gelu %1 : tensor<2x3x4x8xf32>
+  return %2 : tensor<2x3x4x8xf32>
+}
+
+// A bias repeats along one of the axes: they stay. The rows are one axis.
+// CHECK-LABEL: func.func @bias_of_one_axis
+// CHECK: ad.fusion dot {{.*}} : (tensor<6x16xf32>, tensor<16x4x8xf32>, tensor<8xf32>) -> tensor<6x4x8xf32> {
+func.func @bias_of_one_axis(%x: tensor<2x3x16xf32>, %w: tensor<16x4x8xf32>, %b: tensor<8xf32>) -> tensor<2x3x4x8xf32> {
+  %0 = ad.dot %x, %w contract [2] x [0] : (tensor<2x3x16xf32>, tensor<16x4x8xf32>) -> tensor<2x3x4x8xf32>
+  %1 = ad.add %0, %b : tensor<2x3x4x8xf32>, tensor<8xf32>
+  return %1 : tensor<2x3x4x8xf32>
+}
+
+// Batch axes are one, free axes that are not adjacent in their operand stay, and lists of axes have the new numbers.
+// CHECK-LABEL: func.func @apart
+// CHECK: ad.fusion dot {{.*}} : (tensor<5x16x6xf32>, tensor<4x6x16x8xf32>) -> tensor<6x5x4x8xf32> {
+// CHECK: linalg.generic {indexing_maps = [#[[A:.+]], #[[B:.+]], #{{.+}}], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+func.func @apart(%x: tensor<5x16x2x3xf32>, %y: tensor<4x2x3x16x8xf32>) -> tensor<2x3x5x4x8xf32> {
+  %0 = ad.dot %x, %y batch [2, 3] x [1, 2] contract [1] x [3] : (tensor<5x16x2x3xf32>, tensor<4x2x3x16x8xf32>) -> tensor<2x3x5x4x8xf32>
+  return %0 : tensor<2x3x5x4x8xf32>
+}
+
+// Dynamic sizes are multiplied by each other, and not by static ones: the memory plan counts elements of their product.
+// CHECK-LABEL: func.func @open_rows_of_product
+// CHECK: ad.fusion dot {{.*}} : (tensor<?x3x16xf32>, tensor<16x32xf32>, tensor<32xf32>, index, index) -> tensor<?x3x32xf32> {
+// CHECK: ad.reshape %{{.+}}(%[[B:.+]], %[[T:.+]]) : tensor<?x3x32xf32> -> tensor<?x?x3x4x8xf32>
+func.func @open_rows_of_product(%x: tensor<?x?x3x16xf32>, %w: tensor<16x4x8xf32>, %b: tensor<4x8xf32>) -> tensor<?x?x3x4x8xf32> {
+  %0 = ad.dot %x, %w contract [3] x [0] : (tensor<?x?x3x16xf32>, tensor<16x4x8xf32>) -> tensor<?x?x3x4x8xf32>
+  %1 = ad.add %0, %b : tensor<?x?x3x4x8xf32>, tensor<4x8xf32>
+  return %1 : tensor<?x?x3x4x8xf32>
+}
+
+// Each product of one operand by itself keeps its own numbers of axes, and a contracted axis keeps its place in the order.
+// CHECK-LABEL: func.func @by_itself
+// CHECK: ad.fusion dot {{.*}} : (tensor<6x16xf32>) -> tensor<6x6xf32> {
+// CHECK-LABEL: func.func @order_of_axes
+// CHECK: ad.fusion dot {{.*}} : (tensor<2x3x4xf32>, tensor<2x3x5xf32>) -> tensor<4x5xf32> {
+func.func @by_itself(%x: tensor<2x3x16xf32>) -> tensor<2x3x2x3xf32> {
+  %0 = ad.dot %x, %x contract [2] x [2] : (tensor<2x3x16xf32>, tensor<2x3x16xf32>) -> tensor<2x3x2x3xf32>
+  return %0 : tensor<2x3x2x3xf32>
+}
+func.func @order_of_axes(%x: tensor<2x3x4xf32>, %y: tensor<2x3x5xf32>) -> tensor<4x5xf32> {
+  %0 = ad.dot %x, %y contract [1, 0] x [1, 0] : (tensor<2x3x4xf32>, tensor<2x3x5xf32>) -> tensor<4x5xf32>
+  return %0 : tensor<4x5xf32>
 }

@@ -18,9 +18,13 @@ def ConvertADToLinalgPass : Pass<"convert-ad-to-linalg", "::mlir::func::FuncOp">
     FusableOpInterface, or LinalgLoweringOpInterface for code of their own.
 
     Orders and permissions stay on the fusion, since linalg has no attributes for them. A fusion that only reshapes is
-    replaced by the reshape, which moves no data in the host program. In an elementwise fusion with a short last axis,
-    adjacent static axes become one axis if each value either has all of them or is broadcast along all of them; the
-    operands and results are reshaped.
+    replaced by the reshape, which moves no data in the host program.
+
+    Adjacent axes become one axis if each value has all of them in this order, is broadcast along all of them, or lacks
+    them; the operands and results are reshaped. In a fusion with a contraction these are batch axes and the free axes
+    of one operand: `x[8,16,32]` times `w[32,4,8]` becomes `[128,32]` times `[32,32]`, with the same order of each sum.
+    In an elementwise fusion they are static axes, and are merged if the last axis is short and operands are broadcast
+    along some axes.
 
     Refuses operations of `ad` that compute outside of a fusion, and operations that `ad-decompose` decomposes.
 

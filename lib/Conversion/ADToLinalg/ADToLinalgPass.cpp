@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The pass `convert-ad-to-linalg`: lowers operations inside fusions through their interfaces, merges short
-// axes and dissolves reshapes.
+// The pass `convert-ad-to-linalg`: lowers operations inside fusions through their interfaces, merges axes and
+// dissolves reshapes.
 
 #include "ADToLinalg.h"
 #include "MergeAxes.h"
@@ -69,7 +69,7 @@ class ConvertADToLinalgPass : public ad::impl::ConvertADToLinalgPassBase<Convert
     for (FusionOp fusion : fusions) {
       if (dissolveReshape(fusion))
         continue;
-      fusion = mergeShortAxes(fusion);
+      fusion = mergeAxes(fusion);
       walkAndApplyPatterns(fusion, patterns, &log);
       if (failed(requireLowered(fusion)))
         return signalPassFailure();

@@ -1,13 +1,13 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Kernels vectorize the last axis. One of few elements leaves most of a vector empty, unless all operands
-// have all axes, so that their elements follow each other.
+// have all axes, so that their elements follow each other. Tiles of contractions have one axis for rows and
+// one for columns.
 
 #include "MergeAxes.h"
+#include "FusionLoops.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Matchers.h"
-#include "llvm/ADT/SmallBitVector.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "convert-ad-to-linalg"
@@ -18,153 +18,239 @@ using namespace mlir::ad;
 // Elements of some vectors.
 static constexpr int64_t kShortAxis = 64;
 
-using Group = SmallVector<int64_t>; ///< axes that become one
-
-// The value of a constant tensor; null for any other operation.
-static DenseElementsAttr constantTensor(Operation &op) {
-  DenseElementsAttr value;
-  return op.hasTrait<OpTrait::ConstantLike>() && matchPattern(&op, m_Constant(&value)) ? value : nullptr;
-}
-
-// Code that depends on the indices of elements, as that of `ad.iota`, would number merged axes in another
-// way.
 static bool treatsAxesAlike(Operation &op) {
-  return isa<ElementwiseOpInterface>(op) || viewKindOf(&op) == ViewKind::broadcast || constantTensor(op);
+  return isa<ElementwiseOpInterface, BroadcastOp, FullOp>(op) || constantTensor(op);
 }
 
-// All but sizes.
-static SmallVector<Value> valuesOf(Block &body) {
-  SmallVector<Value> values(body.getArguments());
-  for (Operation &op : body.without_terminator())
-    llvm::append_range(values, op.getResults());
-  llvm::erase_if(values, [](Value value) { return isa<IndexType>(value.getType()); });
-  return values;
+namespace {
+class AxisMerger {
+public:
+  explicit AxisMerger(FusionOp fusion)
+      : fusion(fusion), body(fusion.getBody().front()), loops(body), isMerged(loops.count()) {
+    auto dots = body.getOps<DotOp>();
+    isContraction = !dots.empty();
+    space = isContraction ? (*dots.begin()).getResult() : body.getTerminator()->getOperand(0);
+  }
+
+  FusionOp merge();
+
+private:
+  bool isDynamic(unsigned loop) const { return ShapedType::isDynamic(loops.sizeOf(loop)); }
+  std::pair<Value, int64_t> inputAlong(unsigned loop);
+  bool canMultiplySizes(ArrayRef<unsigned> group, unsigned loop);
+  void chooseLoops();
+  bool isWorthwhile() const;
+
+  SmallVector<OpFoldResult> mergedSizes(OpBuilder &builder, Location loc, Value value,
+                                        ArrayRef<OpFoldResult> sizes) const;
+  Type mergedType(Value value) const;
+  SmallVector<int64_t> mergedAxes(Value operand, ArrayRef<int64_t> axes) const;
+  Value mergeInput(OpBuilder &builder, Value input, Value argument);
+  Value splitResult(OpBuilder &builder, Value result, ArrayRef<unsigned> axes, RankedTensorType type);
+
+  void rewrite(DotOp op) const;
+  template <typename OpTy> void rewriteSizes(OpTy op) const;
+  void rewriteConstant(Operation &op, DenseElementsAttr value) const;
+  void rewriteBody() const;
+
+  FusionOp fusion;
+  Block &body;
+  FusionLoops loops;
+  llvm::BitVector isMerged; ///< loops that become one with the loop before
+  bool isContraction;
+  Value space; ///< a value that has all loops, but those over contracted axes
+};
+} // namespace
+
+// An operand of the fusion with elements along the loop, and its axis there; null if there is none.
+std::pair<Value, int64_t> AxisMerger::inputAlong(unsigned loop) {
+  for (auto [input, argument] : llvm::zip_equal(fusion.getInputs(), body.getArguments()))
+    if (auto type = dyn_cast<RankedTensorType>(input.getType()))
+      for (auto [axis, number] : llvm::enumerate(loops.of(argument)))
+        if (number == loop && type.getDimSize(axis) != 1)
+          return {input, axis};
+  return {};
 }
 
-// Whether the axes of the value, counted from the last one, are those of the space or 1.
-static bool isAligned(Value value, ArrayRef<int64_t> space) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!type || type.getRank() > static_cast<int64_t>(space.size()))
-    return false;
-  return llvm::all_of(llvm::zip_equal(type.getShape(), space.take_back(type.getRank())), [](auto sizes) {
-    auto [size, whole] = sizes;
-    return size == 1 || size == whole;
+// The memory plan counts buffers per element of the product of their dynamic sizes: no factor may move
+// between it and the static sizes.
+bool AxisMerger::canMultiplySizes(ArrayRef<unsigned> group, unsigned loop) {
+  auto isWide = [&](unsigned number) { return loops.sizeOf(number) != 1; };
+  if (!isWide(loop) || llvm::none_of(group, isWide))
+    return true;
+  return llvm::all_of(group, [&](unsigned before) {
+    if (!isWide(before) || (!isDynamic(before) && !isDynamic(loop)))
+      return true;
+    return isContraction && isDynamic(before) && isDynamic(loop) && inputAlong(before).first &&
+           inputAlong(loop).first;
   });
 }
 
-static bool hasAxis(Type type, ArrayRef<int64_t> space, int64_t axis) {
-  auto shape = cast<RankedTensorType>(type).getShape();
-  int64_t own = axis - static_cast<int64_t>(space.size() - shape.size());
-  return own >= 0 && shape[own] == space[axis];
-}
-
-// Whether the value has some axes and repeats others, so that its elements do not follow each other.
-static bool isRepeated(Value value, ArrayRef<int64_t> space) {
-  auto axes = llvm::make_filter_range(llvm::seq<int64_t>(0, space.size()),
-                                      [&](int64_t axis) { return space[axis] != 1; });
-  auto has = [&](int64_t axis) { return hasAxis(value.getType(), space, axis); };
-  return llvm::any_of(axes, has) && !llvm::all_of(axes, has);
-}
-
-// Adjacent axes that each value has, or does not have. Axes of size 1 go with those before them, and one of
-// dynamic size stays as it is.
-static SmallVector<Group> groupAxes(ArrayRef<Value> values, ArrayRef<int64_t> space) {
-  SmallVector<Group> groups;
-  std::optional<llvm::SmallBitVector> before;
-  bool wasDynamic = false;
-  for (auto [axis, size] : llvm::enumerate(space)) {
-    llvm::SmallBitVector having(values.size());
-    for (auto [number, value] : llvm::enumerate(values))
-      having[number] = hasAxis(value.getType(), space, axis);
-    bool isDynamic = ShapedType::isDynamic(size);
-    if (groups.empty() || (size != 1 && before && (having != *before || isDynamic || wasDynamic)))
-      groups.emplace_back();
-    groups.back().push_back(axis);
-    if (size != 1) {
-      before = having;
-      wasDynamic = isDynamic;
-    }
+void AxisMerger::chooseLoops() {
+  SmallVector<unsigned> group;
+  for (unsigned loop : loops.of(space)) {
+    bool joins = !group.empty() && loops.canJoin(group, loop) && canMultiplySizes(group, loop);
+    if (joins)
+      isMerged.set(loop);
+    else
+      group.clear();
+    group.push_back(loop);
   }
-  return groups;
 }
 
-static int64_t elementsAlong(const Group &group, ArrayRef<int64_t> space) {
-  int64_t elements = 1;
-  for (int64_t axis : group)
-    elements = ShapedType::isDynamic(space[axis]) ? ShapedType::kDynamic : elements * space[axis];
-  return elements;
+bool AxisMerger::isWorthwhile() const {
+  if (isContraction)
+    return isMerged.any();
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(space.getType()).getShape();
+  return !shape.empty() && !ShapedType::isDynamic(shape.back()) && shape.back() < kShortAxis &&
+         isMerged[loops.of(space).back()] && llvm::all_of(body.without_terminator(), treatsAxesAlike) &&
+         llvm::any_of(
+             loops, [&](const auto &entry) { return loops.isRepeated(entry.first, loops.of(space)); });
 }
 
-static Type mergedType(Type type, ArrayRef<Group> groups, ArrayRef<int64_t> space) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor || tensor.getRank() == 0)
-    return type;
+SmallVector<OpFoldResult> AxisMerger::mergedSizes(OpBuilder &builder, Location loc, Value value,
+                                                  ArrayRef<OpFoldResult> sizes) const {
+  SmallVector<OpFoldResult> merged;
+  for (auto [loop, size] : llvm::zip_equal(loops.of(value), sizes)) {
+    if (isMerged[loop])
+      merged.back() = mulSizes(builder, loc, merged.back(), size);
+    else
+      merged.push_back(size);
+  }
+  return merged;
+}
+
+Type AxisMerger::mergedType(Value value) const {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type)
+    return value.getType();
   SmallVector<int64_t> shape;
-  for (const Group &group : groups) {
-    bool has =
-        llvm::any_of(group, [&](int64_t axis) { return space[axis] != 1 && hasAxis(type, space, axis); });
-    shape.push_back(has ? elementsAlong(group, space) : 1);
+  for (auto [loop, size] : llvm::zip_equal(loops.of(value), type.getShape())) {
+    if (!isMerged[loop])
+      shape.push_back(size);
+    else if (ShapedType::isDynamic(size) || ShapedType::isDynamic(shape.back()))
+      shape.back() = ShapedType::kDynamic;
+    else
+      shape.back() *= size;
   }
-  return tensor.clone(shape);
+  return type.clone(shape);
 }
 
-static Value reshape(OpBuilder &builder, Location loc, Value value, Type type) {
-  if (value.getType() == type)
-    return value;
-  SmallVector<Value> sizes;
-  for (auto [axis, size] : llvm::enumerate(cast<RankedTensorType>(value.getType()).getShape()))
-    if (ShapedType::isDynamic(size))
-      sizes.push_back(tensor::DimOp::create(builder, loc, value, axis));
-  return reshapeTo(builder, loc, value, type, sizes);
+// Axes of an operand that begin a merged one, by their new numbers.
+SmallVector<int64_t> AxisMerger::mergedAxes(Value operand, ArrayRef<int64_t> axes) const {
+  ArrayRef<unsigned> numbers = loops.of(operand);
+  SmallVector<int64_t> merged;
+  for (int64_t axis : axes)
+    if (!isMerged[numbers[axis]])
+      merged.push_back(
+          axis - llvm::count_if(numbers.take_front(axis), [&](unsigned loop) { return isMerged[loop]; }));
+  return merged;
 }
 
-static void mergeInside(Block &body, function_ref<Type(Type)> merged) {
-  for (BlockArgument argument : body.getArguments())
-    argument.setType(merged(argument.getType()));
-  for (Operation &op : llvm::make_early_inc_range(body.without_terminator())) {
-    if (DenseElementsAttr value = constantTensor(op)) {
-      OpBuilder builder(&op);
-      Type type = merged(value.getType());
-      Operation *constant = op.getContext()->getLoadedDialect<ADDialect>()->materializeConstant(
-          builder, value.reshape(cast<ShapedType>(type)), type, op.getLoc());
-      op.replaceAllUsesWith(constant);
-      op.erase();
-      continue;
-    }
-    for (OpResult result : op.getResults())
-      result.setType(merged(result.getType()));
-  }
+// Those of the sizes that the type leaves open, as operands of the operation that makes a tensor of it.
+static SmallVector<Value> openSizes(OpBuilder &builder, Location loc, Type type,
+                                    ArrayRef<OpFoldResult> sizes) {
+  SmallVector<Value> open;
+  for (auto [known, size] : llvm::zip_equal(cast<RankedTensorType>(type).getShape(), sizes))
+    if (ShapedType::isDynamic(known))
+      open.push_back(getValueOrCreateConstantIndexOp(builder, loc, size));
+  return open;
 }
 
-FusionOp ad::mergeShortAxes(FusionOp fusion) {
-  Block &body = fusion.getBody().front();
-  auto type = cast<RankedTensorType>(fusion.getResultTypes().front());
-  ArrayRef<int64_t> space = type.getShape(); // that all values have, or repeat along some axes
-  SmallVector<Value> values = valuesOf(body);
-  if (space.empty() || llvm::is_contained(space, 0) || ShapedType::isDynamic(space.back()) ||
-      space.back() >= kShortAxis || !llvm::all_of(body.without_terminator(), treatsAxesAlike) ||
-      !llvm::all_of(values, [&](Value value) { return isAligned(value, space); }) ||
-      llvm::any_of(fusion.getResultTypes(),
-                   [&](Type other) { return cast<RankedTensorType>(other).getShape() != space; }) ||
-      !llvm::any_of(values, [&](Value value) { return isRepeated(value, space); }))
-    return fusion;
-  SmallVector<Group> groups = groupAxes(values, space);
-  if (elementsAlong(groups.back(), space) == space.back())
-    return fusion;
-  auto merged = [&](Type before) { return mergedType(before, groups, space); };
-  LDBG() << "axes of " << type << " are merged to " << merged(type);
-  OpBuilder builder(fusion);
+// An operand that stays the same in a loop is reshaped before it.
+Value AxisMerger::mergeInput(OpBuilder &builder, Value input, Value argument) {
+  Type type = mergedType(argument);
+  if (type == input.getType())
+    return input;
+  OpBuilder::InsertionGuard guard(builder);
+  if (cast<RankedTensorType>(type).hasStaticShape())
+    builder.setInsertionPointAfterValue(input);
   Location loc = fusion.getLoc();
+  SmallVector<OpFoldResult> sizes;
+  for (int64_t axis = 0; axis < cast<RankedTensorType>(input.getType()).getRank(); ++axis)
+    sizes.push_back(sizeOf(builder, loc, input, axis));
+  sizes = mergedSizes(builder, loc, argument, sizes);
+  return reshapeTo(builder, loc, input, type, openSizes(builder, loc, type, sizes));
+}
+
+void AxisMerger::rewrite(DotOp op) const {
+  op.setLhsBatch(mergedAxes(op.getLhs(), op.getLhsBatch()));
+  op.setRhsBatch(mergedAxes(op.getRhs(), op.getRhsBatch()));
+  op.setLhsContract(mergedAxes(op.getLhs(), op.getLhsContract()));
+  op.setRhsContract(mergedAxes(op.getRhs(), op.getRhsContract()));
+}
+
+template <typename OpTy> void AxisMerger::rewriteSizes(OpTy op) const {
+  OpBuilder builder(op);
+  auto type = cast<RankedTensorType>(op.getResult().getType());
+  SmallVector<OpFoldResult> sizes = mixedSizes(builder, type, op.getSizes());
+  sizes = mergedSizes(builder, op.getLoc(), op.getResult(), sizes);
+  op.getSizesMutable().assign(openSizes(builder, op.getLoc(), mergedType(op.getResult()), sizes));
+}
+
+void AxisMerger::rewriteConstant(Operation &op, DenseElementsAttr value) const {
+  OpBuilder builder(&op);
+  Type type = mergedType(op.getResult(0));
+  Operation *constant = op.getContext()->getLoadedDialect<ADDialect>()->materializeConstant(
+      builder, value.reshape(cast<ShapedType>(type)), type, op.getLoc());
+  op.replaceAllUsesWith(constant);
+  op.erase();
+}
+
+// Operations read the types of their operands, so that new types come last.
+void AxisMerger::rewriteBody() const {
+  for (Operation &op : body.without_terminator())
+    llvm::TypeSwitch<Operation *>(&op)
+        .Case<DotOp>([&](DotOp dot) { rewrite(dot); })
+        .Case<BroadcastOp, FullOp>([&](auto sized) { rewriteSizes(sized); });
+  for (const auto &entry : loops) {
+    Value value = entry.first;
+    if (Operation *op = value.getDefiningOp(); op && constantTensor(*op))
+      rewriteConstant(*op, constantTensor(*op));
+    else
+      value.setType(mergedType(value));
+  }
+}
+
+Value AxisMerger::splitResult(OpBuilder &builder, Value result, ArrayRef<unsigned> axes,
+                              RankedTensorType type) {
+  if (result.getType() == type)
+    return result;
+  Location loc = fusion.getLoc();
+  SmallVector<Value> open;
+  int64_t merged = -1;
+  for (auto [loop, size] : llvm::zip_equal(axes, type.getShape())) {
+    merged += !isMerged[loop];
+    if (!ShapedType::isDynamic(size))
+      continue;
+    auto [input, axis] = inputAlong(loop);
+    OpFoldResult known = input ? sizeOf(builder, loc, input, axis) : sizeOf(builder, loc, result, merged);
+    open.push_back(getValueOrCreateConstantIndexOp(builder, loc, known));
+  }
+  return reshapeTo(builder, loc, result, type, open);
+}
+
+FusionOp AxisMerger::merge() {
+  chooseLoops();
+  if (!isWorthwhile())
+    return fusion;
+  LDBG() << "axes of " << space.getType() << " are merged to " << mergedType(space);
+  OpBuilder builder(fusion);
   SmallVector<Value> inputs;
-  for (Value input : fusion.getInputs())
-    inputs.push_back(reshape(builder, loc, input, merged(input.getType())));
-  mergeInside(body, merged);
-  auto made =
-      FusionOp::create(builder, loc, llvm::map_to_vector(fusion.getResultTypes(), merged), fusion.getKind(),
-                       inputs, fusion.getKernelAttr(), fusion.getOrderAttr(), fusion.getAllowAttr());
+  for (auto [input, argument] : llvm::zip_equal(fusion.getInputs(), body.getArguments()))
+    inputs.push_back(mergeInput(builder, input, argument));
+  SmallVector<ArrayRef<unsigned>> yielded;
+  for (Value value : body.getTerminator()->getOperands())
+    yielded.push_back(loops.of(value));
+  rewriteBody();
+  auto made = FusionOp::create(builder, fusion.getLoc(), TypeRange(body.getTerminator()->getOperandTypes()),
+                               fusion.getKind(), inputs, fusion.getKernelAttr(), fusion.getOrderAttr(),
+                               fusion.getAllowAttr());
   made.getBody().takeBody(fusion.getBody());
-  for (auto [before, after] : llvm::zip_equal(fusion.getResults(), made.getResults()))
-    before.replaceAllUsesWith(reshape(builder, loc, after, before.getType()));
+  for (auto [before, after, axes] : llvm::zip_equal(fusion.getResults(), made.getResults(), yielded))
+    before.replaceAllUsesWith(splitResult(builder, after, axes, cast<RankedTensorType>(before.getType())));
   fusion.erase();
   return made;
 }
+
+FusionOp ad::mergeAxes(FusionOp fusion) { return AxisMerger(fusion).merge(); }

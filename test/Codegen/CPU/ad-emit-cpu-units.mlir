@@ -31,7 +31,7 @@ func.func @vector_times_matrix(%x: tensor<1x2048xf32>, %w: tensor<2048x8192xf32>
 
 // -----
 
-// CHECK: func.func private @{{.*}} ad.units = {{\[\[}}0, array<i64: 1, 1>, array<i64: 8, 2>]]}
+// CHECK: func.func private @{{.*}} ad.units = {{\[\[}}0, array<i64: 1, 0>, array<i64: 8, 1>]]}
 func.func @heads(%x: tensor<1x8x64x64xf32>, %w: tensor<1x8x64x64xf32>) -> tensor<1x8x64x64xf32> {
   %y = ad.dot %x, %w batch [0, 1] x [0, 1] contract [3] x [2] : (tensor<1x8x64x64xf32>, tensor<1x8x64x64xf32>) -> tensor<1x8x64x64xf32>
   return %y : tensor<1x8x64x64xf32>

@@ -98,9 +98,9 @@ func.func @empty(%a: tensor<64x0xbf16>, %b: tensor<0x64xbf16>) -> tensor<64x64xb
 // -----
 
 // REMARK: wgmma | Category:ad-gpu | kernel=dot_0, reason="an operand has more than five axes"
-func.func @axes(%a: tensor<2x1x1x1x64x64xbf16>, %b: tensor<2x1x1x1x64x64xbf16>) -> tensor<2x1x1x1x64x64xbf16> {
-  %0 = ad.dot %a, %b batch [0, 1, 2, 3] x [0, 1, 2, 3] contract [5] x [4] : (tensor<2x1x1x1x64x64xbf16>, tensor<2x1x1x1x64x64xbf16>) -> tensor<2x1x1x1x64x64xbf16>
-  return %0 : tensor<2x1x1x1x64x64xbf16>
+func.func @axes(%a: tensor<2x2x2x2x64x64xbf16>, %b: tensor<2x2x2x2x64x64xbf16>) -> tensor<2x2x2x2x64x64xbf16> {
+  %0 = ad.dot %a, %b batch [0, 1, 2, 3] x [3, 2, 1, 0] contract [5] x [4] : (tensor<2x2x2x2x64x64xbf16>, tensor<2x2x2x2x64x64xbf16>) -> tensor<2x2x2x2x64x64xbf16>
+  return %0 : tensor<2x2x2x2x64x64xbf16>
 }
 
 // -----

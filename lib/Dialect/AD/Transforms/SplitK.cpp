@@ -43,20 +43,33 @@ static int64_t minKOfPart(Operation *op, Type element) {
   return byTensorCores ? kMinKTensorCores : kMinKSimt;
 }
 
-static int64_t tileCount(ArrayRef<int64_t> shape) {
-  int64_t count = 1;
-  for (auto [axis, size] : llvm::enumerate(shape))
-    count *= axis + 2 < shape.size() ? size : int64_t(llvm::divideCeil(size, kTileSide));
-  return count;
-}
-
 // The number of equal parts of K: enough that each thread block has a tile, but no part shorter than `minK`.
-static int64_t partCount(int64_t k, ArrayRef<int64_t> shape, int64_t minK, int64_t blocks) {
-  int64_t tiles = tileCount(shape), maxParts = tiles > 0 ? std::min(blocks / tiles, k / minK) : 0;
+static int64_t partCount(int64_t k, int64_t tiles, int64_t minK, int64_t blocks) {
+  int64_t maxParts = tiles > 0 ? std::min(blocks / tiles, k / minK) : 0;
   for (int64_t parts = maxParts; parts > 1; --parts)
     if (k % parts == 0 && k / parts % kMultipleOfK == 0)
       return parts;
   return 1;
+}
+
+// Tiles along the free axes of an operand. Adjacent free axes are one axis of the kernel, and all but the
+// last of those are batches.
+static int64_t tilesAlong(Value operand, ArrayRef<int64_t> batch, int64_t contracted) {
+  int64_t batches = 1, last = 1;
+  bool ends = false;
+  for (auto [axis, size] : llvm::enumerate(cast<RankedTensorType>(operand.getType()).getShape())) {
+    if (int64_t(axis) == contracted || llvm::is_contained(batch, axis)) {
+      ends = true;
+      continue;
+    }
+    if (ends) {
+      batches *= last;
+      last = 1;
+    }
+    last *= size;
+    ends = false;
+  }
+  return batches * int64_t(llvm::divideCeil(last, kTileSide));
 }
 
 // Splits an axis into two: the index of the part, and the index within the part.
@@ -102,6 +115,12 @@ struct Product {
                    op.getType(), op.getOrderAttr()};
   }
   int64_t k() const { return cast<RankedTensorType>(lhs.getType()).getDimSize(lhsAxis); }
+  int64_t tileCount() const {
+    int64_t count = tilesAlong(lhs, lhsBatch, lhsAxis) * tilesAlong(rhs, rhsBatch, rhsAxis);
+    for (int64_t axis : lhsBatch)
+      count *= cast<RankedTensorType>(lhs.getType()).getDimSize(axis);
+    return count;
+  }
   // Both operands have a free axis, M or N, and all sizes are static.
   bool isMatrix() const {
     auto left = cast<RankedTensorType>(lhs.getType()), right = cast<RankedTensorType>(rhs.getType());
@@ -138,7 +157,7 @@ template <typename OpTy> struct SplitK : NumericsPattern<OpTy> {
     std::optional<Product> product = Product::of(op);
     if (!product || !product->isMatrix())
       return 1;
-    return partCount(product->k(), product->result.getShape(),
+    return partCount(product->k(), product->tileCount(),
                      minKOfPart(op, getElementTypeOrSelf(op.getLhs().getType())), blocks);
   }
 
