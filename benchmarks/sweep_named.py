@@ -359,6 +359,12 @@ def rows_times_matrix(rows):
                       lambda g: g.dot(g.input((rows, 4096)), g.input((4096, 4096)), ((1,), (1,))))
 
 
+def projection(heads, width):
+    """Of 8 x 128 tokens to the queries of an attention, as flax and einsum users write it."""
+    return graph_case(f"projection bts,shd->bthd to {heads} heads of {width}",
+                      lambda g: g.dot(g.input((8, 128, 512)), g.input((512, heads, width)), ((2,), (0,))))
+
+
 def layer_norm_gradient():
     graph = Graph()
     x, scale, bias, weight = (graph.input(shape) for shape in ((4096, 1024), (1024,), (1024,), (4096, 1024)))
@@ -375,6 +381,8 @@ def cases():
                    lambda g: g.dot(g.input((4096, 4096)), g.input((4096,)), ((1,), (0,)))),
         rows_times_matrix(1),
         rows_times_matrix(2),
+        projection(8, 64),
+        projection(64, 8),
         *(SliceLoopCase(steps) for steps in (100, 400, 1600)),
         AdamCase(),
         activation("gelu"),
