@@ -151,3 +151,11 @@ func.func @order_of_axes(%x: tensor<2x3x4xf32>, %y: tensor<2x3x5xf32>) -> tensor
   %0 = ad.dot %x, %y contract [1, 0] x [1, 0] : (tensor<2x3x4xf32>, tensor<2x3x5xf32>) -> tensor<4x5xf32>
   return %0 : tensor<4x5xf32>
 }
+
+// No number has 64 bits enough for the product.
+// CHECK-LABEL: func.func @huge
+// CHECK: ad.fusion dot {{.*}} -> tensor<8589934592x8589934592x0xf32> {
+func.func @huge(%x: tensor<8589934592x8589934592x0xf32>, %y: tensor<0x0xf32>) -> tensor<8589934592x8589934592x0xf32> {
+  %0 = ad.dot %x, %y contract [2] x [0] : (tensor<8589934592x8589934592x0xf32>, tensor<0x0xf32>) -> tensor<8589934592x8589934592x0xf32>
+  return %0 : tensor<8589934592x8589934592x0xf32>
+}

@@ -9,6 +9,7 @@
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "llvm/Support/DebugLog.h"
+#include "llvm/Support/MathExtras.h"
 
 #define DEBUG_TYPE "convert-ad-to-linalg"
 
@@ -73,14 +74,16 @@ std::pair<Value, int64_t> AxisMerger::inputAlong(unsigned loop) {
 }
 
 // The memory plan counts buffers per element of the product of their dynamic sizes: no factor may move
-// between it and the static sizes.
+// between it and the static sizes. A tensor without elements may have others whose product is no number.
 bool AxisMerger::canMultiplySizes(ArrayRef<unsigned> group, unsigned loop) {
-  auto isWide = [&](unsigned number) { return loops.sizeOf(number) != 1; };
-  if (!isWide(loop) || llvm::none_of(group, isWide))
+  if (loops.sizeOf(loop) == 1)
     return true;
+  int64_t product = loops.sizeOf(loop);
   return llvm::all_of(group, [&](unsigned before) {
-    if (!isWide(before) || (!isDynamic(before) && !isDynamic(loop)))
+    if (loops.sizeOf(before) == 1)
       return true;
+    if (!isDynamic(before) && !isDynamic(loop))
+      return !llvm::MulOverflow(product, loops.sizeOf(before), product);
     return isContraction && isDynamic(before) && isDynamic(loop) && inputAlong(before).first &&
            inputAlong(loop).first;
   });
