@@ -26,6 +26,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/TensorInferTypeOpInterfaceImpl.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -135,8 +136,19 @@ static llvm::Error controlRewrites(MLIRContext *context, StringRef list, bool on
 }
 
 static std::string listRewrites(MLIRContext *context) {
-  return formatRewrites(RewriteControl::attach(context).getApplied());
+  return formatRewrites(RewriteControl::attach(context).getApplied(), /*withPass=*/true);
 }
+
+namespace {
+/// Tells the list of rewrites which pass runs.
+struct PassNamer final : PassInstrumentation {
+  void runBeforePass(Pass *pass, Operation *) override { RewriteControl::enterPass(pass->getArgument()); }
+  void runAfterPass(Pass *, Operation *) override { RewriteControl::leavePass(); }
+  void runAfterPassFailed(Pass *, Operation *) override { RewriteControl::leavePass(); }
+};
+} // namespace
+
+static std::unique_ptr<PassInstrumentation> observeRewrites() { return std::make_unique<PassNamer>(); }
 
 static llvm::json::Value numericsReport(MLIRContext *context) {
   std::string text = "[]";
@@ -160,6 +172,7 @@ static runner::Hooks makeHooks() {
   hooks.makeTracer = runner::makeTracer;
   hooks.controlRewrites = controlRewrites;
   hooks.listRewrites = listRewrites;
+  hooks.observeRewrites = observeRewrites;
   hooks.numericsReport = numericsReport;
   return hooks;
 }

@@ -80,8 +80,8 @@ int writeReport(Console &console, const Options &options, const Report &report, 
 
 /// Checks before the run that all files that options name can be written.
 llvm::Error checkOutputs(const Options &options) {
-  for (llvm::StringRef path :
-       {options.report, options.numericsReport, options.dumpOptimized, options.emit, options.listRewrites})
+  for (llvm::StringRef path : {options.report, options.numericsReport, options.dumpOptimized,
+                               options.dumpPlan, options.emit, options.listRewrites})
     if (llvm::Error error = checkWritable(path))
       return error;
   return checkWritable(options.bench, /*isAppendedTo=*/true);

@@ -98,7 +98,7 @@ def run_side(side, folder, only=None):
     if done.returncode != 0:
         return None, None
     rows = (folder / "applied.tsv").read_text().splitlines()[1:]
-    return (folder / "out/y.npy").read_bytes(), {tuple(row.split("\t")) for row in rows}
+    return (folder / "out/y.npy").read_bytes(), {tuple(row.split("\t")[:4]) for row in rows}
 
 
 def bisect(a, b, folder):

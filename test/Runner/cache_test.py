@@ -73,6 +73,7 @@ RUN = {
 # Neither makes nor takes an entry.
 UNCACHED = {"check-gradients": ["--check-gradients", "--entry", "plain"],
             "dump-optimized": ["--dump-optimized", "FOLDER/dump.mlir"],
+            "dump-plan": ["--dump-plan", "FOLDER/plan.mlir"],
             "list-rewrites": ["--list-rewrites", "FOLDER/rewrites.tsv"],
             "rewrites-except": ["--rewrites-except", "FOLDER/none.tsv"],
             "rewrites-only": ["--rewrites-only", "FOLDER/none.tsv"],

@@ -25,7 +25,7 @@ std::string valueName(StringRef name, int32_t index, int32_t count) {
 Error checkFile(StringRef path, const Options &options) {
   for (auto [option, other] :
        {std::pair("--report", &options.report), std::pair("--numerics-report", &options.numericsReport),
-        std::pair("--dump-optimized", &options.dumpOptimized),
+        std::pair("--dump-optimized", &options.dumpOptimized), std::pair("--dump-plan", &options.dumpPlan),
         std::pair("--list-rewrites", &options.listRewrites)})
     if (!other->empty() && *other != kStandardOutput && isSameFile(path, *other))
       return usageError("--out-dir and " + llvm::Twine(option) + " would both write '" + path +

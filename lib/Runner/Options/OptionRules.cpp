@@ -31,6 +31,8 @@ constexpr TargetRule targetRules[] = {
     {"--tiles", onHost, " is about kernels on the CPU, target '{}' has none", "; leave it out"},
     {"--fuse", onHost | onDevice, " says which operations share a kernel, target '{}' has none",
      "; leave it out"},
+    {"--dump-plan", onHost | onDevice, " writes the memory plan of kernels, target '{}' has none",
+     "; leave it out"},
     {"--missing-kernels", onHost | onDevice, " says what kernels to compile, target '{}' has none",
      "; leave it out"},
     {"--cpu", onHost | onDevice, " says what to compile for, target '{}' compiles nothing", "; leave it out"},
@@ -43,10 +45,11 @@ struct Conflict {
   StringRef reason;
 };
 
-constexpr StringRef aboutRuns[] = {"--print",   "--out-dir",      "--repeat", "--warmup",
-                                   "--threads", "--bench",        "--trace",  "--numerics-report",
-                                   "--replay",  "--list-rewrites"};
+constexpr StringRef aboutRuns[] = {"--print",   "--out-dir",       "--repeat",   "--warmup",
+                                   "--threads", "--bench",         "--trace",    "--numerics-report",
+                                   "--replay",  "--list-rewrites", "--dump-plan"};
 constexpr StringRef aboutChecks[] = {"--traffic", "--check-gradients", "--trace", "--replay"};
+constexpr StringRef plans[] = {"--dump-plan"};
 /// A trace is of one run, and a run that is repeated has the options of that trace.
 constexpr StringRef aboutSeveralRuns[] = {"--repeat", "--warmup", "--bench"};
 constexpr StringRef recorded[] = {
@@ -58,6 +61,7 @@ constexpr Conflict conflicts[] = {
     {"--check-gradients", aboutRuns, "--check-gradients prints how gradients compare, and nothing else"},
     {"--emit", aboutChecks, "--emit runs nothing"},
     {"--trace", aboutSeveralRuns, "--trace records one run"},
+    {"--trace", plans, "--trace compiles a program with another memory plan"},
     {"--replay", choicesOfRewrites, "--replay repeats the recorded run"},
     {"--rewrites-only", otherRewrites, "--rewrites-only allows no rewrites but those of its file"},
     {"--replay", recorded, "--replay repeats the recorded run"},

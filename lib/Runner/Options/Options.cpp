@@ -221,6 +221,7 @@ Error OptionsReader::readOutputs(Options &options) const {
   options.report = text(OPT_report);
   options.numericsReport = text(OPT_numerics_report);
   options.dumpOptimized = text(OPT_dump_optimized);
+  options.dumpPlan = text(OPT_dump_plan);
   options.listRewrites = text(OPT_list_rewrites);
   options.emit = text(OPT_emit);
   options.trace = text(OPT_trace);

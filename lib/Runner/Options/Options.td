@@ -56,6 +56,7 @@ defm list_rewrites : Value<"list-rewrites", "FILE.tsv", "Write every rewrite tha
 defm rewrites_only : Value<"rewrites-only", "FILE.tsv", "Apply no rewrites but those that the file lists">;
 defm rewrites_except : Value<"rewrites-except", "FILE.tsv", "Do not apply the rewrites that the file lists">;
 defm dump_optimized : Value<"dump-optimized", "FILE.mlir", "Write the optimised program, which runs again to the same bits">;
+defm dump_plan : Value<"dump-plan", "FILE.mlir", "Write the program with its memory plan: the buffer that each kernel writes, and the place of each operation in the source">;
 defm trace : Value<"trace", "DIR", "Write a record of every value of the run into a new folder, with the program, its stages, inputs and outputs; results have the same bits as without it">;
 defm trace_tensors : Value<"trace-tensors", "all|NAME[,…]", "The values whose tensors the trace keeps, by name or operation">;
 defm replay : Value<"replay", "DIR", "Run the program of a trace again with its inputs and options, and compare the results with its outputs">;

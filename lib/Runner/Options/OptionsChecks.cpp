@@ -58,8 +58,8 @@ Error OptionsReader::checkEmit(const Options &options) const {
 // An output must not replace the program, a source or another output.
 Error OptionsReader::checkOutputs(const Options &options) const {
   std::vector<std::pair<OptionId, StringRef>> outputs;
-  for (OptionId id :
-       {OPT_emit, OPT_report, OPT_numerics_report, OPT_dump_optimized, OPT_list_rewrites, OPT_bench_eq})
+  for (OptionId id : {OPT_emit, OPT_report, OPT_numerics_report, OPT_dump_optimized, OPT_dump_plan,
+                      OPT_list_rewrites, OPT_bench_eq})
     if (StringRef path = list.getLastArgValue(id); !path.empty())
       outputs.push_back({id, path});
   for (size_t i = 0; i < outputs.size(); ++i) {

@@ -25,6 +25,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "llvm/Support/Path.h"
 
@@ -34,6 +35,28 @@ using llvm::Error;
 using llvm::Expected;
 
 namespace {
+
+/// Copies the program after the pass that plans memory, and what passes without a flag make of it.
+class PlanCollector final : public PassInstrumentation {
+public:
+  explicit PlanCollector(std::string &plan) : plan(plan) {}
+
+  void runAfterPass(Pass *pass, Operation *op) override {
+    if (!isa<ModuleOp>(op))
+      return;
+    if (!pass->getArgument().empty())
+      isPlanned = pass->getArgument() == "ad-plan-memory";
+    if (!isPlanned)
+      return;
+    plan.clear();
+    llvm::raw_string_ostream stream(plan);
+    op->print(stream, OpPrintingFlags().enableDebugInfo());
+  }
+
+private:
+  std::string &plan;
+  bool isPlanned = false;
+};
 
 /// Counts errors. A pass that fails without an error is an internal error, which gets a message of its own.
 class ErrorCounter {
@@ -305,6 +328,10 @@ Error Frontend::runPipeline(ModuleOp module, PipelineBuilder build, const Pipeli
   passes.enableVerifier(false);
 #endif
   passes.addInstrumentation(createPassTimer(report.passes));
+  if (controlsRewrites(options) && hooks.observeRewrites)
+    passes.addInstrumentation(hooks.observeRewrites());
+  if (!options.dumpPlan.empty())
+    passes.addInstrumentation(std::make_unique<PlanCollector>(plan));
   if (observer)
     passes.addInstrumentation(observer->observePasses());
   ErrorCounter errors(module.getContext());
@@ -320,6 +347,10 @@ Error Frontend::dumpOptimized(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream(text) << *module << "\n";
   return writeText(options.dumpOptimized, text);
+}
+
+Error Frontend::dumpPlan() {
+  return options.dumpPlan.empty() ? Error::success() : writeText(options.dumpPlan, plan + "\n");
 }
 
 Error Frontend::lower(LoadedProgram &program, const PipelineOptions &pipeline) {
@@ -339,6 +370,8 @@ Error Frontend::lower(LoadedProgram &program, const PipelineOptions &pipeline) {
     if (Error error = dumpOptimized(module))
       return error;
     if (Error error = runPipeline(module, build, pipeline, "lower"))
+      return error;
+    if (Error error = dumpPlan())
       return error;
   }
   if (!isLowered(module, options.entry))

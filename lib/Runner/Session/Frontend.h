@@ -80,6 +80,7 @@ private:
                           llvm::StringRef stage);
   llvm::Error checkInterrupt();
   llvm::Error dumpOptimized(mlir::ModuleOp module);
+  llvm::Error dumpPlan();
   std::unique_ptr<ObjectCache> openCache();
   std::string cacheKey(const llvm::MemoryBuffer &input, const CpuTarget &cpu) const;
   PipelineOptions pipelineOptions(const CpuTarget &cpu) const;
@@ -96,6 +97,7 @@ private:
   Listener &listener;
   Interruption interruption;
   CompilationObserver *observer = nullptr;
+  std::string plan; ///< the text for --dump-plan
 };
 
 } // namespace mlir::ad::runner

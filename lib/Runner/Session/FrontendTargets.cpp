@@ -15,7 +15,8 @@ using llvm::Expected;
 
 std::unique_ptr<ObjectCache> Frontend::openCache() {
   // A dump, an observer and a list of rewrites need the passes to run.
-  if (options.cache == "off" || !options.dumpOptimized.empty() || observer || controlsRewrites(options))
+  if (options.cache == "off" || !options.dumpOptimized.empty() || !options.dumpPlan.empty() || observer ||
+      controlsRewrites(options))
     return nullptr;
   std::string directory = options.cache.empty() ? ObjectCache::defaultDirectory() : options.cache, warning;
   if (directory.empty())

@@ -55,7 +55,7 @@ struct Options {
   std::string bench; ///< the file that the measurement is appended to, `-` for standard output; empty: none
   double timeoutKernel = 0; ///< seconds; 0: no limit
   bool replay = true;       ///< repeated launches are replayed as CUDA graphs
-  std::string report, numericsReport, dumpOptimized;
+  std::string report, numericsReport, dumpOptimized, dumpPlan;
   std::string trace;        ///< the folder of the trace; empty: none
   std::string traceTensors; ///< names and operations whose tensors the trace keeps, or `all`
   std::string replayFolder; ///< the trace whose run is repeated; empty: none

@@ -59,6 +59,8 @@ struct Hooks {
   llvm::Error (*controlRewrites)(mlir::MLIRContext *, llvm::StringRef list, bool only) = nullptr;
   /// The rewrites that were applied since then, one per line.
   std::string (*listRewrites)(mlir::MLIRContext *) = nullptr;
+  /// Finds out which pass applies each of them.
+  std::unique_ptr<mlir::PassInstrumentation> (*observeRewrites)() = nullptr;
   /// Uses of numerics permissions by the passes that ran in a context, as a JSON array.
   llvm::json::Value (*numericsReport)(mlir::MLIRContext *) = nullptr;
 };

@@ -9,12 +9,13 @@ using namespace mlir;
 using namespace mlir::ad;
 
 static constexpr StringLiteral kHeader = "rewrite\tpermission\toperation\tlocation";
+static constexpr size_t kCells = 4; // without the pass
 
-std::string ad::formatRewrites(const std::set<Rewrite> &rewrites) {
-  std::string text = kHeader.str() + "\n";
+std::string ad::formatRewrites(const std::set<Rewrite> &rewrites, bool withPass) {
+  std::string text = kHeader.str() + (withPass ? "\tpass\n" : "\n");
   for (const Rewrite &rewrite : rewrites)
-    text +=
-        rewrite.name + "\t" + rewrite.permission + "\t" + rewrite.operation + "\t" + rewrite.location + "\n";
+    text += rewrite.name + "\t" + rewrite.permission + "\t" + rewrite.operation + "\t" + rewrite.location +
+            (withPass ? "\t" + rewrite.pass : "") + "\n";
   return text;
 }
 
@@ -24,17 +25,18 @@ FailureOr<std::set<Rewrite>> ad::parseRewrites(StringRef text, std::string &erro
   text.split(lines, '\n');
   for (auto [number, line] : llvm::enumerate(lines)) {
     StringRef row = line.trim("\r ");
-    if (row.empty() || row.starts_with("#") || row == kHeader)
+    if (row.empty() || row.starts_with("#") || row.starts_with(kHeader))
       continue;
     SmallVector<StringRef> cells;
     row.split(cells, '\t');
-    if (cells.size() != 4) {
-      error = ("line " + Twine(number + 1) + ": expected rewrite, permission, operation and location, " +
-               "separated by tabs, but got '" + row + "'")
+    if (cells.size() != kCells && cells.size() != kCells + 1) {
+      error = ("line " + Twine(number + 1) + ": expected rewrite, permission, operation, location and, " +
+               "optionally, pass, separated by tabs, but got '" + row + "'")
                   .str();
       return failure();
     }
-    rewrites.insert({cells[0].str(), cells[1].str(), cells[2].str(), cells[3].str()});
+    std::string pass = cells.size() > kCells ? cells[kCells].str() : "";
+    rewrites.insert({cells[0].str(), cells[1].str(), cells[2].str(), cells[3].str(), std::move(pass)});
   }
   return rewrites;
 }
@@ -63,7 +65,22 @@ void RewriteControl::allowAllExcept(std::set<Rewrite> rewrites) {
   listedOnly = false;
 }
 
+// Passes nest: those on functions run inside of an adaptor, which has no flag.
+static SmallVectorImpl<StringRef> &runningPasses() {
+  static thread_local SmallVector<StringRef> passes;
+  return passes;
+}
+
+void RewriteControl::enterPass(StringRef argument) {
+  SmallVectorImpl<StringRef> &passes = runningPasses();
+  passes.push_back(argument.empty() && !passes.empty() ? passes.back() : argument);
+}
+
+void RewriteControl::leavePass() { runningPasses().pop_back(); }
+
 bool RewriteControl::allows(Rewrite rewrite) {
+  if (!runningPasses().empty())
+    rewrite.pass = runningPasses().back().str();
   std::lock_guard<std::mutex> lock(mutex);
   bool allowed = (listed.count(rewrite) != 0) == listedOnly;
   if (allowed)

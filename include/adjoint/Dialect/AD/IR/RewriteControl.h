@@ -11,19 +11,20 @@
 #include "mlir/IR/DialectInterface.h"
 #include "mlir/IR/PatternMatch.h"
 
-#include <map>
 #include <mutex>
 #include <set>
 
 namespace mlir::ad {
 
-/// What identifies a rewrite. Two applications of one pattern to operations of one name that were written at
-/// one location are one rewrite: both are on or off. So the identity does not depend on other rewrites.
+/// A rewrite, identified by all members but the pass. Two applications of one pattern to operations of one
+/// name that were written at one location are one rewrite: both are on or off. So the identity does not
+/// depend on other rewrites.
 struct Rewrite {
   std::string name;       ///< the pattern or lowering, in kebab case
   std::string permission; ///< that it uses; "none" if it keeps all bits, or a word for what else allows it
   std::string operation;  ///< with its dialect: ad.exp
   std::string location;   ///< FILE:LINE:COLUMN of the operation, or what MLIR prints without one
+  std::string pass = "";  ///< the first one that applied it; empty if that is not known
 
   bool operator<(const Rewrite &other) const {
     return std::tie(name, permission, operation, location) <
@@ -32,9 +33,11 @@ struct Rewrite {
   bool operator==(const Rewrite &other) const { return !(*this < other) && !(other < *this); }
 };
 
-/// Rewrites as lines of text with four columns, separated by tabs, and a line with their names first.
-std::string formatRewrites(const std::set<Rewrite> &rewrites);
-/// Reads such lines. Empty lines and lines that begin with # do not count. On failure sets `error`.
+/// Rewrites as lines of text with four columns, separated by tabs, and a line with their names first. The
+/// pass is a fifth column.
+std::string formatRewrites(const std::set<Rewrite> &rewrites, bool withPass = false);
+/// Reads such lines, with or without passes. Empty lines and lines that begin with # do not count. On failure
+/// sets `error`.
 FailureOr<std::set<Rewrite>> parseRewrites(StringRef text, std::string &error);
 
 /// One for each context that wants it, safe under multithreaded passes.
@@ -52,8 +55,11 @@ public:
   void allowOnly(std::set<Rewrite> rewrites);
   void allowAllExcept(std::set<Rewrite> rewrites);
 
-  /// Whether the rewrite may be applied. If so, it counts as applied.
+  /// Whether the rewrite may be applied. If so, it counts as applied by the pass that this thread runs.
   bool allows(Rewrite rewrite);
+  /// To be called before and after each pass, in its thread.
+  static void enterPass(StringRef argument);
+  static void leavePass();
 
   std::set<Rewrite> getApplied() const;
 
