@@ -133,14 +133,14 @@ void RunsReport::addCounts() {
   size_t count[3] = {};
   for (const MatchedValues &pair : matching.pairs)
     ++count[static_cast<size_t>(pair.by)];
-  report.text +=
-      std::to_string(left.size()) + " and " + std::to_string(right.size()) + " values, " +
-      std::to_string(matching.pairs.size()) + " pairs: " + std::to_string(count[0]) + " by name, " +
-      std::to_string(count[1]) + " as the last of a name, " + std::to_string(count[2]) + " by value; " +
-      std::to_string(matching.pairs.size() - differences.size()) + " equal, " +
-      std::to_string(differences.size() - guesses) + " different, " +
-      (guesses > 0 ? std::to_string(guesses) + " guessed, " : "") + std::to_string(matching.onlyLeft.size()) +
-      " only left, " + std::to_string(matching.onlyRight.size()) + " only right\n";
+  report.text += std::to_string(left.size()) + " and " + countText(right.size(), "value") + ", " +
+                 countText(matching.pairs.size(), "pair") + ": " + std::to_string(count[0]) + " by name, " +
+                 std::to_string(count[1]) + " as the last of a name, " + std::to_string(count[2]) +
+                 " by value; " + std::to_string(matching.pairs.size() - differences.size()) + " equal, " +
+                 std::to_string(differences.size() - guesses) + " different, " +
+                 (guesses > 0 ? std::to_string(guesses) + " guessed, " : "") +
+                 std::to_string(matching.onlyLeft.size()) + " only left, " +
+                 std::to_string(matching.onlyRight.size()) + " only right\n";
 }
 
 // An input that differs explains all others.
@@ -179,8 +179,8 @@ void RunsReport::addMissingTensors() {
         names.push_back(name);
     }
   if (count > 0)
-    report.text += std::to_string(count) +
-                   " of the different values have no tensors; to see how far apart they are, " +
+    report.text += std::to_string(count) + " of the different values " +
+                   (count == 1 ? "has no tensor" : "have no tensors") + "; to see how far apart they are, " +
                    "trace both runs again with --trace-tensors " + llvm::join(names, ",") + ", or all\n";
 }
 

@@ -66,7 +66,7 @@ class Runs:
         done = subprocess.run(words, capture_output=True, text=True, timeout=300)
         if done.returncode:
             return None
-        rewrites = {tuple(line.split("\t")) for line in listed.read_text().splitlines()[1:]}
+        rewrites = {tuple(line.split("\t")[:4]) for line in listed.read_text().splitlines()[1:]}
         return {path.name: path.read_bytes() for path in out.iterdir()}, rewrites
 
     def bisect(self, a, b):
@@ -97,6 +97,17 @@ def check_named(runs, report, sides):
             yield f"without {row}, {side} gives the same results"
 
 
+def check_counts(report, full):
+    """The number that the text gives is that of the lists of both sides."""
+    own = {"A": full["A"][1] - full["B"][1], "B": full["B"][1] - full["A"][1]}
+    for cause in [report, *report["others"]] if report["cause"] in ("rewrites", "shared") else []:
+        kinds = {row[:2] for row in rows_of(cause)}
+        expected = (own[cause["side"]] if cause["side"] else
+                    {row for row in full["A"][1] & full["B"][1] if row[:2] in kinds})
+        if cause["candidates"] != len(expected):
+            yield f"expected {len(expected)} rewrites of '{cause['side']}' as candidates, got {cause['candidates']}"
+
+
 def check_nothing(runs, report, sides):
     """Nothing is named, so that the results differ without all rewrites that change bits and only one side applies."""
     full = {side: runs.run(options) for side, options in sides.items()}
@@ -117,6 +128,8 @@ def check_pair(text, a, b, expected=None):
         report = runs.bisect(a, b)
         what = f"A {a!r}, B {b!r}: {report}\n{text}"
         found = check_named if report["cause"] == "rewrites" else check_nothing
+        full = {side: runs.run(options) for side, options in sides.items()}
+        yield from (f"{problem}; {what}" for problem in check_counts(report, full))
         if report["cause"] != "shared":
             yield from (f"{problem}; {what}" for problem in found(runs, report, sides))
         if report.get("reduced", {}).get("reduction") == "earlier":

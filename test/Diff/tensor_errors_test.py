@@ -97,7 +97,7 @@ def check_warnings(folder):
     np.save(folder / "scalar.npy", np.float32(1.5))
     for name, message in (("nan", "'nan': all elements of both tensors are NaN"),
                           ("empty", "'empty': both tensors are empty"),
-                          ("one", "'one': 1 elements are NaN in both tensors and count as equal")):
+                          ("one", "'one': 1 element is NaN in both tensors and counts as equal")):
         done = run(folder, "tensors", f"{name}.npy", f"{name}.npy")
         if done.returncode or f"ad-diff: warning: {message}\n" != done.stderr:
             yield f"exit code {done.returncode}, expected '{message}': {done.stderr}"

@@ -108,8 +108,8 @@ DiffReport mlir::ad::runner::reportNonFinites(const NonFiniteFinder &finder,
   if (origins.empty())
     report.text += "none: no operation made a NaN or an infinity\n";
   report.text += listText("given by", finder.getGiven()) + listText("reaches", outputs.texts) +
-                 std::to_string(finder.getExecutions()) + " executions of operations, " +
-                 std::to_string(origins.size()) + " origins\n";
+                 countText(static_cast<uint64_t>(finder.getExecutions()), "execution") + " of operations, " +
+                 countText(origins.size(), "origin") + "\n";
   report.boundHolds = origins.empty();
   llvm::json::Array list;
   for (const NonFiniteOrigin &origin : origins)

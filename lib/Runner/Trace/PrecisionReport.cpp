@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // The report of a search for the operations that must compute in f32.
+#include "adjoint/Diff/NumberText.h"
 #include "adjoint/Diff/StringForms.h"
 #include "adjoint/Runner/Trace/PrecisionSearch.h"
 #include "adjoint/Support/LocationText.h"
@@ -12,9 +13,7 @@ using llvm::StringRef;
 
 namespace {
 
-std::string operationsText(size_t count) {
-  return std::to_string(count) + (count == 1 ? " operation" : " operations");
-}
+std::string operationsText(size_t count) { return countText(count, "operation"); }
 
 std::string describe(llvm::ArrayRef<PrecisionDiff> diffs) {
   std::string text;
@@ -80,15 +79,16 @@ Expected<DiffReport> mlir::ad::runner::findPrecision(const PrecisionProblem &pro
       "The operations that must compute in f32, so that the results of the program under the policy "
       "stay within the bound.";
   report.table = makeTable(search, kept);
-  report.text = !*found ? "the bound does not hold even if all " + operationsText(count) + " compute in f32\n"
-                : kept.empty() ? "all " + operationsText(count) + " may follow the policy\n"
-                               : operationsText(kept.size()) + " of " + std::to_string(count) +
-                                     " must compute in f32, and none of them can be left out\n";
+  report.text =
+      !*found ? "the bound does not hold even with all operations in f32 (" + operationsText(count) + ")\n"
+      : kept.empty() ? "all operations may follow the policy (" + operationsText(count) + ")\n"
+                     : operationsText(kept.size()) + " of " + std::to_string(count) +
+                           " must compute in f32, and none of them can be left out\n";
   report.tableText = kept.empty() ? "" : report.table.toText();
   report.text += describe(search.getDiffs()) + "bound " + problem.bound.text +
                  (problem.runExact ? " against f64" : "") +
                  (report.boundHolds ? " holds" : " does not hold") + "; " +
-                 std::to_string(search.getExecutions()) + " executions\n";
+                 countText(search.getExecutions(), "execution") + "\n";
   report.json = precisionToJSON(search, report.table, problem);
   return std::move(report);
 }

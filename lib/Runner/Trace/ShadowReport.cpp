@@ -135,7 +135,7 @@ std::string ShadowReport::makeText() const {
     text += decision.text + ": another " + (decision.isControl ? "decision" : "integer or boolean") +
             (options.samples == 0 ? " in f64" : " in a sample") +
             (decision.isControl ? "; the run followed the actual one" : "") + " (" +
-            std::to_string(decision.executions) + " executions)\n";
+            countText(static_cast<uint64_t>(decision.executions), "execution") + ")\n";
   for (const ResultErrors &result : results)
     text += "'" + result.name + "': " + shortNumber(result.digits) + " digits, abs " +
             shortNumber(result.total.abs) + ", rel " + shortNumber(result.total.rel) + ", ulp " +

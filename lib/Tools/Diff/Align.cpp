@@ -30,8 +30,8 @@ std::string distanceText(double distance) {
 }
 
 std::string summaryText(const Alignment &alignment, Records left, Records right) {
-  std::string text = std::to_string(left.size()) + " and " + std::to_string(right.size()) + " records, " +
-                     std::to_string(alignment.pairs.size()) + " pairs:";
+  std::string text = std::to_string(left.size()) + " and " + countText(right.size(), "record") + ", " +
+                     countText(alignment.pairs.size(), "pair") + ":";
   StringRef separator = " ";
   for (const SymbolCount &entry : symbols) {
     text += separator.str() + std::to_string(alignment.count(entry.symbol)) + " " +

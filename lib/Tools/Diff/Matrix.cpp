@@ -89,7 +89,7 @@ Expected<DiffReport> mlir::ad::diff::runMatrix(const DiffOptions &options) {
   report.legend =
       "The largest absolute difference of each pair of tensors. White is an exact 0, orange the largest.";
   report.title =
-      options.title.empty() ? "Differences of " + std::to_string(matrix->size()) + " tensors" : options.title;
+      options.title.empty() ? "Differences of " + countText(matrix->size(), "tensor") : options.title;
   if (!options.title.empty())
     report.tableText = "------ " + options.title + "\n";
   report.tableText += matrix->toTable(digits).toText();

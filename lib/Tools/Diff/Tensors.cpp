@@ -97,8 +97,9 @@ void TensorsReport::warnOf(const Comparison &comparison) {
   else if (static_cast<double>(diff.nanPairs) == diff.n)
     report.warnings.push_back(name + "all elements of both tensors are NaN");
   else if (diff.nanPairs > 0)
-    report.warnings.push_back(name + std::to_string(diff.nanPairs) +
-                              " elements are NaN in both tensors and count as equal");
+    report.warnings.push_back(name + countText(static_cast<uint64_t>(diff.nanPairs), "element") +
+                              (diff.nanPairs == 1 ? " is NaN in both tensors and counts as equal"
+                                                  : " are NaN in both tensors and count as equal"));
 }
 
 llvm::Error TensorsReport::compare(const FilePair &pair) {
@@ -168,7 +169,7 @@ std::string TensorsReport::folderTable() const {
 
 std::string TensorsReport::folderText() const {
   size_t equal = llvm::count_if(comparisons, [](const Comparison &c) { return c.diff.isZero(); });
-  return std::to_string(comparisons.size()) + " pairs compared, " + std::to_string(equal) + " equal\n";
+  return countText(comparisons.size(), "pair") + " compared, " + std::to_string(equal) + " equal\n";
 }
 
 std::string TensorsReport::boundText() const {

@@ -4,6 +4,7 @@
 #include "CauseSearch.h"
 #include "ProgramCommands.h"
 #include "ReduceSearch.h"
+#include "adjoint/Diff/NumberText.h"
 #include "adjoint/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -17,12 +18,15 @@ using llvm::StringRef;
 namespace {
 
 std::string rewriteText(const Rewrite &rewrite) {
-  return "  " + rewrite.name + " (" + rewrite.permission + ") of " + rewrite.operation + " at " +
-         rewrite.location + "\n";
+  std::string text = "  " + rewrite.name + " (" + rewrite.permission + ") of " + rewrite.operation + " at " +
+                     rewrite.location + "\n";
+  if (!rewrite.pass.empty())
+    text += "    " + stageText(stageOf(rewrite.pass), rewrite.pass) + "\n";
+  return text;
 }
 
-std::string rewriteCount(size_t count) {
-  return std::to_string(count) + (count == 1 ? " rewrite" : " rewrites");
+bool keepsBits(const Cause &cause) {
+  return llvm::all_of(cause.rewrites, [](const Rewrite &rewrite) { return rewrite.permission == "none"; });
 }
 
 class BisectReport {
@@ -40,6 +44,8 @@ private:
   llvm::Error search();
   /// Search the part of the program where the cause has its effect.
   llvm::Error reduceRewrites();
+  /// Rewrites that keep all bits are no cause if a memory plan is wrong.
+  llvm::Error checkPlans();
   llvm::Error reduceElsewhere(CauseSearch &causes);
   llvm::Error reduce(Configuration first, Configuration second, ReduceHints hints);
 
@@ -55,14 +61,14 @@ private:
 
 // Of several rewrites, none differs alone.
 std::string proofText(const Cause &cause) {
-  std::string text;
+  std::string it = cause.rewrites.size() == 1 ? "it" : "them", text;
   if (!cause.aloneCompiles)
-    text = "not proved: with no other of these rewrites the program does not compile\n";
+    text = "not proved: with " + it + " alone, the program does not compile\n";
   else if (cause.alone.empty())
-    text = "not proved: with no other of these rewrites the results are equal\n";
+    text = "not proved: with " + it + " alone, the results are equal\n";
   else
-    text = "with no other of these rewrites, the results differ:\n" + describe(cause.alone);
-  text += cause.rewrites.size() == 1 ? "without it, " : "without them, ";
+    text = "with " + it + " alone, the results differ:\n" + describe(cause.alone);
+  text += "without " + it + ", ";
   if (cause.neededToCompile)
     return text + "the program does not compile\n";
   return text + (cause.othersRemain ? "the results still differ: there are other causes\n"
@@ -70,17 +76,17 @@ std::string proofText(const Cause &cause) {
 }
 
 std::string rewritesText(const Cause &cause) {
-  std::string who = cause.kind == CauseKind::Shared ? " of this name that both apply, with different results"
-                                                    : " that only " + cause.side + " applies";
-  std::string text = "cause: " + rewriteCount(cause.rewrites.size()) + " of " +
-                     std::to_string(cause.candidates) + who +
-                     (cause.rewrites.size() > 1 ? "; none of them differs alone" : "") + "\n";
+  std::string who = cause.kind == CauseKind::Shared
+                        ? " of this name that A and B both apply, with different results"
+                        : " that only " + cause.side + " applies";
+  std::string text = "cause: " + std::to_string(cause.rewrites.size()) + " of " +
+                     countText(cause.candidates, "rewrite") + who +
+                     (cause.rewrites.size() > 1 ? "; they change the results only together" : "") + "\n";
   for (const Rewrite &rewrite : cause.rewrites)
     text += rewriteText(rewrite);
-  if (llvm::all_of(cause.rewrites, [](const Rewrite &rewrite) { return rewrite.permission == "none"; }))
-    text +=
-        "a rewrite with the permission none keeps all bits: it is wrong, or what later passes make of its "
-        "program, such as the memory plan or the code\n";
+  if (keepsBits(cause))
+    text += "a rewrite with the permission none must keep all bits, so the compiler has a fault: in this "
+            "rewrite, or in a later pass\n";
   return text + proofText(cause);
 }
 
@@ -89,12 +95,10 @@ std::string BisectReport::causeText() const {
   case CauseKind::None:
     return "no cause: " + noDifference(options.bound);
   case CauseKind::Elsewhere:
-    if (reduction && reduction->kind == ReductionKind::WrongPlan)
-      return "the difference is from no rewrite\n";
     if (reduction && (!reduction->operations.empty() || !reduction->whole.empty()))
-      return "no rewrite that can be left out explains the difference\n";
-    return "no rewrite explains the difference: it is in one without which the program does not compile, "
-           "such as a decomposition, in a derivative, in the generated code, or in the options themselves\n";
+      return "no rewrite is found to be the cause\n";
+    return "no cause is found: it may be a rewrite that the program needs to compile, such as a "
+           "decomposition, a derivative rule, the generated code, or the options themselves\n";
   case CauseKind::Rewrites:
   case CauseKind::Shared:
     break;
@@ -109,7 +113,7 @@ std::string BisectReport::causeText() const {
 std::string BisectReport::requiredText() const {
   if (cause.kind != CauseKind::Elsewhere || !reduction || !reduction->isShort || cause.required.empty())
     return "";
-  std::string text = "rewrites of this operation without which the program does not compile:\n";
+  std::string text = "the program does not compile without these rewrites of the operation:\n";
   for (const Rewrite &rewrite : cause.required)
     text += rewriteText(rewrite);
   return text;
@@ -121,7 +125,9 @@ llvm::json::Array toJSON(const std::vector<Rewrite> &rewrites) {
     array.push_back(llvm::json::Object{{"rewrite", rewrite.name},
                                        {"permission", rewrite.permission},
                                        {"operation", rewrite.operation},
-                                       {"location", rewrite.location}});
+                                       {"location", rewrite.location},
+                                       {"stage", stageOf(rewrite.pass)},
+                                       {"pass", rewrite.pass}});
   return array;
 }
 
@@ -154,10 +160,11 @@ llvm::json::Object BisectReport::toJSON() const {
 
 Table BisectReport::makeTable() const {
   Table table;
-  table.header = {"rewrite", "permission", "operation", "location"};
+  table.header = {"rewrite", "permission", "operation", "location", "stage", "pass"};
   auto add = [&](const Cause &found) {
     for (const Rewrite &rewrite : found.rewrites)
-      table.rows.push_back({rewrite.name, rewrite.permission, rewrite.operation, rewrite.location});
+      table.rows.push_back({rewrite.name, rewrite.permission, rewrite.operation, rewrite.location,
+                            stageOf(rewrite.pass), rewrite.pass});
   };
   add(cause);
   llvm::for_each(cause.others, add);
@@ -182,6 +189,25 @@ llvm::Error BisectReport::reduceRewrites() {
     hints.locations.insert(rewrite.location);
   hints.brief = options.output.empty();
   return reduce(std::move(first), std::move(second), std::move(hints));
+}
+
+// The fault of a plan can depend on what was fused, so leaving out exact rewrites can hide it.
+llvm::Error BisectReport::checkPlans() {
+  ReduceHints hints;
+  hints.differences = cause.differences;
+  hints.plans = true;
+  if (llvm::Error error = reduce({*a, {}}, {*b, {}}, std::move(hints)))
+    return error;
+  if (reduction && reduction->kind == ReductionKind::WrongPlan) {
+    Cause plan;
+    plan.kind = CauseKind::Elsewhere;
+    plan.differences = std::move(cause.differences);
+    cause = std::move(plan);
+    return llvm::Error::success();
+  }
+  reduction.reset();
+  notReduced.clear();
+  return reduceRewrites();
 }
 
 // Mostly one operation differs by itself, which is the shortest search. Then only its own rewrites may
@@ -235,7 +261,7 @@ llvm::Error BisectReport::search() {
   CauseSearch causes(process, options.bound, [&](unsigned execution) { line.show(executions + execution); });
   llvm::Error error = causes.find(*a, *b).moveInto(cause);
   if (!error && cause.kind == CauseKind::Rewrites)
-    error = reduceRewrites();
+    error = keepsBits(cause) && llvm::all_of(cause.others, keepsBits) ? checkPlans() : reduceRewrites();
   else if (!error && cause.kind == CauseKind::Elsewhere)
     error = reduceElsewhere(causes);
   executions += process.getCount();
@@ -262,14 +288,15 @@ Expected<DiffReport> BisectReport::run() {
   if (!cause.differences.empty())
     report.text += "results that differ:\n" + describe(cause.differences);
   report.text += causeText() + (reduction ? describe(*reduction, options.bound) : notReduced) +
-                 requiredText() + std::to_string(executions) + " executions, " +
+                 requiredText() + countText(executions, "execution") + ", " +
                  llvm::formatv("{0:f1} s\n", seconds).str();
   report.json = toJSON();
   if (reduction)
     report.json["reduced"] = mlir::ad::diff::toJSON(*reduction);
   report.legend =
       "A and B are the two configurations. A cause is a rewrite of the compiler, or the operation and the "
-      "pass, that alone makes the results differ; the permission is what allows the rewrite. "
+      "pass, that alone makes the results differ; the permission is what allows the rewrite, the pass the "
+      "one that applies it. "
       "amplification: the largest relative difference of the results of the program, divided by that of "
       "the operation itself.";
   report.table = makeTable();

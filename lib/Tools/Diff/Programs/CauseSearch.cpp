@@ -196,6 +196,7 @@ llvm::Error CauseSearch::findSharedIn(const std::vector<Rewrite> &group,
     return llvm::Error::success();
   if (llvm::Error error = findAmong(candidates, background, all, trial, cause))
     return error;
+  cause.candidates = group.size();
   cause.kind = CauseKind::Shared;
   return llvm::Error::success();
 }
@@ -217,6 +218,28 @@ llvm::Error CauseSearch::explainSides(Cause &cause) {
                                                     : llvm::Error::success();
 }
 
+llvm::Error CauseSearch::explainPart(const Part &part, const Cause &whole, std::vector<Cause> &found) {
+  Expected<std::vector<ResultDiff>> all = compareRuns(part.base.results, part.run.results, bound);
+  if (!all)
+    return all.takeError();
+  if (all->empty())
+    return llvm::Error::success();
+  Cause cause;
+  cause.differences = whole.differences;
+  Trial trial =
+      remembering([&](const std::set<Rewrite> &only) { return compareWith(part.base, part.side, only); });
+  if (llvm::Error error =
+          findAmong(candidatesOf(part.run.rewrites, part.kept), part.kept, part.run.rewrites, trial, cause))
+    return error;
+  // Exact rewrites of this side alone are none of the candidates if they are kept.
+  cause.candidates = candidatesOf(part.run.rewrites, part.other.rewrites).size();
+  cause.kind = CauseKind::Rewrites;
+  cause.side = part.side.name;
+  cause.base = part.keptByOther;
+  found.push_back(std::move(cause));
+  return llvm::Error::success();
+}
+
 llvm::Error CauseSearch::explainSides(const std::set<Rewrite> &keptA, const std::set<Rewrite> &keptB,
                                       Cause &cause) {
   Expected<Run> baseA = keptA == runA.rewrites ? runA : run(*a, keptA);
@@ -235,29 +258,10 @@ llvm::Error CauseSearch::explainSides(const std::set<Rewrite> &keptA, const std:
     return llvm::Error::success();
   }
   std::vector<Cause> found;
-  struct Part {
-    const Side &side;
-    const Run &run, &base;
-    const std::set<Rewrite> &kept, &keptByOther;
-  };
-  for (const Part &part : {Part{*b, runB, *baseA, keptB, keptA}, Part{*a, runA, *baseB, keptA, keptB}}) {
-    Expected<std::vector<ResultDiff>> all = compareRuns(part.base.results, part.run.results, bound);
-    if (!all)
-      return all.takeError();
-    if (all->empty())
-      continue;
-    Cause one;
-    one.differences = cause.differences;
-    Trial trial =
-        remembering([&](const std::set<Rewrite> &only) { return compareWith(part.base, part.side, only); });
-    if (llvm::Error error =
-            findAmong(candidatesOf(part.run.rewrites, part.kept), part.kept, part.run.rewrites, trial, one))
+  for (const Part &part :
+       {Part{*b, runB, runA, *baseA, keptB, keptA}, Part{*a, runA, runB, *baseB, keptA, keptB}})
+    if (llvm::Error error = explainPart(part, cause, found))
       return error;
-    one.kind = CauseKind::Rewrites;
-    one.side = part.side.name;
-    one.base = part.keptByOther;
-    found.push_back(std::move(one));
-  }
   if (found.empty())
     return llvm::Error::success();
   if (found.size() > 1)

@@ -19,8 +19,8 @@ enum class CauseKind {
 struct Cause {
   CauseKind kind = CauseKind::None;
   std::vector<ResultDiff> differences; ///< of the results of A and B
-  /// The side that applies the rewrites, A or B, and how many it applies that the other one does not. Of
-  /// shared ones, no side, and how many have their name.
+  /// The side that applies the rewrites, A or B, and how many it applies that the other one does not, whether
+  /// or not they were tried. Of shared ones, no side, and how many have their name and permission.
   std::string side;
   size_t candidates = 0;
   std::vector<Rewrite> rewrites;
@@ -72,6 +72,15 @@ private:
   /// Rewrites of one side or of both, where the results of both are equal without them all.
   llvm::Error explainSides(Cause &cause);
   llvm::Error explainSides(const std::set<Rewrite> &keptA, const std::set<Rewrite> &keptB, Cause &cause);
+  /// A side whose rewrites are searched although the other side has some, too: `base` is the other side with
+  /// no rewrites but `keptByOther`.
+  struct Part {
+    const Side &side;
+    const Run &run, &other, &base;
+    const std::set<Rewrite> &kept, &keptByOther;
+  };
+  /// Adds the rewrites of the part that change the results, if there are any.
+  llvm::Error explainPart(const Part &part, const Cause &whole, std::vector<Cause> &found);
   /// `group` are all of a name, `candidates` those at the wanted locations.
   llvm::Error findSharedIn(const std::vector<Rewrite> &group, const std::vector<Rewrite> &candidates,
                            const Trial &trial, Cause &cause);

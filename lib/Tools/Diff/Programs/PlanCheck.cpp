@@ -9,38 +9,18 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Parser/Parser.h"
-#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::diff;
 
-// Lines of the list end in `at FILE:LINE:COLUMN`.
-static Location parseLocation(MLIRContext *context, StringRef line) {
-  StringRef text = line.rsplit(" at ").second;
-  auto [start, columnText] = text.rsplit(':');
-  auto [file, lineText] = start.rsplit(':');
-  unsigned number = 0, column = 0;
-  if (file.empty() || lineText.getAsInteger(10, number) || columnText.getAsInteger(10, column))
-    return UnknownLoc::get(context);
-  return FileLineColLoc::get(context, file, number, column);
+// The search names files without their folders.
+static std::string placeOf(Location location) {
+  return llvm::sys::path::filename(locationText(location)).str();
 }
 
-/// The list has a line for each operation, each before those inside of it.
-static bool setLocations(ModuleOp module, StringRef list) {
-  SmallVector<StringRef> lines;
-  list.split(lines, '\n', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
-  size_t number = 0;
-  module->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (number < lines.size())
-      op->setLoc(parseLocation(module.getContext(), lines[number]));
-    ++number;
-  });
-  return number == lines.size();
-}
-
-// Reads the program after ad-plan-memory and proves its plan.
-static std::optional<WrongPlan> findWrongPlanOf(const TracedStage &planned) {
+std::optional<WrongPlan> mlir::ad::diff::findWrongPlan(StringRef planned) {
   DialectRegistry registry;
   runner::registerCompileDialects(registry);
   runner::standardHooks().registerDialects(registry);
@@ -50,11 +30,11 @@ static std::optional<WrongPlan> findWrongPlanOf(const TracedStage &planned) {
     std::string text = diagnostic.str();
     if (StringRef message = StringRef(text).split("memory plan is wrong: ").second;
         !wrong && !message.empty())
-      wrong = WrongPlan{message.str(), locationText(diagnostic.getLocation()), "", "", ""};
+      wrong = WrongPlan{message.str(), placeOf(diagnostic.getLocation()), "", "", ""};
     return success();
   });
-  auto module = parseSourceString<ModuleOp>(planned.text, &context);
-  if (!module || !setLocations(*module, planned.list))
+  auto module = parseSourceString<ModuleOp>(planned, &context);
+  if (!module)
     return std::nullopt;
   SymbolTableCollection symbols;
   for (auto function : module->getOps<func::FuncOp>()) {
@@ -62,19 +42,11 @@ static std::optional<WrongPlan> findWrongPlanOf(const TracedStage &planned) {
     if (function.isExternal() || succeeded(verifyMemoryPlan(function, symbols, &conflict)))
       continue;
     if (wrong && conflict) {
-      wrong->writer = locationText(conflict->writer);
-      wrong->overwritten = locationText(conflict->overwritten);
-      wrong->reader = locationText(conflict->reader);
+      wrong->writer = placeOf(conflict->writer);
+      wrong->overwritten = placeOf(conflict->overwritten);
+      wrong->reader = placeOf(conflict->reader);
     }
     break;
   }
   return wrong;
-}
-
-std::optional<WrongPlan> mlir::ad::diff::findWrongPlan(llvm::ArrayRef<TracedStage> stages) {
-  for (const TracedStage &stage : stages)
-    if (stage.pass == "ad-plan-memory")
-      if (std::optional<WrongPlan> wrong = findWrongPlanOf(stage))
-        return wrong;
-  return std::nullopt;
 }

@@ -1,10 +1,13 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The proof of memory plans of traced runs. Internal to the tool.
+// The proof of memory plans. Internal to the tool.
 #ifndef ADJOINT_LIB_TOOLS_DIFF_PROGRAMS_PLANCHECK_H
 #define ADJOINT_LIB_TOOLS_DIFF_PROGRAMS_PLANCHECK_H
 
-#include "StageSearch.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <optional>
+#include <string>
 
 namespace mlir::ad::diff {
 
@@ -15,17 +18,11 @@ struct WrongPlan {
   /// The first operation writes over the value of the second one, which the third one reads later. Empty if
   /// something else is wrong.
   std::string writer, overwritten, reader;
-
-  bool operator==(const WrongPlan &other) const {
-    return std::tie(message, place, writer, overwritten, reader) ==
-           std::tie(other.message, other.place, other.writer, other.overwritten, other.reader);
-  }
 };
 
-/// Reads the plan of the run from its stages, and proves it as `ad-verify-memory-plan` does, whatever the
-/// build that made the plan has proved. None if it is right, or if the run has no plan that this build can
-/// read.
-std::optional<WrongPlan> findWrongPlan(llvm::ArrayRef<TracedStage> stages);
+/// Proves the plan of a program that `ad-runner --dump-plan` has written, as `ad-verify-memory-plan` does,
+/// whatever the build that made the plan has proved. None if it is right, or if this build cannot read it.
+std::optional<WrongPlan> findWrongPlan(llvm::StringRef planned);
 
 } // namespace mlir::ad::diff
 

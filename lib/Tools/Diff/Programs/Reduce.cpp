@@ -3,6 +3,7 @@
 // ad-diff reduce: the smallest part of a program that differs between two configurations.
 #include "ProgramCommands.h"
 #include "ReduceSearch.h"
+#include "adjoint/Diff/NumberText.h"
 #include "adjoint/Support/Error.h"
 
 #include <chrono>
@@ -46,7 +47,7 @@ Expected<DiffReport> mlir::ad::diff::runReduce(const DiffOptions &options) {
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!reduction.differences.empty())
     report.text += "results that differ:\n" + describe(reduction.differences);
-  report.text += describe(reduction, options.bound) + std::to_string(executions) + " executions, " +
+  report.text += describe(reduction, options.bound) + countText(executions, "execution") + ", " +
                  llvm::formatv("{0:f1} s\n", seconds).str();
   report.json = toJSON(reduction);
   report.json["executions"] = static_cast<int64_t>(executions);

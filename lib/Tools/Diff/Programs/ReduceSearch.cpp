@@ -320,6 +320,11 @@ Expected<Reduction> ReduceSearch::find(StringRef output, ReduceHints hints) {
     return std::move(reduction);
   if (Error error = load())
     return std::move(error);
+  Expected<bool> planFault = hints.plans ? findPlanFault() : Expected<bool>(false);
+  if (!planFault)
+    return planFault.takeError();
+  if (hints.plans && (!*planFault || output.empty()))
+    return std::move(reduction);
   Expected<Level> level = record(&entry.front(), Occasion::Last);
   if (!level)
     return level.takeError();
@@ -338,13 +343,16 @@ Expected<Reduction> ReduceSearch::find(StringRef output, ReduceHints hints) {
   return std::move(reduction);
 }
 
-// If the differentiated program gives equal results, only derivatives of its operations are left.
+// If the differentiated program gives equal results, only derivatives of its operations are left, unless the
+// reason is known.
 Expected<ChangeSet> ReduceSearch::search(Level &level, const ReduceHints &hints, StringRef output) {
   Expected<ChangeSet> few = findFewProved(level, 1);
   Expected<bool> whole = few && few->empty() ? differs(level, level.all()) : Expected<bool>(true);
   if (!whole)
     return whole.takeError();
   bool bisects = hints.beforeLongSearch != nullptr;
+  if (!*whole && reduction.kind == ReductionKind::WrongPlan)
+    return ChangeSet();
   if (!*whole) {
     if (Error error = findDerivative(output))
       return std::move(error);

@@ -37,7 +37,7 @@ struct Reduction {
   bool ended = false;                  ///< the time was over: fewer operations may differ
   bool isShort = false;                ///< one operation differs by itself, or two
   std::vector<Operation> operations;   ///< of the reduced program, without constants
-  std::vector<Operation> whole;        ///< what traces of the whole program show, of the last two kinds
+  std::vector<Operation> whole;        ///< what the whole program shows, of the last two kinds
   std::string message;                 ///< what is wrong with the plan
   std::vector<std::string> inside;     ///< the loops and branches around them, the outermost first
   size_t units = 0;                    ///< how many operations the differentiated entry has
@@ -55,6 +55,7 @@ struct ReduceHints {
   std::optional<std::vector<ResultDiff>> differences; ///< of the whole program
   std::set<std::string> locations;                    ///< where the cause is
   bool brief = false;                                 ///< only single operations, at these locations
+  bool plans = false; ///< only the memory plans, and with an output a program if one of them is wrong
   /// Called if no operation differs by itself. If it returns true, the search ends.
   std::function<llvm::Expected<bool>()> beforeLongSearch;
 };
@@ -118,14 +119,14 @@ private:
   llvm::Error findDerivative(llvm::StringRef output);
   llvm::Expected<bool> findDerivativeIn(Block &block, std::set<std::string> &seen, llvm::StringRef output);
 
-  // In ReduceWhole.cpp: traces of the whole program.
+  // In ReduceWhole.cpp: the memory plan and traces of the whole program.
 
   /// The first operation of the differentiated program at that place, which has no folder.
   Reduction::Operation operationAt(llvm::StringRef place, llvm::StringRef role);
   llvm::Error traceWhole();
   /// Whether the memory plan of one side is the reason.
   llvm::Expected<bool> findPlanFault();
-  /// Whether the traces, which findPlanFault has made, show a first value that differs.
+  /// Whether traces show a first value that differs.
   llvm::Expected<bool> findFirstValue();
   /// Whether the search ends with what the caller knows, or with the first value.
   llvm::Expected<bool> explain(const ReduceHints &hints, bool wholeDiffers, llvm::StringRef output);

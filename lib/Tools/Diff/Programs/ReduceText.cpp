@@ -74,7 +74,7 @@ static std::string measuresText(const Reduction &reduction, mlir::StringRef of) 
   if (!reduction.noStage.empty())
     text += "the stage is not known: " + reduction.noStage + "\n";
   if (reduction.failures > 0)
-    text += std::to_string(reduction.failures) + " parts of the program did not run by themselves\n";
+    text += countText(reduction.failures, "part") + " of the program did not compile or run alone\n";
   return text;
 }
 
@@ -87,8 +87,7 @@ static std::string operationsText(const Reduction &reduction) {
 
 static std::string foundText(const Reduction &reduction) {
   size_t count = reduction.operations.size();
-  std::string text = "reduced program: " + std::to_string(count) +
-                     (count == 1 ? " operation" : " operations") +
+  std::string text = "reduced program: " + countText(count, "operation") +
                      (reduction.inside.empty() ? " of " + std::to_string(reduction.units) : "") +
                      (count == 1 || reduction.ended ? "" : ", and none of them can be left out") + "\n";
   if (reduction.ended)
@@ -105,12 +104,17 @@ std::string mlir::ad::diff::noDifference(const std::optional<Bound> &bound) {
                : "A and B give the same results\n";
 }
 
+static std::string planText(const std::string &side) {
+  return side == "A and B" ? "the memory plans of A and B are wrong; in B: "
+                           : "the memory plan of " + side + " is wrong: ";
+}
+
 static std::string wholeText(const Reduction &reduction) {
   std::string text =
       reduction.kind == ReductionKind::WrongPlan
-          ? "the memory plan of " + reduction.stage->side + " is wrong: " + reduction.message + "\n"
-          : "the first value that differs in the whole program, though the operation does not differ by "
-            "itself:\n";
+          ? planText(reduction.stage->side) + reduction.message + "\n"
+          : "an operation computes the first value that differs in the whole program, but it does not differ "
+            "by itself:\n";
   for (const Reduction::Operation &operation : reduction.whole)
     text += "  " + (operation.name.empty() ? "an operation" : operation.name) + " at " + operation.location +
             (operation.role.empty() ? "" : " " + operation.role) + "\n";
@@ -122,19 +126,19 @@ std::string mlir::ad::diff::describe(const Reduction &reduction, const std::opti
   case ReductionKind::None:
     return "nothing to reduce: " + noDifference(bound);
   case ReductionKind::Earlier:
-    return "the differentiated program gives the same results: the difference arises before, in the options "
-           "that change what is differentiated or in the differentiation itself\n";
+    return "the differentiated program gives the same results: the difference is from the differentiation, "
+           "or from options that change what is differentiated\n";
   case ReductionKind::Derivative:
-    return "the derivative of 1 operation differs, not the operation itself:\n" + operationsText(reduction) +
-           measuresText(reduction, "derivative for random cotangents");
+    return "the derivative of an operation differs, but the operation itself does not:\n" +
+           operationsText(reduction) + measuresText(reduction, "derivative, for random cotangents,");
   case ReductionKind::Alone:
     return std::string(reduction.operations.size() == 1
-                           ? "the operation itself, for its operands in the program:\n"
-                           : "these operations together, for their operands in the program:\n") +
+                           ? "this operation differs by itself, for its operands in the program:\n"
+                           : "these operations differ together, for their operands in the program:\n") +
            operationsText(reduction) +
            measuresText(reduction, reduction.operations.size() == 1 ? "operation" : "operations");
   case ReductionKind::Unknown:
-    return "no single operation there differs by itself; --output reduces the program\n";
+    return "no operation at this place differs by itself; --output FOLDER searches the whole program\n";
   case ReductionKind::WrongPlan:
     return wholeText(reduction) + (reduction.operations.empty() ? "" : foundText(reduction));
   case ReductionKind::InProgram:

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Differences that only the whole program has: traces of both configurations show the memory plans and the
-// first value that differs.
+// Differences that only the whole program has: the memory plans of both configurations, and traces of both,
+// which show the first value that differs.
 #include "PlanCheck.h"
 #include "ReduceLevel.h"
 #include "adjoint/Diff/RunMatching.h"
@@ -50,20 +50,24 @@ Error ReduceSearch::traceWhole() {
   return Error::success();
 }
 
-// If both plans are wrong in one way, the difference is not from there.
+// The plans are those of the programs that ran before: a trace has another one. If both are wrong, both
+// results may be.
 Expected<bool> ReduceSearch::findPlanFault() {
-  if (Error error = traceWhole())
-    return std::move(error);
-  if (!whole)
-    return false;
+  Expected<TemporaryFolder> folder = TemporaryFolder::create();
+  if (!folder)
+    return folder.takeError();
+  RunnerProcess process(*folder, options.inputs[0], options.program);
   std::optional<WrongPlan> wrong[2];
-  for (auto [run, plan] : {std::pair(&whole->a, &wrong[0]), std::pair(&whole->b, &wrong[1])}) {
-    Expected<std::vector<TracedStage>> stages = readStages(run->trace);
-    if (!stages)
-      return stages.takeError();
-    *plan = findWrongPlan(*stages);
+  for (auto [configuration, plan] : {std::pair(&a, &wrong[0]), std::pair(&b, &wrong[1])}) {
+    progress(++executions);
+    Expected<RunnerProcess::Run> run =
+        process.runPlanned(configuration->side, configuration->only ? &*configuration->only : nullptr);
+    if (!run)
+      return run.takeError();
+    if (run->failure.empty())
+      *plan = findWrongPlan(run->plan);
   }
-  if (wrong[0] == wrong[1])
+  if (!wrong[0] && !wrong[1])
     return false;
   const WrongPlan &plan = wrong[1] ? *wrong[1] : *wrong[0];
   reduction.kind = ReductionKind::WrongPlan;
@@ -73,12 +77,19 @@ Expected<bool> ReduceSearch::findPlanFault() {
   else
     reduction.whole = {operationAt(plan.writer, "writes"), operationAt(plan.overwritten, "is overwritten"),
                        operationAt(plan.reader, "reads it later")};
-  reduction.stage = StageFinding{"kernels", "ad-plan-memory", {}, wrong[1] ? "B" : "A"};
+  reduction.stage = StageFinding{"kernels",
+                                 "ad-plan-memory",
+                                 {},
+                                 !wrong[0]   ? "B"
+                                 : !wrong[1] ? "A"
+                                             : "A and B"};
   return true;
 }
 
-// All values before the first one that differs are equal.
+// All values before the first one that differs are equal. A guessed pair may be of two different values.
 Expected<bool> ReduceSearch::findFirstValue() {
+  if (Error error = traceWhole())
+    return std::move(error);
   if (!whole)
     return false;
   Expected<std::vector<Record>> left = readRecords(whole->a.trace), right = readRecords(whole->b.trace);
@@ -86,7 +97,8 @@ Expected<bool> ReduceSearch::findFirstValue() {
     return llvm::joinErrors(left.takeError(), right.takeError());
   RunMatching matching = matchRuns(*left, *right);
   auto first = llvm::find_if(matching.pairs, [&](const MatchedValues &pair) {
-    return (*left)[pair.left].kind == "RESULT" && !haveSameBits((*left)[pair.left], (*right)[pair.right]);
+    const Record &l = (*left)[pair.left], &r = (*right)[pair.right];
+    return l.kind == "RESULT" && !pair.isGuess && !haveSameBits(l, r);
   });
   if (first == matching.pairs.end())
     return false;

@@ -45,7 +45,7 @@ Expected<Side> mlir::ad::diff::parseSide(StringRef name, StringRef text, StringR
   static constexpr StringRef ours[] = {"--out-dir",         "--list-rewrites", "--rewrites-only",
                                        "--rewrites-except", "--emit",          "--check-gradients",
                                        "--bench",           "--replay",        "--help",
-                                       "--trace",           "--trace-tensors"};
+                                       "--trace",           "--trace-tensors", "--dump-plan"};
   Side side{name.str(), text.str(), runner.empty() ? runnerBeside() : runner.str(), {}, {}};
   llvm::BumpPtrAllocator allocator;
   llvm::StringSaver saver(allocator);
@@ -129,52 +129,68 @@ static int execute(StringRef runner, llvm::ArrayRef<StringRef> arguments, llvm::
 }
 
 Expected<RunnerProcess::Run> RunnerProcess::run(const Side &side, const std::set<Rewrite> *only) {
-  return run(side, only, /*traced=*/false);
+  return run(side, only, Kind::Plain);
 }
 
 Expected<RunnerProcess::Run> RunnerProcess::runTraced(const Side &side, const std::set<Rewrite> *only) {
-  return run(side, only, /*traced=*/true);
+  return run(side, only, Kind::Traced);
 }
 
-Expected<RunnerProcess::Run> RunnerProcess::run(const Side &side, const std::set<Rewrite> *only,
-                                                bool traced) {
-  std::string number = std::to_string(count++), messages = folder.file("messages" + number);
+Expected<RunnerProcess::Run> RunnerProcess::runPlanned(const Side &side, const std::set<Rewrite> *only) {
+  Expected<Run> result = run(side, only, Kind::Planned);
+  if (result && result->failure.empty())
+    result->plan = contentOf(result->plan);
+  return result;
+}
+
+Expected<RunnerProcess::Run> RunnerProcess::run(const Side &side, const std::set<Rewrite> *only, Kind kind) {
+  std::string number = std::to_string(count);
   Run result;
   result.results = folder.file("results" + number);
-  std::string list = folder.file("rewrites" + number);
   std::vector<std::string> words = {side.runner, program};
   words.insert(words.end(), inputs.begin(), inputs.end());
   words.insert(words.end(), side.options.begin(), side.options.end());
-  words.insert(words.end(), {"--out-dir", result.results, "--list-rewrites", list});
+  words.insert(words.end(), {"--out-dir", result.results});
   if (only) {
     std::string allowed = folder.file("allowed" + number);
     if (Error error = writeFile(allowed, {StringRef(formatRewrites(*only))}))
       return std::move(error);
     words.insert(words.end(), {"--rewrites-only", allowed});
   }
-  if (traced) {
+  if (kind == Kind::Traced) {
     result.trace = folder.file("trace" + number);
     words.insert(words.end(), {"--trace", result.trace});
+  } else if (kind == Kind::Planned) {
+    result.plan = folder.file("plan" + number);
+    words.insert(words.end(), {"--dump-plan", result.plan});
   }
+  if (Error error = finish(side, only || kind == Kind::Planned, words, result))
+    return std::move(error);
+  return std::move(result);
+}
+
+Error RunnerProcess::finish(const Side &side, bool mayFail, const std::vector<std::string> &words,
+                            Run &result) {
+  std::string number = std::to_string(count++), messages = folder.file("messages" + number),
+              list = folder.file("rewrites" + number);
   std::vector<std::string> environment = environmentWith(side.environment);
   std::vector<StringRef> arguments(words.begin(), words.end()),
       variables(environment.begin(), environment.end());
+  arguments.insert(arguments.end(), {"--list-rewrites", list});
   std::optional<StringRef> redirects[] = {StringRef("/dev/null"), StringRef("/dev/null"),
                                           StringRef(messages)};
   std::string failure;
   int code = execute(side.runner, arguments, variables, redirects, failure);
   if (code != ExitDone && code != ExitCheckFailed) {
-    result.failure =
-        failureText(side, only != nullptr, code, failure.empty() ? contentOf(messages) : failure);
-    if (only)
-      return std::move(result);
-    return usageError(result.failure);
+    bool leavesOut = llvm::is_contained(words, "--rewrites-only");
+    result.failure = failureText(side, leavesOut, code, failure.empty() ? contentOf(messages) : failure);
+    return mayFail ? Error::success() : usageError(result.failure);
   }
-  Expected<std::set<Rewrite>> rewrites = readRewrites(list);
-  if (!rewrites)
-    return rewrites.takeError();
-  result.rewrites = std::move(*rewrites);
-  return std::move(result);
+  if (!llvm::sys::fs::exists(list) || !llvm::sys::fs::exists(result.results))
+    return usageError("'" + side.runner + "' of " + side.name +
+                      " ran without an error, but wrote no results and no list of rewrites; expected a "
+                      "build of ad-runner");
+  return readRewrites(list).moveInto(result.rewrites);
 }
 
 // All NaNs are one in the hash.

@@ -58,6 +58,7 @@ public:
     std::string results;        ///< a folder with a .npy file for each result
     std::set<Rewrite> rewrites; ///< that were applied
     std::string trace;          ///< a folder, of a traced run
+    std::string plan;           ///< the program with its memory plan, of a planned run
     std::string failure;        ///< the message if there are neither results nor rewrites
   };
 
@@ -66,10 +67,15 @@ public:
   llvm::Expected<Run> run(const Side &side, const std::set<Rewrite> *only = nullptr);
   /// The same with a trace, which is the folder `trace` of the result.
   llvm::Expected<Run> runTraced(const Side &side, const std::set<Rewrite> *only = nullptr);
+  /// The same with the memory plan. It may fail, since not all targets and builds can write it.
+  llvm::Expected<Run> runPlanned(const Side &side, const std::set<Rewrite> *only = nullptr);
   unsigned getCount() const { return count; }
 
 private:
-  llvm::Expected<Run> run(const Side &side, const std::set<Rewrite> *only, bool traced);
+  enum class Kind { Plain, Traced, Planned };
+  llvm::Expected<Run> run(const Side &side, const std::set<Rewrite> *only, Kind kind);
+  /// Executes the command line, and reads the list of rewrites that it has written.
+  llvm::Error finish(const Side &side, bool mayFail, const std::vector<std::string> &words, Run &result);
 
   const TemporaryFolder &folder;
   std::string program;

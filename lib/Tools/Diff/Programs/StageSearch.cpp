@@ -51,8 +51,10 @@ static const PassStage *findPass(StringRef pass) {
   return llvm::find_if(passStages, [&](const PassStage &entry) { return entry.pass == pass; });
 }
 
-static std::string stageOf(StringRef pass) {
+std::string mlir::ad::diff::stageOf(StringRef pass) {
   const PassStage *found = findPass(pass);
+  if (pass.empty())
+    return "";
   return found == std::end(passStages) ? "code" : found->stage.str();
 }
 
@@ -284,13 +286,15 @@ Expected<StageFinding> StageSearch::find(const TracedRuns &runs) {
   return findChangedCode(runs.a.results, runs.b.results);
 }
 
+std::string mlir::ad::diff::stageText(StringRef stage, StringRef pass) {
+  return ("stage: " + stage + (pass.empty() ? "" : ", pass ") + pass).str();
+}
+
 std::string mlir::ad::diff::describe(const StageFinding &finding) {
-  std::string text = "stage: " + finding.stage;
-  if (!finding.pass.empty())
-    text += ", pass " + finding.pass;
+  std::string text = stageText(finding.stage, finding.pass);
   if (!finding.kernels.empty())
     text += ", kernel " + llvm::join(finding.kernels, ", ");
   if (!finding.side.empty())
-    text += "; it changes values in " + finding.side;
+    text += "; the values of " + finding.side + " change there";
   return text + "\n";
 }

@@ -19,6 +19,11 @@ struct StageFinding {
   std::string side;
 };
 
+/// The stage of a pass; empty if there is no pass.
+std::string stageOf(llvm::StringRef pass);
+/// `stage: fusion, pass ad-fuse`.
+std::string stageText(llvm::StringRef stage, llvm::StringRef pass);
+
 /// A program after a pass, and its operations as a list, in its order.
 struct TracedStage {
   std::string pass, text, list;

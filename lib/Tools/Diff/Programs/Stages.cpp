@@ -176,14 +176,14 @@ void StagesReport::addText() {
   report.tableText = makeTable().toText();
   auto first = llvm::find_if(changes, [](const ValueChange &change) { return !change.sameBits; });
   report.text = std::to_string(runs.size()) + " stages and targets, " +
-                std::to_string(byName(runs.front().values).size()) + " values: ";
+                countText(byName(runs.front().values).size(), "value") + ": ";
   if (first == changes.end()) {
     report.text += "all equal\n";
     return;
   }
   auto changed = llvm::count_if(changes, [](const ValueChange &change) { return !change.sameBits; });
-  report.text += std::to_string(changed) + " changes\nfirst change: '" + first->value + "' " +
-                 (StringRef(first->stage).starts_with("target ") ? "on " : "after ") + first->stage +
+  report.text += countText(static_cast<uint64_t>(changed), "change") + "\nfirst change: '" + first->value +
+                 "' " + (StringRef(first->stage).starts_with("target ") ? "on " : "after ") + first->stage +
                  ", abs=" + pythonNumber(first->change.abs) + ", rel=" + pythonNumber(first->change.rel) +
                  (first->change.ulp ? ", ulp=" + ulpText(first->change) : "") + "\n";
 }
