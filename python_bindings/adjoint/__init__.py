@@ -22,6 +22,7 @@ from ._errors import (
     OptionTypeError,
     ProgramError,
     TargetUnavailableError,
+    ToolError,
     TraceError,
 )
 from ._program import Program, compile
@@ -45,6 +46,7 @@ __all__ = [
     "Signature",
     "TargetUnavailableError",
     "TensorSpec",
+    "ToolError",
     "TraceError",
     "compile",
     "diff",

@@ -58,6 +58,10 @@ class TraceError(Error, OSError):
     """The folder of a trace cannot be written or read."""
 
 
+class ToolError(Error, RuntimeError):
+    """A tool that a function runs is not installed, or has failed; the text has its message."""
+
+
 class ArgumentTypeError(Error, TypeError):
     """A value is no array of the right element type, a value is missing, or a name is unknown."""
 

@@ -28,6 +28,8 @@ def test_examples_run_and_print_what_they_say(document, capsys, monkeypatch):
     blocks = examples(document)
     assert blocks
     for block in blocks:
+        if "diff.bisect" in block and not shutil.which("ad-diff"):
+            continue  # the package does not contain the tool
         exec(compile(block, str(document), "exec"), {})  # noqa: S102
         said = re.findall(r"^ *print\(.*\) +# (.*)$", block, re.MULTILINE)
         assert said and capsys.readouterr().out.splitlines() == said

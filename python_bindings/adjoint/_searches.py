@@ -1,0 +1,449 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Searches for the cause of a difference, by runs of `ad-diff` and `ad-runner`."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ._errors import OptionError, OptionTypeError
+from ._examinations import ErrorSize
+from ._program import check_option
+from ._tools import Input, Tool, bound_words, words_of
+
+_Path = str | os.PathLike[str]
+_TENSOR_BOUNDS = ("abs", "rel", "ulp")
+
+
+@dataclasses.dataclass(frozen=True)
+class Rewrite:
+    """A rewrite that the compiler applied."""
+
+    name: str
+    #: That it uses; none if it keeps all bits.
+    permission: str
+    operation: str
+    location: str
+    #: The pass that applies it, and its stage; empty if the build of ad-runner does not say.
+    stage: str
+    pass_name: str
+
+
+@dataclasses.dataclass(frozen=True)
+class ResultDifference:
+    """How a result differs between A and B."""
+
+    name: str
+    abs: float
+    rel: float
+    #: How many elements are NaN on one side alone.
+    dnan: float
+    #: None if the element types differ.
+    ulp: float | None
+    #: Whether some zeros differ in their signs, and nothing else differs.
+    only_zero_signs: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class SideCause:
+    """The rewrites of one side that change the results."""
+
+    side: str
+    candidates: int
+    rewrites: tuple[Rewrite, ...]
+    alone: tuple[ResultDifference, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class ReducedOperation:
+    """An operation of the program."""
+
+    operation: str
+    location: str
+    #: Of operations of the whole program: what it has to do with the difference.
+    role: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Stage:
+    """Where a program begins to differ."""
+
+    stage: str
+    #: Empty if the generated code differs in many places.
+    pass_name: str
+    kernels: tuple[str, ...]
+    #: The side whose values change there: A, B, or A and B; empty if that is not known.
+    side: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Reduction:
+    """The smallest part of a program that differs between A and B."""
+
+    #: none, earlier, found, derivative, alone, unknown, wrong_plan or in_program.
+    kind: str
+    #: Of the results of the program.
+    differences: tuple[ResultDifference, ...]
+    #: Of the results of the part.
+    reduced: tuple[ResultDifference, ...]
+    operations: tuple[ReducedOperation, ...]
+    #: Operations of the whole program, if only it differs: of a wrong memory plan, or the first value that differs.
+    whole_program: tuple[ReducedOperation, ...]
+    #: The loops and branches around the operations, the outermost first.
+    inside: tuple[str, ...]
+    #: Whether the time was over: fewer operations may be enough.
+    ended: bool
+    #: How many operations the differentiated program has.
+    units: int
+    #: How many parts of the program did not compile or run alone.
+    failures: int
+    #: The relative difference of the program, divided by that of the part; None if one is zero or not finite.
+    amplification: float | None
+    #: None if it is not known; `no_stage` then says why.
+    stage: Stage | None
+    no_stage: str
+    #: What is wrong with a memory plan; else empty.
+    message: str
+    #: Of the tool, and its seconds; those of a bisection include these.
+    executions: int
+    seconds: float
+    #: The lines that `ad-diff reduce` prints; empty inside of a bisection.
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclasses.dataclass(frozen=True)
+class Bisection:
+    """What makes the results of A and B differ."""
+
+    #: none; rewrites that one side applies; shared, that both apply; elsewhere, which `reduced` may explain.
+    cause: str
+    #: The side that applies the rewrites: A, B, or empty.
+    side: str
+    #: How many rewrites only that side applies, or, of shared ones, both sides by that name.
+    candidates: int
+    rewrites: tuple[Rewrite, ...]
+    #: Of the other side, if it has rewrites that change the results, too.
+    others: tuple[SideCause, ...]
+    #: Rewrites without which the program does not compile.
+    required: tuple[Rewrite, ...]
+    #: Of the results of A and B.
+    differences: tuple[ResultDifference, ...]
+    #: The same if only the found rewrites are applied.
+    alone: tuple[ResultDifference, ...]
+    alone_compiles: bool
+    #: Whether the results still differ without the found rewrites.
+    others_remain: bool
+    #: Whether the program does not compile without the found rewrites.
+    needed_to_compile: bool
+    #: The part of the program that differs; None if it was not searched.
+    reduced: Reduction | None
+    #: False if the results differ by more than `bound`.
+    holds: bool
+    executions: int
+    seconds: float
+    #: The lines that `ad-diff bisect` prints.
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def bisect(
+    source: str | bytes | _Path,
+    /,
+    *,
+    a: str | Sequence[str] = "",
+    b: str | Sequence[str] = "",
+    inputs: Mapping[str, Input] | None = None,
+    feeds: Mapping[str, Input] | None = None,
+    options: str | Sequence[str] = "",
+    bound: Mapping[str, float] | None = None,
+    output: _Path | None = None,
+    seconds: int | None = None,
+    runner_a: _Path | None = None,
+    runner_b: _Path | None = None,
+    name: str | None = None,
+    tools: _Path | None = None,
+) -> Bisection:
+    """Runs a program with the options `a` and `b` of ad-runner, and finds what makes the results differ.
+
+    `source` is the program or the name of its file, as for `compile`; `name` is the name of its file in locations.
+    `inputs` and `feeds` have arrays, or texts such as "normal:1", by name. `options` are those of both sides. `bound`
+    has the differences that do not count, by "abs", "rel" and "ulp". `output` is a new folder for the reduced program.
+    `seconds` ends a search for operations. `runner_a` and `runner_b` are other builds of ad-runner. `tools` is the
+    folder of ad-diff; None: that of PATH.
+
+    Raises ToolError if the tool is missing or cannot answer, OptionError for values of another kind.
+    """
+    with Tool(tools) as tool:
+        words = _words(tool, source, a, b, inputs, feeds, options, bound, output, seconds, runner_a, runner_b, name)
+        text, found = tool.run("bisect", words)
+    plain = (
+        "cause",
+        "side",
+        "candidates",
+        "alone_compiles",
+        "others_remain",
+        "needed_to_compile",
+        "holds",
+        "executions",
+        "seconds",
+    )
+    return Bisection(
+        **{key: found[key] for key in plain},
+        rewrites=_rewrites(found["rewrites"]),
+        others=tuple(
+            SideCause(other["side"], other["candidates"], _rewrites(other["rewrites"]), _differences(other["alone"]))
+            for other in found["others"]
+        ),
+        required=_rewrites(found["required"]),
+        differences=_differences(found["differences"]),
+        alone=_differences(found["alone"]),
+        reduced=_reduction(found["reduced"], found, "") if "reduced" in found else None,
+        text=text,
+    )
+
+
+def reduce(
+    source: str | bytes | _Path,
+    /,
+    *,
+    a: str | Sequence[str] = "",
+    b: str | Sequence[str] = "",
+    inputs: Mapping[str, Input] | None = None,
+    feeds: Mapping[str, Input] | None = None,
+    options: str | Sequence[str] = "",
+    bound: Mapping[str, float] | None = None,
+    output: _Path | None = None,
+    seconds: int | None = None,
+    runner_a: _Path | None = None,
+    runner_b: _Path | None = None,
+    name: str | None = None,
+    tools: _Path | None = None,
+) -> Reduction:
+    """Finds the smallest part of a program that differs between the options `a` and `b` of ad-runner.
+
+    The arguments and errors are those of `bisect`.
+    """
+    with Tool(tools) as tool:
+        words = _words(tool, source, a, b, inputs, feeds, options, bound, output, seconds, runner_a, runner_b, name)
+        text, found = tool.run("reduce", words)
+    return _reduction(found, found, text)
+
+
+def _words(
+    tool: Tool,
+    source: str | bytes | _Path,
+    a: str | Sequence[str],
+    b: str | Sequence[str],
+    inputs: Mapping[str, Input] | None,
+    feeds: Mapping[str, Input] | None,
+    options: str | Sequence[str],
+    bound: Mapping[str, float] | None,
+    output: _Path | None,
+    seconds: int | None,
+    runner_a: _Path | None,
+    runner_b: _Path | None,
+    name: str | None,
+) -> list[str]:
+    words = [tool.program(source, name), *tool.inputs("arg", inputs), *tool.inputs("feed", feeds)]
+    words += [*split(options), *bound_words(bound, _TENSOR_BOUNDS)]
+    words += [f"--{side}={text}" for side, text in (("a", words_of("a", a)), ("b", words_of("b", b))) if text]
+    for option, path in (("output", output), ("runner-a", runner_a), ("runner-b", runner_b)):
+        check_option(option.replace("-", "_"), path, (str, os.PathLike), optional=True)
+        words += [f"--{option}={os.fsdecode(path)}"] if path else []
+    if seconds is not None:
+        if isinstance(seconds, bool) or not isinstance(seconds, int):
+            raise OptionTypeError(f"expected seconds as int or None, got {type(seconds).__name__}")
+        words.append(f"--seconds={seconds}")
+    return words
+
+
+def split(options: str | Sequence[str]) -> list[str]:
+    text = words_of("options", options)
+    try:
+        return shlex.split(text)
+    except ValueError as error:  # a quotation mark without another one
+        raise OptionError(f"expected options as words of a command line, got {options!r}: {error}") from error
+
+
+def _rewrites(rows: list[dict[str, Any]]) -> tuple[Rewrite, ...]:
+    keys = ("rewrite", "permission", "operation", "location", "stage", "pass")
+    return tuple(Rewrite(*(row[key] for key in keys)) for row in rows)
+
+
+def _differences(rows: list[dict[str, Any]]) -> tuple[ResultDifference, ...]:
+    return tuple(
+        ResultDifference(
+            row["name"],
+            *(float(row[key]) for key in ("abs", "rel", "dnan")),
+            float(row["ulp"]) if "ulp" in row else None,
+            row["only_zero_signs"],
+        )
+        for row in rows
+    )
+
+
+def _reduction(found: dict[str, Any], whole: dict[str, Any], text: str) -> Reduction:
+    stage = found.get("stage")
+    return Reduction(
+        found["reduction"],
+        _differences(found["differences"]),
+        _differences(found["reduced"]),
+        tuple(ReducedOperation(row["operation"], row["location"]) for row in found["operations"]),
+        tuple(ReducedOperation(row["operation"], row["location"], row["role"]) for row in found["whole_program"]),
+        tuple(found["inside"]),
+        found["ended"],
+        found["units"],
+        found["failures"],
+        float(found["amplification"]) if "amplification" in found else None,
+        Stage(stage["stage"], stage["pass"], tuple(stage["kernels"]), stage["side"]) if stage else None,
+        found.get("no_stage", ""),
+        found.get("message", ""),
+        whole["executions"],
+        whole["seconds"],
+        text,
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class StageChange:
+    """A result or a received value after a pass or on a target."""
+
+    #: The pass, or `target` and its name.
+    stage: str
+    value: str
+    #: Whether the bits are those of the stage before.
+    equal: bool
+    #: From the stage before.
+    change: ErrorSize
+    #: From the program as it was written.
+    from_written: ErrorSize
+
+
+@dataclasses.dataclass(frozen=True)
+class Stages:
+    """The values of a program after each pass and on each target."""
+
+    changes: tuple[StageChange, ...]
+    #: False if a difference is larger than `bound`.
+    holds: bool
+    #: The table and the lines that `ad-diff stages` prints.
+    text: str
+
+    @property
+    def first(self) -> StageChange | None:
+        """The first change of bits."""
+        return next((change for change in self.changes if not change.equal), None)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def stages(
+    source: str | bytes | _Path,
+    /,
+    *,
+    inputs: Mapping[str, Input] | None = None,
+    feeds: Mapping[str, Input] | None = None,
+    options: str | Sequence[str] = "",
+    bound: Mapping[str, float] | None = None,
+    name: str | None = None,
+    tools: _Path | None = None,
+) -> Stages:
+    """Runs a program as it was written, after each pass, and on the targets cpu and gpu-sim.
+
+    `options` are those of `ad-diff stages`, such as "--numerics fast". `bound` has "abs", "rel" and "ulp", from the
+    program as it was written, and "different", the number of changes. The other arguments are those of `bisect`.
+    """
+    with Tool(tools) as tool:
+        words = [tool.program(source, name), *tool.inputs("arg", inputs), *tool.inputs("feed", feeds)]
+        text, found = tool.run("stages", words + split(options) + bound_words(bound, (*_TENSOR_BOUNDS, "different")))
+    changes = (
+        StageChange(row["stage"], row["value"], row["equal"], _size(row["change"]), _size(row["from_written"]))
+        for row in found["stages"]
+    )
+    return Stages(tuple(changes), found["holds"], text)
+
+
+def _size(distances: dict[str, Any]) -> ErrorSize:
+    """Values of different types have no distance in ulp; they are infinitely far apart."""
+    return ErrorSize(*(float(distances.get(key, "inf")) for key in _TENSOR_BOUNDS))
+
+
+@dataclasses.dataclass(frozen=True)
+class TensorPair:
+    """The differences of two files."""
+
+    name: str
+    abs: float
+    rel: float
+    sum: float
+    n: float
+    dnan: float
+    #: None if the element types differ.
+    ulp: float | None
+    #: How many elements differ by more than a threshold, by `>0.001`.
+    counts: dict[str, int]
+    #: The index of the first largest difference; None of tensors without elements.
+    index: tuple[int, ...] | None
+    #: False if a difference is larger than `bound`.
+    holds: bool
+    text: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Tensors:
+    """The differences of files of one name in two folders, or of two files."""
+
+    pairs: tuple[TensorPair, ...]
+    #: Files without counterpart, files that cannot be read, and pairs of different shapes.
+    errors: tuple[str, ...]
+    #: False if a difference is larger than `bound`.
+    holds: bool
+    #: What `ad-diff tensors` prints.
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def tensors(
+    expected: _Path,
+    got: _Path,
+    /,
+    *,
+    bound: Mapping[str, float] | None = None,
+    thresholds: Sequence[float] | None = None,
+    tools: _Path | None = None,
+) -> Tensors:
+    """Compares two .npy files, or those of the same name in two folders, in parts: memory does not limit their size.
+
+    Of arrays in memory, `max_diff` has the same numbers. `bound` has "abs", "rel" and "ulp".
+    """
+    for side, path in (("expected", expected), ("got", got)):
+        check_option(side, path, (str, os.PathLike))
+    words = [os.fsdecode(expected), os.fsdecode(got), *bound_words(bound, _TENSOR_BOUNDS)]
+    if thresholds is not None:
+        words.append("--thresholds=" + ",".join(repr(float(value)) for value in thresholds))
+    with Tool(tools) as tool:
+        text, found = tool.run("tensors", words)
+    pairs = (
+        TensorPair(
+            pair["name"],
+            *(float(pair[key]) for key in ("abs", "rel", "sum", "n", "dnan")),
+            float(pair["ulp"]) if "ulp" in pair else None,
+            pair["counts"],
+            tuple(pair["argm"]) if "argm" in pair else None,
+            pair["holds"],
+            pair["text"],
+        )
+        for pair in found["pairs"]
+    )
+    return Tensors(tuple(pairs), tuple(found["errors"]), found["holds"], text)

@@ -1,0 +1,130 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Runs `ad-diff`, for the searches that start other processes, and reads its reports."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ._errors import OptionError, OptionTypeError, ToolError
+from ._program import check_option
+
+_Path = str | os.PathLike[str]
+#: An array, or the text of a source, such as "normal:1" or the name of a .npy file.
+Input = np.ndarray | str
+_TOOL = "ad-diff"
+
+
+class Tool:
+    """`ad-diff`, with a folder for what it reads and writes, which is removed at the end."""
+
+    def __init__(self, tools: _Path | None):
+        self._path = _find_tool(tools)
+
+    def __enter__(self) -> Tool:
+        self._folder = tempfile.TemporaryDirectory(prefix="adjoint-")
+        self._root = pathlib.Path(self._folder.name)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._folder.cleanup()
+
+    def program(self, source: str | bytes | _Path, name: str | None) -> str:
+        """The name of the file of a program, which is written if `source` is a text."""
+        check_option("name", name, str, optional=True)
+        if not isinstance(source, (str, bytes, os.PathLike)):
+            raise OptionTypeError(f"expected the program as str, bytes or PathLike, got {type(source).__name__}")
+        if isinstance(source, os.PathLike) or (isinstance(source, str) and "\n" not in source and "{" not in source):
+            return os.fsdecode(source)
+        file = self._root / os.path.basename(name or "program.mlir")
+        file.write_bytes(source if isinstance(source, bytes) else source.encode(errors="surrogatepass"))
+        return str(file)
+
+    def inputs(self, option: str, given: Mapping[str, Input] | None) -> list[str]:
+        """The options that name the inputs. Arrays are written."""
+        check_option(option, given, Mapping, optional=True)
+        words = []
+        for number, (name, value) in enumerate((given or {}).items()):
+            check_option("the name of an input", name, str)
+            if not isinstance(value, str):
+                file = self._root / f"{option}{number}.npy"
+                np.save(file, np.asarray(value), allow_pickle=False)
+                value = str(file)
+            words.append(f"--{option}={name}={value}")
+        return words
+
+    def run(self, command: str, words: Sequence[str]) -> tuple[str, dict[str, Any]]:
+        """The text and the JSON of the report."""
+        report = self._root / "report.json"
+        # Signals end the tool after it has removed its own files and processes.
+        with subprocess.Popen(
+            [self._path, command, *words, f"--json={report}"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            try:
+                text, messages = process.communicate()
+            except BaseException:
+                process.send_signal(signal.SIGTERM)
+                process.wait()
+                raise
+        text, messages = (self._without_folder(part) for part in (text, messages))
+        for message in re.findall(rf"^{_TOOL}: warning: (.*)$", messages, re.MULTILINE):
+            warnings.warn(message, RuntimeWarning, stacklevel=4)
+        if not report.exists():
+            raise ToolError(messages.strip() or f"{self._path} ended with exit code {process.returncode}")
+        return text.rstrip("\n"), json.loads(self._without_folder(report.read_text()))
+
+    def _without_folder(self, text: str) -> str:
+        return text.replace(f"{self._root}/", "")
+
+
+def _find_tool(tools: _Path | None) -> str:
+    if tools is not None:
+        check_option("tools", tools, (str, os.PathLike))
+        path = os.path.join(os.fsdecode(tools), _TOOL)
+        if not os.access(path, os.X_OK):
+            raise ToolError(f"{os.fsdecode(tools)!r} has no program {_TOOL}; expected the folder bin of an Adjoint")
+        return path
+    found = shutil.which(_TOOL)
+    if found is None:
+        raise ToolError(
+            f"the program {_TOOL} is not on PATH; the package does not contain it: build or install Adjoint, and add "
+            "its folder bin to PATH or give it as tools="
+        )
+    return found
+
+
+def words_of(name: str, options: str | Sequence[str]) -> str:
+    """Options as the text that ad-diff divides into words."""
+    if isinstance(options, str):
+        return options
+    if not isinstance(options, Sequence) or not all(isinstance(word, str) for word in options):
+        raise OptionTypeError(f"expected {name} as str or as a sequence of str, got {options!r}")
+    return " ".join("'" + word.replace("'", "'\\''") + "'" for word in options)
+
+
+def bound_words(bound: Mapping[str, float] | None, allowed: Sequence[str]) -> list[str]:
+    """The option --bound."""
+    if bound is None:
+        return []
+    if not isinstance(bound, Mapping) or not bound or not set(bound) <= set(allowed):
+        raise OptionError(f"expected bound with {', '.join(allowed)}, such as {{'{allowed[0]}': 0.01}}, got {bound!r}")
+    for value in bound.values():
+        check_option("bound", value, (int, float, np.number))
+        if not value >= 0:
+            raise OptionError(f"expected bound with numbers that are not negative, got {bound!r}")
+    return ["--bound=" + ",".join(f"{key}={float(value)!r}" for key, value in bound.items())]
