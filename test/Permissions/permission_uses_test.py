@@ -29,7 +29,7 @@ LISTED = {
     ("Codegen/GPU/Contraction/ContractionEmitter.cpp", "mma"): (1, ["tensor-cores sm_80", "tensor-cores sm_90a"]),
     ("Codegen/GPU/Contraction/ContractionEmitter.cpp", "narrow"): (1, ["tf32 sm_80", "tf32 sm_90a"]),
     ("Codegen/GPU/Contraction/ContractionMatch.cpp", "contract"): (1, ["tf32 sm_80", "tf32 sm_90a"]),
-    ("Codegen/GPU/Contraction/ContractionMatch.cpp", "mma"): (3, ["tensor-cores sm_80", "tensor-cores sm_90a"]),
+    ("Codegen/GPU/Contraction/ContractionMatch.cpp", "mma"): (4, ["tensor-cores sm_80", "tensor-cores sm_90a"]),
     ("Codegen/GPU/Contraction/ContractionMatch.cpp", "narrow"): (1, ["tf32 sm_80", "tf32 sm_90a"]),
     ("Codegen/GPU/EmitGPU.cpp", "mma"): (1, ["fixed instructions"]),
     ("Codegen/Kernel/Contractions.cpp", "mma"): (1, ["dot-product-instruction"]),

@@ -103,9 +103,12 @@ static bool mayUseTensorCores(KernelOp kernel, linalg::GenericOp op) {
   Permissions allow = attribute ? attribute.getValue() : Permissions::none;
   if (!bitEnumContainsAll(allow, Permissions::contract))
     return false;
-  return multipliesFloats(op)
-             ? bitEnumContainsAll(allow, Permissions::narrow) && allowsRewrite("tf32", "narrow", op)
-             : op->hasAttr(kMmaAttr) && multipliesShort(op);
+  if (multipliesFloats(op))
+    return bitEnumContainsAll(allow, Permissions::narrow) && allowsRewrite("tf32", "narrow", op);
+  // The lowering of bf16, which CPUs have an instruction for, too, has asked already.
+  bool isBF16 = op.getBlock()->getArgument(0).getType().isBF16();
+  return op->hasAttr(kMmaAttr) && multipliesShort(op) &&
+         (isBF16 || allowsRewrite("tensor-cores", "mma", op));
 }
 
 // Whether every operation of the kernel that depends on the contraction has its result only at its own
