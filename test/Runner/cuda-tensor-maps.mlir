@@ -9,7 +9,7 @@
 // RUN: %{fake} %{run} 2>&1 | FileCheck %s
 // CHECK: fake: image sm_90a
 // CHECK: fake: cuTensorMapEncodeTiled type 9 swizzle 3 promotion 3 rest 0, map aligned, 72 by 64 step 1 40 by 64 step 1 3 by 1 step 1, strides 144 5760
-// CHECK: fake: cuTensorMapEncodeTiled type 9 swizzle 3 promotion 3 rest 0, map aligned, 48 by 64 step 1 72 by 64 step 1, strides 96
+// CHECK: fake: cuTensorMapEncodeTiled type 9 swizzle 3 promotion 3 rest 0, map aligned, 48 by 64 step 1 72 by 64 step 1 3 by 1 step 1, strides 96 6912
 // CHECK: fake: cuFuncSetAttribute
 // CHECK: fake: cuLaunchKernel 3 x 256, 73792 bytes
 
@@ -62,9 +62,9 @@
 // RUN: %{fake} AD_FAKE_CUDA=cuTensorMapEncodeTiled %{exits} 4 %{run} 2>&1 | FileCheck %s --check-prefix=FAILS
 // FAILS: cuda-tensor-maps.mlir:[[#@LINE+4]]:8: error: {{.*}}cuTensorMapEncodeTiled: CUDA_ERROR_FAKE (as the test wants it)
 
-func.func @main(%a: tensor<3x40x72xbf16> {ad.name = "a"}, %b: tensor<72x48xbf16> {ad.name = "b"})
+func.func @main(%a: tensor<3x40x72xbf16> {ad.name = "a"}, %b: tensor<3x72x48xbf16> {ad.name = "b"})
     -> (tensor<3x40x48xbf16> {ad.name = "y"}) {
-  %y = ad.dot %a, %b batch [] x [] contract [2] x [0] : (tensor<3x40x72xbf16>, tensor<72x48xbf16>) -> tensor<3x40x48xbf16>
+  %y = ad.dot %a, %b : (tensor<3x40x72xbf16>, tensor<3x72x48xbf16>) -> tensor<3x40x48xbf16>
   return %y : tensor<3x40x48xbf16>
 }
 
