@@ -60,7 +60,7 @@ class Case:
         rng = random.Random(seed)
         while True:
             axes = {role: [(role, i, rng.choice(DEEP if role == "deep" else FREE)) for i in range(rng.choice(counts))]
-                    for role, counts in (("batch", (0, 0, 0, 1, 2, 3)), ("deep", (1, 1, 1, 2)),
+                    for role, counts in (("batch", (0, 0, 0, 1, 2, 3)), ("deep", (1, 1, 2, 3)),
                                          ("rows", (0, 1, 1, 2, 2, 3)), ("columns", (0, 1, 1, 2, 2, 3)))}
             self.work = math.prod(size for _, _, size in sum(axes.values(), []))
             if self.work <= MAX_WORK:

@@ -6,6 +6,7 @@ bits. Each product is within its bound of NumPy's, and one whose K has several b
 cores. 8-bit floats have sums that are promoted to f32, as NumPy computes them. Closes with
 `strict products: N run, N failed`."""
 
+import math
 import pathlib
 import sys
 
@@ -242,26 +243,30 @@ def rewritten(seed, folder):
 
 
 def several_free_axes(seed, folder):
-    """Operands with one to three free axes each, adjacent or apart, in any order with K, some dynamic, and a value that
-    is added along the last axes: tensor cores compute the sums, whatever axes the kernel makes one."""
+    """Operands with one to three free axes each, adjacent or apart, in any order with one or two contracted ones, some
+    dynamic, and a value that is added along the last axes: tensor cores compute the sums, whatever axes the kernel
+    makes one."""
     rng = np.random.default_rng(seed)
     element, k = str(rng.choice(TYPES)), int(rng.choice([7, 16, 33, 130, 600]))
+    deep = {"k": k} if rng.random() < 0.5 else {"k": int(rng.choice([2, 5])), "l": k}
     letters, given, kinds, names, wide, result = "bcdefg", [], [], [], [], []
     opened = {letter for letter in letters if rng.random() < 0.2}
     for name, own in (("a", letters[:3]), ("b", letters[3:])):
-        sizes = {letter: int(rng.choice([1, 2, 3, 8, 12])) for letter in own[:int(rng.integers(1, 4))]} | {"k": k}
+        sizes = {letter: int(rng.choice([1, 2, 3, 8, 12])) for letter in own[:int(rng.integers(1, 4))]} | deep
+        if len(deep) > 1:
+            sizes[own[0]] = 16  # so that a transposition of the other operand pays
         axes = [list(sizes)[i] for i in rng.permutation(len(sizes))]
         if rng.random() < 0.5:
-            axes = sorted(axes, key=lambda letter: letter == "k") if rng.random() < 0.5 else sorted(axes)[::-1]
+            axes = sorted(axes, key=lambda letter: letter in deep) if rng.random() < 0.5 else sorted(axes)[::-1]
         array = elements.encode(element, rng.normal(size=[sizes[letter] for letter in axes]))
         given.append(saved(folder, element, array, name))
         kinds.append(tensor(element, ["?" if letter in opened else sizes[letter] for letter in axes]))
         names.append(axes)
-        free = [letter for letter in axes if letter != "k"]
+        free = [letter for letter in axes if letter not in deep]
         result += [(letter, sizes[letter]) for letter in free]
-        order = [axes.index(letter) for letter in (free + ["k"] if name == "a" else ["k"] + free)]
-        matrix = elements.decode(element, array).astype(np.float32).transpose(order)
-        wide.append(matrix.reshape((-1, k) if name == "a" else (k, -1)))
+        order = [axes.index(letter) for letter in (free + [*deep] if name == "a" else [*deep] + free)]
+        matrix, count = elements.decode(element, array).astype(np.float32).transpose(order), math.prod(deep.values())
+        wide.append(matrix.reshape((-1, count) if name == "a" else (count, -1)))
     shape = tuple(size for _, size in result)
     last = [1 if letter in opened else size for letter, size in result[int(rng.integers(len(result))):]]
     added = rng.normal(size=last).astype(np.float32)
@@ -269,7 +274,7 @@ def several_free_axes(seed, folder):
     kinds += [tensor("f32", last), tensor("f32", ["?" if letter in opened else size for letter, size in result])]
     text = (f'func.func @main(%a: {kinds[0]} {{ad.name = "a"}}, %b: {kinds[1]} {{ad.name = "b"}}, '
             f'%c: {kinds[2]} {{ad.name = "c"}}) -> {kinds[3]} {{\n'
-            f"  %0 = ad.dot %a, %b contract [{names[0].index('k')}] x [{names[1].index('k')}] : "
+            f"  %0 = ad.dot %a, %b contract {' x '.join(str([axes.index(i) for i in deep]) for axes in names)} : "
             f"({kinds[0]}, {kinds[1]}) -> {kinds[3]}\n"
             f"  %1 = ad.add %0, %c : {kinds[3]}, {kinds[2]}\n  return %1 : {kinds[3]}\n}}\n")
     expected = chain_of(*wide, PROMOTE if element.startswith("f8") else 0).reshape(shape) + added

@@ -81,6 +81,10 @@ CASES = {
         "%r = ad.sum_to_shape %x : T -> tensor<1x24xE>", "tensor<1x24xE>", ("f32", "f16"), (24, 24)),
     ("merge-contracted-axes", "ad.dot"): Case(
         "%r = ad.dot %x, %y contract [0, 1] x [0, 1] : (T, T) -> tensor<E>", "tensor<E>", ("f32", "f16"), (24, 24)),
+    ("transpose-contracted-axes", "ad.dot"): Case(
+        "%a = ad.reshape %x : T -> tensor<2x24x12xE>\n%b = ad.reshape %y : T -> tensor<2x12x24xE>\n"
+        "%r = ad.dot %a, %b contract [0, 2] x [0, 1] : (tensor<2x24x12xE>, tensor<2x12x24xE>) -> T",
+        elements=("f32", "f16"), shape=(24, 24)),
 
     # Movement.
     ("fold-transpose-into-dot", "ad.dot"): Case(

@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// ad.scaled_dot as the steps of its meaning, and contractions over adjacent axes as contractions over one.
-// Bit-exact: an ad.dot counts its contracted axes as one, the last listed fastest, which is the order of the
-// elements in memory.
+// ad.scaled_dot as the steps of its meaning, and contractions over several axes as contractions over one,
+// which an operand is transposed for where its contracted axes are apart. Bit-exact: an ad.dot counts its
+// contracted axes as one, the last listed fastest, which is the order of the elements in memory.
 
 #include "DecompositionSteps.h"
 #include "adjoint/Dialect/AD/IR/ScaledDot.h"
@@ -22,18 +22,51 @@ static bool canMultiply(int64_t a, int64_t b) {
   return ShapedType::isDynamic(a) || ShapedType::isDynamic(b) || !llvm::MulOverflow(a, b, product);
 }
 
-// The number of a pair of contracted axes that the next pair follows in both operands. Dynamic
-// sizes must provably be the same: the run-time check of merged axes compares only their product.
+// How often a product reads each element of an operand, from where on a transposition pays.
+static constexpr int64_t kMinReads = 16;
+
+// Whether a pair of contracted axes and the next one can be one axis. Dynamic sizes must provably be the
+// same: the run-time check of merged axes compares only their product.
+static bool canMergeSizes(DotOp op, size_t pair) {
+  ArrayRef<int64_t> left = op.getLhsContract(), right = op.getRhsContract();
+  auto same = [&](size_t at) { return haveSameSize(op.getLhs(), left[at], op.getRhs(), right[at]); };
+  return same(pair) && same(pair + 1) &&
+         canMultiply(op.getLhs().getType().getDimSize(left[pair]),
+                     op.getLhs().getType().getDimSize(left[pair + 1]));
+}
+
+// The number of a pair of contracted axes that the next pair follows in both operands.
 static std::optional<size_t> firstPairToMerge(DotOp op) {
   ArrayRef<int64_t> left = op.getLhsContract(), right = op.getRhsContract();
-  auto same = [&](size_t pair) { return haveSameSize(op.getLhs(), left[pair], op.getRhs(), right[pair]); };
   for (size_t pair = 0; pair + 1 < left.size(); ++pair)
-    if (left[pair] + 1 == left[pair + 1] && right[pair] + 1 == right[pair + 1] && same(pair) &&
-        same(pair + 1) &&
-        canMultiply(op.getLhs().getType().getDimSize(left[pair]),
-                    op.getLhs().getType().getDimSize(left[pair + 1])))
+    if (left[pair] + 1 == left[pair + 1] && right[pair] + 1 == right[pair + 1] && canMergeSizes(op, pair))
       return pair;
   return std::nullopt;
+}
+
+// Whether each contracted axis of an operand follows the one that is listed before it.
+static bool areInOrder(ArrayRef<int64_t> contracted) {
+  return llvm::all_of(llvm::seq<size_t>(1, contracted.size()),
+                      [&](size_t i) { return contracted[i] == contracted[i - 1] + 1; });
+}
+
+// The elements along the free axes of an operand; dynamic sizes count as many.
+static bool hasManyFreeElements(Value operand, ArrayRef<int64_t> batch, ArrayRef<int64_t> contracted) {
+  int64_t count = 1;
+  for (auto [axis, size] : llvm::enumerate(cast<RankedTensorType>(operand.getType()).getShape()))
+    if (!llvm::is_contained(batch, axis) && !llvm::is_contained(contracted, axis) && count < kMinReads)
+      count *= ShapedType::isDynamic(size) ? kMinReads : size;
+  return count >= kMinReads;
+}
+
+// The axes of an operand, the contracted ones last and in the listed order.
+static SmallVector<int64_t> contractedLast(int64_t rank, ArrayRef<int64_t> contracted) {
+  SmallVector<int64_t> order;
+  for (int64_t axis = 0; axis < rank; ++axis)
+    if (!llvm::is_contained(contracted, axis))
+      order.push_back(axis);
+  llvm::append_range(order, contracted);
+  return order;
 }
 
 // The tensor with the axis and the next one merged. Sizes that its type leaves open stay open, also
@@ -69,6 +102,53 @@ static SmallVector<int64_t> withMergedAxes(ArrayRef<int64_t> axes, int64_t axis)
 }
 
 namespace {
+/// x[b,h,t,e] times w[h,e,d] over h and e becomes x[b,t,h,e] times w[h,e,d], whose contracted axes can be
+/// merged.
+struct TransposeContractedAxes : NumericsPattern<DotOp> {
+  explicit TransposeContractedAxes(MLIRContext *context)
+      : NumericsPattern(context, "transpose-contracted-axes") {}
+
+  LogicalResult match(DotOp op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
+    bool left = areInOrder(op.getLhsContract()), right = areInOrder(op.getRhsContract());
+    if (left && right)
+      return rewriter.notifyMatchFailure(op, "expected contracted axes that are apart in an operand");
+    if ((!left && !hasManyFreeElements(op.getRhs(), op.getRhsBatch(), op.getRhsContract())) ||
+        (!right && !hasManyFreeElements(op.getLhs(), op.getLhsBatch(), op.getLhsContract())))
+      return rewriter.notifyMatchFailure(op, "expected an operand whose elements are read often");
+    for (size_t pair = 0; pair + 1 < op.getLhsContract().size(); ++pair)
+      if (!canMergeSizes(op, pair))
+        return rewriter.notifyMatchFailure(op, "expected contracted axes of the same sizes in both operands");
+    return success();
+  }
+
+  void rewrite(DotOp op, PatternRewriter &rewriter) const override {
+    Side lhs(op.getLhs(), op.getLhsBatch(), op.getLhsContract(), rewriter);
+    Side rhs(op.getRhs(), op.getRhsBatch(), op.getRhsContract(), rewriter);
+    auto made = DotOp::create(rewriter, op.getLoc(), op.getType(), lhs.value, rhs.value, lhs.batch, rhs.batch,
+                              lhs.contracted, rhs.contracted, op.getOrderAttr(), op.getAllowAttr());
+    keepInstruction(op, made);
+    rewriter.replaceOp(op, made);
+  }
+
+private:
+  /// An operand whose contracted axes are in order.
+  struct Side {
+    Side(Value operand, ArrayRef<int64_t> oldBatch, ArrayRef<int64_t> oldContracted, OpBuilder &builder)
+        : value(operand), batch(oldBatch), contracted(oldContracted) {
+      if (areInOrder(contracted))
+        return;
+      auto type = cast<RankedTensorType>(operand.getType());
+      SmallVector<int64_t> order = contractedLast(type.getRank(), contracted);
+      value = TransposeOp::create(builder, operand.getLoc(), operand, order, PermissionsAttr());
+      for (SmallVector<int64_t> *axes : {&batch, &contracted})
+        for (int64_t &axis : *axes)
+          axis = llvm::find(order, axis) - order.begin();
+    }
+    Value value;
+    SmallVector<int64_t> batch, contracted;
+  };
+};
+
 struct MergeContractedAxes : NumericsPattern<DotOp> {
   explicit MergeContractedAxes(MLIRContext *context) : NumericsPattern(context, "merge-contracted-axes") {}
 
@@ -138,5 +218,5 @@ private:
 } // namespace
 
 void ad::populateDecomposeContractionPatterns(RewritePatternSet &patterns) {
-  patterns.add<MergeContractedAxes, DecomposeScaledDot>(patterns.getContext());
+  patterns.add<TransposeContractedAxes, MergeContractedAxes, DecomposeScaledDot>(patterns.getContext());
 }

@@ -74,3 +74,42 @@ func.func @open_sizes(%x: tensor<5x2x3xf32>, %g: tensor<5x2x4xf32>) -> tensor<?x
   %y = ad.dot %a, %b batch [] x [] contract [0, 1] x [0, 1] : (tensor<5x?x?xf32>, tensor<5x?x?xf32>) -> tensor<?x?xf32>
   return %y : tensor<?x?xf32>
 }
+
+// Contracted axes that are apart: the operand is transposed, if its elements are read often.
+// CHECK-LABEL: @heads
+func.func @heads(%x: tensor<2x4x3x8xf32>, %w: tensor<4x8x16xf32>) -> tensor<2x3x16xf32> {
+  // CHECK: %[[T:.+]] = ad.transpose %{{.+}} [0, 2, 1, 3] : tensor<2x4x3x8xf32>
+  // CHECK: %[[X:.+]] = ad.reshape %[[T]] : tensor<2x3x4x8xf32> -> tensor<2x3x32xf32>
+  // CHECK: %[[W:.+]] = ad.reshape %{{.+}} : tensor<4x8x16xf32> -> tensor<32x16xf32>
+  // CHECK: ad.dot %[[X]], %[[W]] : (tensor<2x3x32xf32>, tensor<32x16xf32>) -> tensor<2x3x16xf32>
+  %y = ad.dot %x, %w contract [1, 3] x [0, 1] : (tensor<2x4x3x8xf32>, tensor<4x8x16xf32>) -> tensor<2x3x16xf32>
+  return %y : tensor<2x3x16xf32>
+}
+
+// Both operands, with batch axes that move; the order stays as it is listed.
+// CHECK-LABEL: @both
+func.func @both(%x: tensor<8x5x16x4xf32>, %w: tensor<4x20x5x8xf32>) -> tensor<5x16x20xf32> {
+  // CHECK-DAG: %[[X:.+]] = ad.transpose %{{.+}} [1, 2, 3, 0] : tensor<8x5x16x4xf32>
+  // CHECK-DAG: %[[W:.+]] = ad.transpose %{{.+}} [1, 2, 0, 3] : tensor<4x20x5x8xf32>
+  // CHECK: ad.dot %{{.+}}, %{{.+}} batch [0] x [1] contract [2] x [2] {order = #ad.order<block = 8>} : (tensor<5x16x32xf32>, tensor<20x5x32xf32>) -> tensor<5x16x20xf32>
+  %y = ad.dot %x, %w batch [1] x [2] contract [3, 0] x [0, 3] {order = #ad.order<block = 8>} : (tensor<8x5x16x4xf32>, tensor<4x20x5x8xf32>) -> tensor<5x16x20xf32>
+  return %y : tensor<5x16x20xf32>
+}
+
+// A transposition would take longer than the product of few columns.
+// CHECK-LABEL: @few_columns
+func.func @few_columns(%x: tensor<2x4x3x8xf32>, %w: tensor<4x8x15xf32>) -> tensor<2x3x15xf32> {
+  // CHECK-NOT: ad.transpose
+  // CHECK: ad.dot %{{.+}}, %{{.+}} contract [1, 3] x [0, 1]
+  %y = ad.dot %x, %w contract [1, 3] x [0, 1] : (tensor<2x4x3x8xf32>, tensor<4x8x15xf32>) -> tensor<2x3x15xf32>
+  return %y : tensor<2x3x15xf32>
+}
+
+// 2 x 6 and 3 x 4 stay apart: one axis would hide the error.
+// CHECK-LABEL: @perhaps_other_sizes_apart
+func.func @perhaps_other_sizes_apart(%x: tensor<?x16x?xf32>, %w: tensor<?x?x16xf32>) -> tensor<16x16xf32> {
+  // CHECK-NOT: ad.transpose
+  // CHECK: ad.dot %{{.+}}, %{{.+}} contract [0, 2] x [0, 1]
+  %y = ad.dot %x, %w contract [0, 2] x [0, 1] : (tensor<?x16x?xf32>, tensor<?x?x16xf32>) -> tensor<16x16xf32>
+  return %y : tensor<16x16xf32>
+}

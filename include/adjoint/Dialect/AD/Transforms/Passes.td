@@ -249,7 +249,7 @@ def DecomposePass : Pass<"ad-decompose"> {
     matter (max, min, integers), and so are short kept axes at the end. A mean becomes a sum divided by the number of
     elements. ad.sum_to_shape becomes reductions; an axis that is summed or kept at run time is split in two for that.
     ad.clamp becomes max and min. An ad.dot over axes that are adjacent in both operands becomes one over a single axis
-    of their product's size, in the same order.
+    of their product's size, in the same order, also after a transposition of an operand that is read 16 times or more.
 
     Before:
     ```mlir
