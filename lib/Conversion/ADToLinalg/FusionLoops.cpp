@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "FusionLoops.h"
+#include "AxisModels.h"
 #include "adjoint/Dialect/AD/IR/Sizes.h"
 #include "mlir/IR/Matchers.h"
 
@@ -40,21 +41,24 @@ void FusionLoops::number(ValueRange values) {
 // Code that depends on the indices of elements, as that of ad.iota, would number merged axes in another way,
 // and slices and transpositions have other axes than their operand.
 void FusionLoops::visit(Operation &op) {
-  if (constantTensor(op) || isa<FullOp>(op))
+  if (constantTensor(op))
     return;
-  if (auto broadcast = dyn_cast<BroadcastOp>(op))
-    return visitBroadcast(broadcast);
+  if (repeatsOperand(op))
+    return visitBroadcast(op);
   auto nest = dyn_cast<FusableOpInterface>(op);
-  if (nest && isa<ElementwiseOpInterface, DotOp>(op))
+  if (nest && (isa<ElementwiseOpInterface>(op) || isProductWithAxes(op)))
     return visitNest(nest);
   fixAll(op);
 }
 
-// A dynamic size may be 1 or not, unless ad-fuse knows better.
-void FusionLoops::visitBroadcast(BroadcastOp op) {
-  if (!op->hasAttr(kSameSizesAttr) && !op.getInput().getType().hasStaticShape())
-    return fixAll(*op);
-  ArrayRef<unsigned> from = of(op.getInput()), to = of(op.getResult());
+// A number has no axes. A dynamic size may be 1 or not, unless ad-fuse knows better.
+void FusionLoops::visitBroadcast(Operation &op) {
+  auto type = dyn_cast<RankedTensorType>(op.getOperand(0).getType());
+  if (!type)
+    return;
+  if (!op.hasAttr(kSameSizesAttr) && !type.hasStaticShape())
+    return fixAll(op);
+  ArrayRef<unsigned> from = of(op.getOperand(0)), to = of(op.getResult(0));
   for (auto [inner, outer] : llvm::zip_equal(from, to.take_back(from.size())))
     classes.join(inner, outer);
 }

@@ -38,7 +38,7 @@ public:
 private:
   void number(ValueRange values);
   void visit(Operation &op);
-  void visitBroadcast(BroadcastOp op);
+  void visitBroadcast(Operation &op);
   void visitNest(FusableOpInterface op);
   void fixAll(Operation &op);
   void measure();

@@ -5,6 +5,7 @@
 // one for columns.
 
 #include "MergeAxes.h"
+#include "AxisModels.h"
 #include "FusionLoops.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -20,7 +21,7 @@ using namespace mlir::ad;
 static constexpr int64_t kShortAxis = 64;
 
 static bool treatsAxesAlike(Operation &op) {
-  return isa<ElementwiseOpInterface, BroadcastOp, FullOp>(op) || constantTensor(op);
+  return isa<ElementwiseOpInterface>(op) || repeatsOperand(op) || constantTensor(op);
 }
 
 namespace {
@@ -28,9 +29,9 @@ class AxisMerger {
 public:
   explicit AxisMerger(FusionOp fusion)
       : fusion(fusion), body(fusion.getBody().front()), loops(body), isMerged(loops.count()) {
-    auto dots = body.getOps<DotOp>();
-    isContraction = !dots.empty();
-    space = isContraction ? (*dots.begin()).getResult() : body.getTerminator()->getOperand(0);
+    auto product = llvm::find_if(body, isProductWithAxes);
+    isContraction = product != body.end();
+    space = isContraction ? product->getResult(0) : body.getTerminator()->getOperand(0);
   }
 
   FusionOp merge();
@@ -49,8 +50,7 @@ private:
   Value mergeInput(OpBuilder &builder, Value input, Value argument);
   Value splitResult(OpBuilder &builder, Value result, ArrayRef<unsigned> axes, RankedTensorType type);
 
-  void rewrite(DotOp op) const;
-  template <typename OpTy> void rewriteSizes(OpTy op) const;
+  SmallVector<Value> mergedOpenSizes(OpBuilder &builder, Value value, ValueRange open) const;
   void rewriteConstant(Operation &op, DenseElementsAttr value) const;
   void rewriteBody() const;
 
@@ -176,19 +176,10 @@ Value AxisMerger::mergeInput(OpBuilder &builder, Value input, Value argument) {
   return reshapeTo(builder, loc, input, type, openSizes(builder, loc, type, sizes));
 }
 
-void AxisMerger::rewrite(DotOp op) const {
-  op.setLhsBatch(mergedAxes(op.getLhs(), op.getLhsBatch()));
-  op.setRhsBatch(mergedAxes(op.getRhs(), op.getRhsBatch()));
-  op.setLhsContract(mergedAxes(op.getLhs(), op.getLhsContract()));
-  op.setRhsContract(mergedAxes(op.getRhs(), op.getRhsContract()));
-}
-
-template <typename OpTy> void AxisMerger::rewriteSizes(OpTy op) const {
-  OpBuilder builder(op);
-  auto type = cast<RankedTensorType>(op.getResult().getType());
-  SmallVector<OpFoldResult> sizes = mixedSizes(builder, type, op.getSizes());
-  sizes = mergedSizes(builder, op.getLoc(), op.getResult(), sizes);
-  op.getSizesMutable().assign(openSizes(builder, op.getLoc(), mergedType(op.getResult()), sizes));
+SmallVector<Value> AxisMerger::mergedOpenSizes(OpBuilder &builder, Value value, ValueRange open) const {
+  Location loc = value.getLoc();
+  SmallVector<OpFoldResult> sizes = mixedSizes(builder, cast<RankedTensorType>(value.getType()), open);
+  return openSizes(builder, loc, mergedType(value), mergedSizes(builder, loc, value, sizes));
 }
 
 void AxisMerger::rewriteConstant(Operation &op, DenseElementsAttr value) const {
@@ -203,9 +194,11 @@ void AxisMerger::rewriteConstant(Operation &op, DenseElementsAttr value) const {
 // Operations read the types of their operands, so that new types come last.
 void AxisMerger::rewriteBody() const {
   for (Operation &op : body.without_terminator())
-    llvm::TypeSwitch<Operation *>(&op)
-        .Case<DotOp>([&](DotOp dot) { rewrite(dot); })
-        .Case<BroadcastOp, FullOp>([&](auto sized) { rewriteSizes(sized); });
+    renumberAxes(
+        op, [&](Value operand, ArrayRef<int64_t> axes) { return mergedAxes(operand, axes); },
+        [&](OpBuilder &builder, Value value, ValueRange open) {
+          return mergedOpenSizes(builder, value, open);
+        });
   for (const auto &entry : loops) {
     Value value = entry.first;
     if (Operation *op = value.getDefiningOp(); op && constantTensor(*op))
