@@ -172,6 +172,28 @@ def check_variance(folder):
             yield f"{extra}: naive {naive}, stable {stable} digits"
 
 
+def check_scaled_dot(element, scales):
+    """The error of a product in 8 bits is the distance from the product that rounds nothing, whatever the scales are."""
+    def check(folder):
+        path = folder / "product.mlir"
+        x, w, y = (elements.tensor(element, shape) for shape in ((2, 3, 8), (2, 8, 5), (2, 3, 5)))
+        path.write_text(f'''func.func @main(%x: {x} {{ad.name = "x"}}, %w: {w} {{ad.name = "w"}}) ->
+        ({y} {{ad.name = "y"}}) {{
+  %s = ad.constant dense<4.0> : tensor<f32>
+  %y, %l, %r = ad.scaled_dot %x, %w {scales} batch [0] x [0] contract [2] x [1] : ({x}, {w}) -> {y}
+  return %y : {y}
+}}
+''')
+        got = load(element, results_of(path, folder / "actual", {"x": 1, "w": 2})["y"])
+        operands = [load_argument(folder, element, shape, seed) for shape, seed in (((2, 3, 8), 1), ((2, 8, 5), 2))]
+        expected = largest(got, np.matmul(*operands))
+        done = run(BIN / "ad-diff", "shadow", path, "--arg=x=normal:1", "--arg=w=normal:2", "--json=-", "-O0")
+        row = next(row for row in json.loads(done.stdout)["operations"] if row["operation"] == "ad.scaled_dot")
+        if done.stderr or expected == 0 or not is_close(row["local"]["abs"], expected, 1):
+            yield f"local {row['local']['abs']}, expected {expected}; {done.stderr}"
+    return check
+
+
 def check_samples(folder):
     """The samples of a sum of n equal numbers have the deviation of n independent roundings, within sampling error."""
     path = folder / "sum.mlir"
@@ -196,6 +218,8 @@ def check_samples(folder):
 def main():
     cases = [(f"{element}, seed {seed}", check_program(element, seed))
              for element in ("f32", "bf16", "f16", "f64") for seed in range(6)]
+    cases += [(f"scaled_dot of {element} {scales}", check_scaled_dot(element, scales))
+              for element in ("f32", "bf16", "f16") for scales in ("", "scales(%s, %s)", "types [f8E5M2, f8E4M3FN, f8E5M2]")]
     cases += [("cancellation", check_cancellation), ("variance", check_variance), ("samples", check_samples)]
     return checks.run_checks("shadow", cases)
 

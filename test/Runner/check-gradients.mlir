@@ -45,3 +45,16 @@ func.func @fed(%x: tensor<f32>) -> tensor<f32> {
   %0 = ad.add %x, %y : tensor<f32>
   return %0 : tensor<f32>
 }
+
+// Operations that only round do not in f64: differences of a program in 8 bits would be steps.
+// RUN: ad-runner %s --entry rounded --check-gradients --arg arg0=normal:1 --arg arg1=normal:2 --arg arg2=zeros | FileCheck %s --check-prefix=ROUNDED
+// ROUNDED: gradient of 'arg0': 12 elements checked, largest relative error {{[0-9.]+}}e-{{0[7-9]|1[0-9]}}
+// ROUNDED-NEXT: gradient of 'arg1': 8 elements checked, largest relative error {{[0-9.]+}}e-{{0[7-9]|1[0-9]}}
+func.func @rounded(%x: tensor<3x4xbf16>, %w: tensor<4x2xf32>, %key: tensor<i64>) -> tensor<f32> {
+  %y, %l, %r = ad.scaled_dot %x, %w : (tensor<3x4xbf16>, tensor<4x2xf32>) -> tensor<3x2xf32>
+  %0 = ad.cast_stochastic %y, %key, %key : tensor<3x2xf32>, tensor<i64>, tensor<i64> -> tensor<3x2xbf16>
+  %1 = ad.mul %0, %0 : tensor<3x2xbf16>
+  %2 = ad.cast %1 : tensor<3x2xbf16> -> tensor<3x2xf32>
+  %3 = ad.reduce_sum %2 axes [0, 1] : tensor<3x2xf32> -> tensor<f32>
+  return %3 : tensor<f32>
+}

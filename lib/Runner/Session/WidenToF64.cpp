@@ -1,6 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Replaces every float type of operations by f64. Casts between floats become casts from f64 to f64.
+// Replaces every float type of operations by f64. Casts between floats become casts from f64 to f64, and
+// operations that are there to round are replaced by what they compute without rounding.
+#include "adjoint/Dialect/AD/IR/ADRandomOps.h"
+#include "adjoint/Dialect/AD/IR/ScaledDot.h"
 #include "adjoint/Runner/Session/CheckGradients.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -33,7 +36,38 @@ std::optional<std::pair<Attribute, WalkResult>> widenConstant(Attribute attribut
 
 } // namespace
 
+// The scales cancel.
+static SmallVector<Value> productWithoutRounding(OpBuilder &builder, ad::ScaledDotOp op, Value lhs, Value rhs) {
+  Value product = ad::DotOp::create(builder, op.getLoc(), op.getResult().getType(), lhs, rhs, op.getLhsBatch(),
+                                    op.getRhsBatch(), op.getLhsContract(), op.getRhsContract(),
+                                    op.getOrderAttr(), op.getAllowAttr());
+  return {product, ad::largestMagnitude(builder, op.getLoc(), lhs),
+          ad::largestMagnitude(builder, op.getLoc(), rhs)};
+}
+
+SmallVector<Value> mlir::ad::runner::withoutRounding(OpBuilder &builder, Operation *op, ValueRange operands) {
+  if (auto product = dyn_cast<ScaledDotOp>(op))
+    return productWithoutRounding(builder, product, operands[0], operands[1]);
+  if (isa<CastStochasticOp>(op))
+    return {operands[0]};
+  return {};
+}
+
+static void replaceRounding(Operation *root) {
+  SmallVector<Operation *> operations;
+  root->walk([&](Operation *op) { operations.push_back(op); });
+  for (Operation *op : operations) {
+    OpBuilder builder(op);
+    SmallVector<Value> values = mlir::ad::runner::withoutRounding(builder, op, op->getOperands());
+    if (values.empty())
+      continue;
+    op->replaceAllUsesWith(values);
+    op->erase();
+  }
+}
+
 void mlir::ad::runner::widenToF64(Operation *op) {
+  replaceRounding(op);
   AttrTypeReplacer replacer;
   replacer.addReplacement(
       [](FloatType type) -> std::optional<Type> { return Float64Type::get(type.getContext()); });

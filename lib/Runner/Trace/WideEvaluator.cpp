@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// An operation is copied into a block of its own, and its types are widened.
+// An operation is copied into a block of its own, without what only rounds, and its types are widened.
 #include "adjoint/Runner/Trace/WideEvaluator.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/IR/ADRandomOps.h"
@@ -35,7 +35,13 @@ reference::Tensor mlir::ad::runner::widen(const reference::Tensor &tensor) {
   return wide;
 }
 
-static bool isFloatType(Type type) { return isa<FloatType>(getElementTypeOrSelf(type)); }
+static Type wideType(Type type) {
+  if (!isa<FloatType>(getElementTypeOrSelf(type)))
+    return type;
+  Type f64 = Float64Type::get(type.getContext());
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? tensor.clone(f64) : f64;
+}
 
 bool WideEvaluator::computes(Operation *op) {
   if (isa<ad::CastOp, ad::ConvertOp, arith::SIToFPOp, arith::UIToFPOp>(op))
@@ -51,17 +57,15 @@ Block &WideEvaluator::wideForm(Operation *op) {
   form = std::make_unique<Block>();
   OpBuilder builder(op->getContext());
   builder.setInsertionPointToEnd(form.get());
-  Operation *copy = builder.clone(*op);
-  widenToF64(copy);
-  for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
-    Type type = operand.getType();
-    Type wide = builder.getF64Type();
-    if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && isFloatType(type))
-      wide = tensor.clone(wide);
-    Value argument = form->addArgument(isFloatType(type) ? wide : type, op->getLoc());
-    copy->setOperand(static_cast<unsigned>(index), argument);
-  }
-  func::ReturnOp::create(builder, op->getLoc(), copy->getResults());
+  IRMapping arguments;
+  for (Value operand : op->getOperands())
+    arguments.map(operand, form->addArgument(wideType(operand.getType()), op->getLoc()));
+  SmallVector<Value> results = withoutRounding(builder, op, form->getArguments());
+  if (results.empty())
+    results = builder.clone(*op, arguments)->getResults();
+  for (Operation &part : *form)
+    widenToF64(&part);
+  func::ReturnOp::create(builder, op->getLoc(), results);
   return *form;
 }
 
@@ -69,9 +73,6 @@ FailureOr<SmallVector<reference::Tensor>> WideEvaluator::evaluate(Operation *op,
                                                                   ArrayRef<reference::Tensor> operands) {
   if (refused.contains(op))
     return failure();
-  // In real numbers a random rounding changes nothing.
-  if (isa<ad::CastStochasticOp>(op))
-    return SmallVector<reference::Tensor>{operands[0]};
   std::string reason;
   FailureOr<SmallVector<reference::Tensor>> results = runner.run(wideForm(op), operands, reason);
   if (mlir::failed(results)) {

@@ -47,8 +47,13 @@ llvm::Expected<std::vector<GradientFinding>> checkGradients(const GradientProble
 bool reportGradients(llvm::raw_ostream &os, llvm::ArrayRef<GradientFinding> findings);
 
 /// Replaces every float type of `op` and of operations in it by f64, also in constants: differences need the
-/// precision.
+/// precision. Operations in it that are there to round are replaced by what `withoutRounding` gives.
 void widenToF64(mlir::Operation *op);
+/// The results of `ad.scaled_dot` and `ad.cast_stochastic` in real numbers, for these operands: a contraction
+/// with the largest magnitudes, and the operand. None for operations that compute in the types of their
+/// operands and results.
+llvm::SmallVector<mlir::Value> withoutRounding(mlir::OpBuilder &builder, mlir::Operation *op,
+                                               mlir::ValueRange operands);
 /// The same for a value; integers are unchanged.
 llvm::Expected<Tensor> widenToF64(const Tensor &tensor);
 
