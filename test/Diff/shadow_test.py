@@ -173,7 +173,7 @@ def check_variance(folder):
 
 
 def check_scaled_dot(element, scales):
-    """The error of a product in 8 bits is the distance from the product that rounds nothing, whatever the scales are."""
+    """The error of a product in 8 bits is the distance from the product that rounds nothing, whatever the scales."""
     def check(folder):
         path = folder / "product.mlir"
         x, w, y = (elements.tensor(element, shape) for shape in ((2, 3, 8), (2, 8, 5), (2, 3, 5)))
@@ -219,7 +219,8 @@ def main():
     cases = [(f"{element}, seed {seed}", check_program(element, seed))
              for element in ("f32", "bf16", "f16", "f64") for seed in range(6)]
     cases += [(f"scaled_dot of {element} {scales}", check_scaled_dot(element, scales))
-              for element in ("f32", "bf16", "f16") for scales in ("", "scales(%s, %s)", "types [f8E5M2, f8E4M3FN, f8E5M2]")]
+              for element in ("f32", "bf16", "f16")
+              for scales in ("", "scales(%s, %s)", "types [f8E5M2, f8E4M3FN, f8E5M2]")]
     cases += [("cancellation", check_cancellation), ("variance", check_variance), ("samples", check_samples)]
     return checks.run_checks("shadow", cases)
 

@@ -37,10 +37,11 @@ std::optional<std::pair<Attribute, WalkResult>> widenConstant(Attribute attribut
 } // namespace
 
 // The scales cancel.
-static SmallVector<Value> productWithoutRounding(OpBuilder &builder, ad::ScaledDotOp op, Value lhs, Value rhs) {
-  Value product = ad::DotOp::create(builder, op.getLoc(), op.getResult().getType(), lhs, rhs, op.getLhsBatch(),
-                                    op.getRhsBatch(), op.getLhsContract(), op.getRhsContract(),
-                                    op.getOrderAttr(), op.getAllowAttr());
+static SmallVector<Value> productWithoutRounding(OpBuilder &builder, ad::ScaledDotOp op, Value lhs,
+                                                 Value rhs) {
+  Value product = ad::DotOp::create(builder, op.getLoc(), op.getResult().getType(), lhs, rhs,
+                                    op.getLhsBatch(), op.getRhsBatch(), op.getLhsContract(),
+                                    op.getRhsContract(), op.getOrderAttr(), op.getAllowAttr());
   return {product, ad::largestMagnitude(builder, op.getLoc(), lhs),
           ad::largestMagnitude(builder, op.getLoc(), rhs)};
 }

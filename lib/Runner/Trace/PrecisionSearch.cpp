@@ -66,6 +66,17 @@ std::optional<PrecisionRule> PrecisionSearch::castingRule(mlir::Operation *op) c
   return rule == PrecisionRule::never ? std::nullopt : std::optional<PrecisionRule>(rule);
 }
 
+// Delayed scaling fixes the number of 8-bit contractions, and the search changes it.
+static Error refuseDelayedScales(mlir::func::FuncOp function) {
+  for (unsigned number = 0; number < function.getNumArguments(); ++number)
+    if (function.getArgAttr(number, mlir::ad::kScalesAttr))
+      return usageError(mlir::ad::locationText(function.getLoc()) + ": argument " + llvm::Twine(number) +
+                        " of @" + function.getSymName() + " has " + mlir::ad::kScalesAttr +
+                        ", a row for each 8-bit contraction, whose number the search changes; remove it, and "
+                        "each contraction computes its scales from its operands");
+  return Error::success();
+}
+
 // Operations that always compute in the narrow type come first.
 Error PrecisionSearch::findCandidates() {
   std::vector<mlir::Operation *> following;
@@ -73,6 +84,9 @@ Error PrecisionSearch::findCandidates() {
     if (function->hasAttr(kPrecisionAttr))
       return usageError(locationText(function.getLoc()) + ": function @" + function.getSymName() +
                         " has a policy of its own, in place of " + problem.policyOption + "; remove it");
+    if (numerics::computesInBytes(policy))
+      if (Error error = refuseDelayedScales(function))
+        return error;
     function->walk([&](mlir::Operation *op) {
       if (std::optional<PrecisionRule> rule = castingRule(op))
         (*rule == PrecisionRule::follow ? following : candidates).push_back(op);
