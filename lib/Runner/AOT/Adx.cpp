@@ -7,8 +7,10 @@
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/Nesting.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/SHA256.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 
@@ -119,6 +121,14 @@ Error readWeights(const json::Value &description, StringRef data, AdxProgram &ad
 }
 
 } // namespace
+
+std::string mlir::ad::runner::descriptionSymbol(const CompiledProgram &program) {
+  std::string text;
+  llvm::raw_string_ostream(text) << json::Value(program);
+  llvm::SHA256 hasher;
+  hasher.update(text);
+  return "adrt_description_" + llvm::toHex(hasher.final(), /*LowerCase=*/true);
+}
 
 Error mlir::ad::runner::writeAdx(StringRef path, const AdxProgram &adx) {
   std::string description = llvm::formatv("{0:2}\n", describe(adx)).str(), weights;

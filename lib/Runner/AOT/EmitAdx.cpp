@@ -85,8 +85,9 @@ Error runLinker(const TemporaryFolder &folder, const std::vector<std::string> &a
   return exitError(ExitProgramError, "internal error: the compiled program does not link: " + problem);
 }
 
-/// Links a shared object that exports `parts` alone.
-Expected<std::string> linkShared(llvm::ArrayRef<std::string> objects, llvm::ArrayRef<std::string> parts) {
+/// Links a shared object that exports `parts` alone, and `alias`, another name of the first part.
+Expected<std::string> linkShared(llvm::ArrayRef<std::string> objects, llvm::ArrayRef<std::string> parts,
+                                 const std::string &alias) {
   Expected<std::string> linker = findLinker();
   if (!linker)
     return linker.takeError();
@@ -94,8 +95,8 @@ Expected<std::string> linkShared(llvm::ArrayRef<std::string> objects, llvm::Arra
   if (!folder)
     return folder.takeError();
   std::string result = (*folder)->file("code.so");
-  Expected<std::string> script =
-      (*folder)->write("symbols", "{ global: \"" + llvm::join(parts, "\"; \"") + "\"; local: *; };\n");
+  Expected<std::string> script = (*folder)->write("symbols", "{ global: \"" + llvm::join(parts, "\"; \"") +
+                                                                 "\"; \"" + alias + "\"; local: *; };\n");
   if (!script)
     return script.takeError();
   std::vector<std::string> words{*linker,
@@ -104,6 +105,7 @@ Expected<std::string> linkShared(llvm::ArrayRef<std::string> objects, llvm::Arra
                                  "--hash-style=sysv",
                                  "--build-id=none",
                                  "--version-script=" + *script,
+                                 "--defsym=" + alias + "=" + parts.front(),
                                  "-o",
                                  result};
   for (auto [index, object] : llvm::enumerate(objects)) {
@@ -123,11 +125,12 @@ Expected<std::string> linkShared(llvm::ArrayRef<std::string> objects, llvm::Arra
 } // namespace
 
 Error mlir::ad::runner::emitAdx(StringRef path, AdxProgram adx) {
-  Expected<std::string> code = linkShared(adx.program.objects, partsOf(adx.program));
+  adx.program.numericsReport = nullptr; // about the compilation; --numerics-report writes it
+  Expected<std::string> code =
+      linkShared(adx.program.objects, partsOf(adx.program), descriptionSymbol(adx.program));
   if (!code)
     return code.takeError();
   adx.program.objects = {std::move(*code)};
-  adx.program.numericsReport = nullptr; // about the compilation; --numerics-report writes it
   // Checked here, since the user of the file cannot repair it.
   if (Expected<std::unique_ptr<Executable>> loaded = loadAdx(adx.program); !loaded)
     return loaded.takeError();

@@ -239,5 +239,12 @@ Expected<std::unique_ptr<Executable>> mlir::ad::runner::loadAdx(const CompiledPr
   auto code = std::make_unique<SharedObject>(program.objects.front(), symbolsFor(program));
   if (Error error = code->load())
     return std::move(error);
-  return makeExecutable(program, std::move(code));
+  Expected<void *> described = code->find(descriptionSymbol(program));
+  Expected<std::unique_ptr<Executable>> executable = makeExecutable(program, std::move(code));
+  if (described || !executable) { // the entry or a kernel that is missing is the better reason
+    llvm::consumeError(described.takeError());
+    return executable;
+  }
+  llvm::consumeError(described.takeError());
+  return usageError("the file is malformed: its code was compiled for another description; emit it again");
 }

@@ -12,7 +12,7 @@
 namespace mlir::ad::runner {
 
 /// Raised whenever the layout of the file or the meaning of its sections changes.
-constexpr uint32_t adxVersion = 1;
+constexpr uint32_t adxVersion = 2;
 
 /// The CPU that the code needs.
 struct HostRequirement {
@@ -49,7 +49,12 @@ std::string hostMachine();
 /// An error with ExitNoTarget when this machine cannot execute the code.
 llvm::Error checkHost(const HostRequirement &host);
 
-/// Maps the code of a program, one shared object, into this process.
+/// A symbol of the code whose name has a hash of the description of the program, so that code is not called
+/// with the arguments of another description.
+std::string descriptionSymbol(const CompiledProgram &program);
+
+/// Maps the code of a program, one shared object, into this process. An error if the code was linked for
+/// another description.
 llvm::Expected<std::unique_ptr<Executable>> loadAdx(const CompiledProgram &program);
 
 /// Links the objects of `program` to a shared object, checks that it loads, and writes the file.
