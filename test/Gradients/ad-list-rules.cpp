@@ -5,6 +5,7 @@
 
 #include "adjoint/Dialect/AD/Derivatives/Derivatives.h"
 #include "adjoint/Dialect/AD/IR/ADDialect.h"
+#include "adjoint/Support/OutputFile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -13,6 +14,8 @@
 using namespace mlir;
 
 int main() {
+  ad::runner::keepStandardDescriptors();
+  ad::runner::checkStandardOutputAtExit("ad-list-rules");
   DialectRegistry registry;
   registry.insert<ad::ADDialect, arith::ArithDialect, scf::SCFDialect, tensor::TensorDialect>();
   ad::registerDerivatives(registry);

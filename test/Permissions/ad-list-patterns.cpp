@@ -7,6 +7,7 @@
 #include "adjoint/Dialect/AD/Transforms/PatternLog.h"
 #include "adjoint/Dialect/AD/Transforms/Patterns.h"
 #include "adjoint/Dialect/AD/Transforms/UpstreamPatterns.h"
+#include "adjoint/Support/OutputFile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -31,6 +32,8 @@ static void print(StringRef set, MLIRContext &context, function_ref<void(Rewrite
 }
 
 int main() {
+  runner::keepStandardDescriptors();
+  runner::checkStandardOutputAtExit("ad-list-patterns");
   MLIRContext context(MLIRContext::Threading::DISABLED);
   context.loadDialect<ADDialect, arith::ArithDialect, scf::SCFDialect, tensor::TensorDialect>();
   print("decompose", context, populateDecomposeNNPatterns);

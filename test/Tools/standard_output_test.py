@@ -29,7 +29,8 @@ COMMANDS = [
     ["ad-runner", "--print-precision", "bf16"], ["ad-runner", *RUN, "--print"], ["ad-runner", *RUN, "--report", "-"],
     ["adrt-run", "--help"], ["adrt-run", "first.adx", "--arg", "x=normal:1", "--print"],
     ["ad-opt", "--help"], ["ad-opt", "--list-passes"], ["ad-opt", "--show-dialects"], ["ad-opt", "--version"],
-    ["ad-opt", FIRST], ["ad-gpu-emulate", "--help"],
+    ["ad-opt", FIRST], ["ad-gpu-emulate", "--help"], ["ad-lsp-server", "--help"], ["ad-list-patterns"],
+    ["ad-list-rules"],
 ]
 WRONG = [["ad-diff", "tensors", "a.npy", "none.npy"], ["ad-diff", "--none"], ["ad-runner", "none.mlir"],
          ["ad-runner", "--none"], ["adrt-run", "none.adx"], ["ad-opt", "none.mlir"], ["ad-opt", "--none"],
