@@ -78,6 +78,7 @@ void ad::buildAdReferencePipeline(OpPassManager &pm, const SharedOptions &option
   addSetNumerics(pm, options);
   addAutocast(pm, options);
   pm.addPass(createDifferentiatePass());
+  pm.addPass(createSymbolDCEPass()); // a named kernel is for an operation that runs, as on other targets
   addNamedKernels(pm, options);
   addSetNumerics(pm, options);
 }
