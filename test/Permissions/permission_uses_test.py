@@ -41,6 +41,7 @@ LISTED = {
     ("Dialect/AD/Transforms/ChooseInstructions.cpp", "contract"): (1, ["fixed instructions"]),
     ("Dialect/AD/Transforms/ChooseInstructions.cpp", "mma"): (4, ["fixed instructions", "tensor-cores sm_80"]),
     ("Dialect/AD/Transforms/Fuse/Rules.cpp", "mma"): (1, ["fixed instructions"]),
+    ("Dialect/AD/Transforms/InsertPrecisionFreeCasts.cpp", "mma"): (3, ["instructions of missing kernels"]),
     ("Dialect/AD/Transforms/SplitK.cpp", "mma"): (2, ["parts of f16", "kept instructions"]),
     ("Dialect/AD/Transforms/SplitK.cpp", "narrow"): (1, ["parts of f32"]),
     ("Dialect/AD/Transforms/VerifyContracts.cpp", "mma"): (6, ["written instructions", "refused instructions"]),
@@ -281,6 +282,24 @@ def refused_instructions(_folder):
                 yield f"{target}, {mode}, {element}{order}: exit code {done.returncode}: {done.stderr[:200]}"
 
 
+def instructions_of_missing_kernels(folder):
+    """A written instruction has no meaning where its operation computes in f32. The error has the types of the program
+    and says what to do."""
+    for element, target in itertools.product(("f16", "bf16"), ("cpu", "gpu-sim")):
+        x = f"tensor<16x16x{element}>"
+        program = folder / "program.mlir"
+        program.write_text(f"func.func @main(%x: {x}) -> {x} {{\n  %r = ad.dot %x, %x {{ad.mma = #ad.mma<m = 16, n = 8, "
+                           f"k = 16>}} : ({x}, {x}) -> {x}\n  return %r : {x}\n}}\n")
+        command = [runner.binary("ad-runner"), program, "--cache=off", "--target", target, "--arg", "arg0=normal:1"]
+        for missing, said in ((f"dot:{element}", True), (f"add:{element}", False)):
+            done = subprocess.run([*command, "--missing-kernels", missing], capture_output=True, text=True)
+            has = all(part in done.stderr for part in (
+                f"for {element}, but computes in f32, since dot:{element} is one of the missing kernels",
+                f"remove ad.mma, or leave dot:{element} out", "program.mlir:2:8"))
+            if has != said or (done.returncode == 1) != said:
+                yield f"{target}, {missing}: exit code {done.returncode}: {done.stderr}"
+
+
 def kept_instructions(_folder):
     """A rewrite of a product keeps its written instruction, and K of such a product is not split."""
     instruction = "#ad.mma<m = 16, n = 8, k = 32, promote = 64>"
@@ -317,6 +336,7 @@ CHOICES = {
     "written instructions": written_instructions,
     "refused instructions": refused_instructions,
     "kept instructions": kept_instructions,
+    "instructions of missing kernels": instructions_of_missing_kernels,
 }
 TESTS = {**{use.name: use.check for use in USES}, **CHOICES}
 

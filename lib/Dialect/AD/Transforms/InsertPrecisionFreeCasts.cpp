@@ -108,6 +108,18 @@ struct InsertPrecisionFreeCastsPass
     return Type();
   }
 
+  // An instruction that the program writes is one of the kernel that is missing.
+  LogicalResult checkInstruction(Operation *op, Type missing) {
+    Attribute instruction = op->getAttr(kMmaAttr);
+    if (!instruction)
+      return success();
+    std::string kernel = (op->getName().stripDialect() + ":" + nameOf(missing)).str();
+    return op->emitOpError("has the instruction ")
+           << kMmaAttr << " = " << instruction << " for " << nameOf(missing)
+           << ", but computes in f32, since " << kernel << " is one of the missing kernels; remove "
+           << kMmaAttr << ", or leave " << kernel << " out of the missing kernels";
+  }
+
   void computeInF32(Operation *op, Type missing) {
     OpBuilder builder(op);
     Type wide = builder.getF32Type();
@@ -143,6 +155,11 @@ struct InsertPrecisionFreeCastsPass
         found.push_back({op, type});
     });
     LDBG() << found.size() << " operations have no kernel";
+    bool refused = false;
+    for (auto [op, type] : found)
+      refused |= checkInstruction(op, type).failed();
+    if (refused)
+      return signalPassFailure();
     for (auto [op, type] : found)
       computeInF32(op, type);
   }

@@ -7,6 +7,15 @@
 // ELEMENT: error: option missing: expected f16, bf16, f8E4M3FN or f8E5M2 as the type, but got 'dot:f32'
 // RUN: not ad-opt %s --ad-insert-precision-free-casts=missing=dot:f16, 2>&1 | FileCheck %s --check-prefix=EMPTY
 // EMPTY: error: option missing: expected OP:TYPE with {{.*}}, but got ''
+// RUN: not ad-opt %s --ad-insert-precision-free-casts=missing=dot:bf16 2>&1 | FileCheck %s --check-prefix=MMA
+// MMA: :[[#@LINE+4]]:8: error: 'ad.dot' op has the instruction ad.mma = #ad.mma<m = 16, n = 8, k = 16> for bf16, but computes in f32, since dot:bf16 is one of the missing kernels; remove ad.mma, or leave dot:bf16 out of the missing kernels
+// RUN: ad-opt %s --ad-insert-precision-free-casts=missing=dot:f16 -o /dev/null
+
+func.func @instruction(%x: tensor<16x16xbf16>) -> tensor<16x16xbf16> {
+  %y = ad.dot %x, %x {allow = #ad.allow<mma>, order = #ad.order<block = 512>, ad.mma = #ad.mma<m = 16, n = 8, k = 16>}
+      : (tensor<16x16xbf16>, tensor<16x16xbf16>) -> tensor<16x16xbf16>
+  return %y : tensor<16x16xbf16>
+}
 
 func.func @main() {
   return

@@ -67,7 +67,8 @@ def InsertPrecisionFreeCastsPass : Pass<"ad-insert-precision-free-casts", "::mli
     %y = ad.cast %1 : tensor<4xf32> -> tensor<4xf16>
     ```
     Refuses: entries that are not OP:TYPE, with an operation of `ad` that computes floats and one of f16, bf16,
-    f8E4M3FN and f8E5M2. Each operation is a remark of the category ad-precision and counts in the numerics report.
+    f8E4M3FN and f8E5M2; an operation without a kernel for which the program writes an instruction, `ad.mma`. Each
+    operation is a remark of the category ad-precision and counts in the numerics report.
   }];
   let options = [
     Option<"missing", "missing", "std::string", "\"\"",
