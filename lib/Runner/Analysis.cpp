@@ -207,12 +207,14 @@ bool mlir::ad::runner::findNonFinites(const ProgramCall &call, const Hooks &hook
   CallRun run(std::move(*options), hooks, host, failure);
   NonFiniteFinder finder;
   ObservedRun observed(run.getOptions().target, finder);
-  if (!run.load(bufferOf(call), &observed) || !run.bind(call.arguments) || !run.run(&observed))
+  if (!run.load(bufferOf(call), &observed) || !run.bind(call.arguments))
     return false;
-  for (auto [spec, result] : llvm::zip_equal(run.getSignature().results, run.getResults()))
-    outputs.add(spec.name, result);
-  analysis = toAnalysis(reportNonFinites(finder, outputs));
-  return true;
+  bool done = run.run(&observed);
+  if (done)
+    for (auto [spec, result] : llvm::zip_equal(run.getSignature().results, run.getResults()))
+      outputs.add(spec.name, result);
+  analysis = toAnalysis(reportNonFinites(finder, outputs, /*failed=*/!done));
+  return done;
 }
 
 bool mlir::ad::runner::measureErrors(const ProgramCall &call, unsigned samples, uint64_t seed,

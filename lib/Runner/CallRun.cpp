@@ -23,13 +23,18 @@ class HostFeed final : public Feed {
 public:
   HostFeed(std::string name, const adrt_context::Feed &feed) : name(std::move(name)), feed(feed) {}
 
+  /// Must come first.
+  Error open() {
+    llvm::SmallString<64> folder;
+    llvm::sys::path::system_temp_directory(/*erasedOnReboot=*/true, folder);
+    return queue.open(folder);
+  }
   Error next(const adrt_tensor &destination) override {
     return rewound ? nextKept(destination) : nextOfHost(destination);
   }
   void rewind() override {
-    if (isKept)
-      if (Error error = queue.rewind())
-        llvm::consumeError(std::move(error)); // then it has no values, which is an error of `next`
+    if (Error error = queue.rewind())
+      llvm::consumeError(std::move(error)); // then it has no values, which is an error of `next`
     rewound = true;
   }
 
@@ -38,17 +43,10 @@ private:
     std::string error = "it has no source";
     if (!feed || feed(name.c_str(), destination, error) != ADRT_OK)
       return exitError(ExitProgramError, error);
-    if (!isKept) {
-      llvm::SmallString<64> folder;
-      llvm::sys::path::system_temp_directory(/*erasedOnReboot=*/true, folder);
-      if (Error failure = queue.open(folder))
-        return failure;
-      isKept = true;
-    }
     return queue.push(destination);
   }
   Error nextKept(const adrt_tensor &destination) {
-    std::optional<ad::reference::Tensor> value = isKept ? queue.pop() : std::nullopt;
+    std::optional<ad::reference::Tensor> value = queue.pop();
     int64_t bytes = adrt::byteSize(destination.type, destination.rank, destination.shape);
     if (!value || value->getNumBytes() != bytes)
       return exitError(ExitProgramError, "it has no more values of the run");
@@ -59,7 +57,7 @@ private:
   std::string name;
   const adrt_context::Feed &feed;
   TensorQueue queue;
-  bool isKept = false, rewound = false;
+  bool rewound = false;
 };
 
 } // namespace
@@ -70,6 +68,13 @@ CallRun::CallRun(Options options, const Hooks &hooks, const ProgramHost &host, F
 
 bool CallRun::fail(Error error) {
   failure = makeFailure(std::move(error), std::move(recorder.messages));
+  return false;
+}
+
+bool CallRun::failAtFile(Error error) {
+  fail(std::move(error));
+  if (failure.reason == Failure::Reason::Options)
+    failure.reason = Failure::Reason::File;
   return false;
 }
 
@@ -93,8 +98,12 @@ bool CallRun::bind(llvm::ArrayRef<adrt_tensor> arguments) {
       return fail(copy.takeError());
     bindings.arguments.push_back(std::move(*copy));
   }
-  for (const TensorSpec &spec : program.signature.feeds)
-    bindings.feeds[spec.name] = std::make_unique<HostFeed>(spec.name, host.feed);
+  for (const TensorSpec &spec : program.signature.feeds) {
+    auto feed = std::make_unique<HostFeed>(spec.name, host.feed);
+    if (Error error = feed->open())
+      return failAtFile(std::move(error));
+    bindings.feeds[spec.name] = std::move(feed);
+  }
   return true;
 }
 
@@ -131,7 +140,7 @@ bool CallRun::run(Tracer *tracer) {
     collector.emplace(program.context.get(), diagnostics, /*onlyThisThread=*/true);
   if (tracer)
     if (Error error = tracer->start(program.signature, bindings, executable, interrupted))
-      return fail(std::move(error));
+      return failAtFile(std::move(error));
   executable.setEmulation(options.emulation, /*countTraffic=*/false);
   std::vector<adrt_tensor> arguments;
   for (const Tensor &argument : bindings.arguments)
@@ -147,7 +156,7 @@ bool CallRun::run(Tracer *tracer) {
     failure = makeFailure(status, context.getError(), std::move(diagnostics));
     return false;
   }
-  return traced ? fail(std::move(traced)) : true;
+  return traced ? failAtFile(std::move(traced)) : true;
 }
 
 bool CallRun::copyResults(std::vector<ProgramResult> &copies) {

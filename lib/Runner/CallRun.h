@@ -37,6 +37,8 @@ public:
 
 private:
   void connect(adrt_context &context, Tracer *tracer);
+  /// The failure is about a file unless the error says otherwise.
+  bool failAtFile(llvm::Error error);
 
   Options options;
   const Hooks &hooks;

@@ -55,7 +55,7 @@ struct ProgramRun::State {
         Messages messages)
       : hooks(hooks),
         text(llvm::MemoryBuffer::getMemBufferCopy(text.getBuffer(), text.getBufferIdentifier())),
-        options(std::move(options)), messages(messages), console(tool), printing(console) {}
+        options(std::move(options)), messages(messages), tool(tool), console(tool), printing(console) {}
 
   Error load(CompilationObserver *observer);
   Expected<std::vector<Tensor>> copyDonated() const;
@@ -72,7 +72,9 @@ struct ProgramRun::State {
   std::unique_ptr<llvm::MemoryBuffer> text;
   Options options;
   Messages messages;
+  std::string tool;
   Console console;
+  Console *errors = &console; ///< where errors of a run are printed
   ConsoleListener printing;
   CollectingListener collecting; // declared before the program, whose handler refers to it
   Report report;
@@ -95,7 +97,7 @@ Error ProgramRun::State::explain(Error error) {
 
 Error ProgramRun::State::explain(int32_t status) {
   if (messages == Messages::Print)
-    return exitError(static_cast<ExitCode>(console.fail(status, context.getError(), *text)), "");
+    return exitError(static_cast<ExitCode>(errors->fail(status, context.getError(), *text)), "");
   ExitCode code = status == ADRT_CHECK_FAILED ? ExitCheckFailed : ExitProgramError;
   return explain(exitError(code, textOf(context.getError())));
 }
@@ -224,6 +226,30 @@ Expected<RunValues> ProgramRun::run(Tracer &tracer) {
   state->tracer = nullptr;
   executable.setObserver(nullptr);
   return values;
+}
+
+Expected<RunOutcome> ProgramRun::runToEnd(Tracer &tracer) {
+  RunOutcome outcome;
+  llvm::raw_string_ostream stream(outcome.error);
+  Console console(state->tool, stream);
+  // The reference interpreter emits its errors as diagnostics.
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(*state->text), llvm::SMLoc());
+  std::optional<mlir::SourceMgrDiagnosticHandler> handler;
+  if (mlir::MLIRContext *context = state->program.context.get())
+    handler.emplace(sources, context, stream);
+  state->errors = &console;
+  Expected<RunValues> values = run(tracer);
+  state->errors = &state->console;
+  if (values) {
+    outcome.values = std::move(*values);
+    return std::move(outcome);
+  }
+  auto [code, message] = consumeExitError(values.takeError());
+  if (!message.empty()) // of the observation, not of the program
+    return exitError(code, message);
+  outcome.values = std::move(state->values);
+  return std::move(outcome);
 }
 
 Expected<RunValues> ProgramRun::interpret(ModuleOp module, reference::Observer *observer) {

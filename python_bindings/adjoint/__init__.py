@@ -22,6 +22,7 @@ from ._errors import (
     OptionTypeError,
     ProgramError,
     TargetUnavailableError,
+    TemporaryFileError,
     ToolError,
     TraceError,
 )
@@ -45,6 +46,7 @@ __all__ = [
     "ProgramError",
     "Signature",
     "TargetUnavailableError",
+    "TemporaryFileError",
     "TensorSpec",
     "ToolError",
     "TraceError",

@@ -13,6 +13,9 @@ from . import _adjoint
 class Error(Exception):
     """The base of all exceptions of this package."""
 
+    #: What `diff.nan` found before the program failed, a `diff.NonFinites`; None of other errors.
+    found: Any = None
+
 
 class OptionError(Error, ValueError):
     """An option of `compile` is wrong."""
@@ -56,6 +59,10 @@ def make_file_error(error: OSError, name: str) -> FileError:
 
 class TraceError(Error, OSError):
     """The folder of a trace cannot be written or read."""
+
+
+class TemporaryFileError(Error, OSError):
+    """No file can be made in the folder of temporary files, which the environment variable TMPDIR names."""
 
 
 class ToolError(Error, RuntimeError):
@@ -171,6 +178,8 @@ def make_exception(failure: _adjoint.Failure, source: Source, entry: str = "", a
     diagnostics = tuple(map(source.diagnostic, failure.diagnostics))
     if failure.reason == "options":
         return OptionError(failure.message)
+    if failure.reason == "file":
+        return TemporaryFileError(failure.message)
     if failure.reason == "target":
         return TargetUnavailableError(failure.message)
     if failure.reason == "source":

@@ -107,10 +107,21 @@ def nan(
     """Runs the program once on its target and finds the operations that make NaNs and infinities.
 
     Values inside of kernels are those of the reference interpreter for the operands that the kernel had. No argument is
-    overwritten.
+    overwritten. If the program fails, its exception has what was found until then as `found`.
     """
     native, inputs, failed = make_call(program, arrays, named, feeds, receives)
-    text, found = read_report(_adjoint.find_nonfinite(native, inputs), failed)
+    failure, report = _adjoint.find_nonfinite(native, inputs)
+    found = None if report is None else _non_finites(*read_report(report, failed))
+    if failure is None:
+        return found
+    error = failed(failure)
+    error.found = found
+    if found is not None and hasattr(error, "add_note"):  # since Python 3.11
+        error.add_note(found.text)
+    raise error
+
+
+def _non_finites(text: str, found: dict[str, Any]) -> NonFinites:
     origins = tuple(map(_origin, found["origins"]))
     return NonFinites(origins, tuple(found["given"]), tuple(found["outputs"]), found["executions"], text)
 

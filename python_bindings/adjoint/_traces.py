@@ -204,7 +204,7 @@ def _load(file: pathlib.Path, dtype: str) -> np.ndarray:
 
 def _trace_error(failure: _adjoint.Failure) -> TraceError | None:
     """The options of a compiled program are right, so that only the folder can be wrong."""
-    return TraceError(failure.message) if failure.reason == "options" else None
+    return TraceError(failure.message) if failure.reason in ("options", "file") else None
 
 
 @dataclasses.dataclass(frozen=True)

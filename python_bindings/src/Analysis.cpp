@@ -83,7 +83,7 @@ nb::object nonFinites(const Program &program, const CallInputs &inputs) {
   nb::object failure = runCall(program, inputs, [&](const ProgramCall &call, Failure &reason) {
     return findNonFinites(call, standardHooks(), analysis, reason);
   });
-  return failure.is_none() ? describe(analysis) : failure;
+  return nb::make_tuple(failure, analysis.json.empty() ? nb::object(nb::none()) : describe(analysis));
 }
 
 nb::object shadow(const Program &program, const CallInputs &inputs, unsigned samples, uint64_t seed) {

@@ -59,6 +59,8 @@ const char *adjoint_python::describe(Failure::Reason reason) {
     return "output";
   case Failure::Reason::Interrupted:
     return "interrupted";
+  case Failure::Reason::File:
+    return "file";
   }
   return "";
 }

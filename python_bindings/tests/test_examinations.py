@@ -2,6 +2,7 @@
 """NaNs, infinities and rounding errors: adjoint.diff finds what NumPy shows, and what ad-diff prints as JSON."""
 
 import dataclasses
+import functools
 import json
 import math
 import shutil
@@ -177,6 +178,66 @@ def test_errors(target):
             examine(failing, 3, feeds={"x": iter(np.ones((1, 2), np.float32))})
         with pytest.raises(ZeroDivisionError):
             examine(failing, 3, feeds={"x": lambda shape: 1 / 0})
+
+
+# Comments move the operations away from the lines that a printed form of the program has them on.
+FAILING = """// A program
+// that fails.
+func.func @main(%x: tensor<?xf32> {ad.name = "x"}, %w: tensor<?xf32> {ad.name = "w"}) -> (tensor<f32> {ad.name = "y"}) {
+  %log = ad.log %x : tensor<?xf32>
+  FAILS
+  %y = ad.dot %w, %w : (tensor<?xf32>, tensor<?xf32>) -> tensor<f32>
+  return %y : tensor<f32>
+}
+"""
+FAILURES = {
+    "check.expect_finite(%log) : tensor<?xf32>": adjoint.CheckError,
+    """%z = ad.add %log, %w : tensor<?xf32>
+  ad.receive "z"(%z) : tensor<?xf32>""": adjoint.ProgramError,
+}
+
+
+@pytest.mark.parametrize("fails", FAILURES)
+def test_failing_programs(target, fails):
+    program = adjoint.compile(FAILING.replace("FAILS", fails), target=target, name="failing.mlir")
+    x, w = np.array([1, 0, 2], np.float32), np.ones(4, np.float32)
+    examinations = {
+        "nan": diff.nan,
+        "shadow": diff.shadow,
+        "precision": functools.partial(diff.precision, policy="bf16", bound={"abs": 1}),
+    }
+    for name, examine in examinations.items():
+        with pytest.raises(FAILURES[fails]) as raised:
+            examine(program, x, w)
+        error = raised.value
+        assert error.location.startswith("failing.mlir:5:"), (name, str(error))
+        assert fails.splitlines()[0] in str(error)
+        assert (error.found is not None) == (name == "nan")
+    with pytest.raises(FAILURES[fails]) as raised:
+        diff.nan(program, x, w)
+    found = raised.value.found
+    assert [(origin.operation, origin.location, origin.element) for origin in found.origins] == [
+        ("ad.log", "failing.mlir:4:10", (1,))
+    ]
+    assert found.text.endswith("then the run failed")
+    if hasattr(raised.value, "__notes__"):
+        assert raised.value.__notes__ == [found.text]
+
+
+def test_folder_of_temporary_files(target, monkeypatch, tmp_path):
+    program = adjoint.compile(SUM, target=target)
+    feeds = {"x": np.ones((2, 2), np.float32)}
+    missing = tmp_path / "missing"
+    monkeypatch.setenv("TMPDIR", str(missing))
+    for examine in (diff.nan, diff.shadow):
+        with pytest.raises(adjoint.TemporaryFileError, match=f"temporary file in '{missing}': No such file") as raised:
+            examine(program, 2, feeds=feeds)
+        assert isinstance(raised.value, OSError) and not isinstance(raised.value, ValueError)
+    if target != "reference":
+        with pytest.raises(adjoint.TemporaryFileError):
+            diff.nan(adjoint.compile(CANCEL, target=target), np.ones(3, np.float32))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    assert diff.nan(program, 2, feeds=feeds).origins == ()
 
 
 INTERRUPT = """

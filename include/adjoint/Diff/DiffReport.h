@@ -23,6 +23,8 @@ struct DiffReport {
   std::string svg;
   bool boundHolds = true;
   std::vector<std::string> warnings;
+  /// The error that the examined run ended with, in the lines that are printed; empty if it succeeded.
+  std::string failure;
   /// Inputs that could not be compared; the others were.
   std::vector<std::string> errors;
 };

@@ -53,7 +53,7 @@ struct Analysis {
 };
 
 /// Finds the operations that make NaNs and infinities, as `ad-diff nan` does, in a run on the target of the
-/// call.
+/// call. If the run fails, the analysis is about the operations before; it has no JSON if nothing ran.
 bool findNonFinites(const ProgramCall &call, const Hooks &hooks, Analysis &analysis, Failure &failure);
 
 /// Measures the rounding errors of each operation, as `ad-diff shadow` does, in a run on the reference

@@ -40,7 +40,8 @@ struct Message {
 
 /// Why a program did not compile or run.
 struct Failure {
-  enum class Reason { Options, Source, Target, Program, Check, Host, Interrupted, Output };
+  /// File: of a folder for temporary files or of a trace, once the options are known to be right.
+  enum class Reason { Options, Source, Target, Program, Check, Host, Interrupted, Output, File };
   Reason reason = Reason::Source;
   std::string message;             ///< may be empty when there are diagnostics
   std::string location, operation; ///< of an error at run time, if it has a location in the source

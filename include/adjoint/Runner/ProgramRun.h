@@ -25,6 +25,13 @@ enum class Messages {
 /// Reads the text of a program, `-` for standard input.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> readProgram(llvm::StringRef path);
 
+/// What a run gave. If it failed, `error` is the text of its error with the line of the source, and there are
+/// only the values that were received until then.
+struct RunOutcome {
+  RunValues values;
+  std::string error;
+};
+
 class ProgramRun {
 public:
   /// Compiles the text for `options.target`. Messages begin with the name of `tool`. `observer`, if there is
@@ -53,6 +60,8 @@ public:
   llvm::Expected<RunValues> run(reference::Observer *observer = nullptr);
   /// The same with a tracer, which is also the observer of `load`.
   llvm::Expected<RunValues> run(Tracer &tracer);
+  /// The same; a program that fails is no error of the call, and its error is not printed.
+  llvm::Expected<RunOutcome> runToEnd(Tracer &tracer);
   /// The same on the reference interpreter with another program of this signature, such as this one after
   /// some passes.
   llvm::Expected<RunValues> interpret(mlir::ModuleOp module, reference::Observer *observer = nullptr);

@@ -19,6 +19,8 @@ class Console {
 public:
   /// `program` is the name of the tool.
   explicit Console(llvm::StringRef program);
+  /// Writes to a stream that is no terminal.
+  Console(llvm::StringRef program, llvm::raw_ostream &os) : program(program), os(os), terminal(false) {}
 
   void warn(const llvm::Twine &message);
   /// Prints requested information about the run.

@@ -99,17 +99,18 @@ void NonFiniteOutputs::add(StringRef name, const adrt_tensor &value) {
     texts.push_back(("'" + name + "': ").str() + range.toText());
 }
 
-DiffReport mlir::ad::runner::reportNonFinites(const NonFiniteFinder &finder,
-                                              const NonFiniteOutputs &outputs) {
+DiffReport mlir::ad::runner::reportNonFinites(const NonFiniteFinder &finder, const NonFiniteOutputs &outputs,
+                                              bool failed) {
   llvm::ArrayRef<NonFiniteOrigin> origins = finder.getOrigins();
   DiffReport report;
   for (const NonFiniteOrigin &origin : origins)
     report.text += originText(static_cast<size_t>(&origin - origins.begin()) + 1, origin);
   if (origins.empty())
-    report.text += "none: no operation made a NaN or an infinity\n";
+    report.text += std::string("none: no operation made a NaN or an infinity") +
+                   (failed ? " before the run failed\n" : "\n");
   report.text += listText("given by", finder.getGiven()) + listText("reaches", outputs.texts) +
                  countText(static_cast<uint64_t>(finder.getExecutions()), "execution") + " of operations, " +
-                 countText(origins.size(), "origin") + "\n";
+                 countText(origins.size(), "origin") + (failed ? "; then the run failed\n" : "\n");
   report.boundHolds = origins.empty();
   llvm::json::Array list;
   for (const NonFiniteOrigin &origin : origins)

@@ -69,7 +69,7 @@ Expected<DiffReport> mlir::ad::runner::findPrecision(const PrecisionProblem &pro
   report.boundHolds = false;
   if (*found) {
     program = search.annotate(kept);
-    Expected<bool> holds = search.keepsBound(program);
+    Expected<bool> holds = search.keepsBound(search.annotateForRun(kept));
     if (!holds)
       return holds.takeError();
     report.boundHolds = *holds;

@@ -101,10 +101,11 @@ Expected<RunValues> PrecisionSearch::run(const std::string &text, StringRef poli
   return problem.run(text, policyName);
 }
 
-static std::string printed(mlir::ModuleOp module) {
+static std::string printed(mlir::ModuleOp module, bool withLocations) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  module->print(stream);
+  mlir::OpPrintingFlags flags;
+  module->print(stream, flags.enableDebugInfo(withLocations, /*prettyForm=*/false));
   stream << "\n";
   return text;
 }
@@ -124,14 +125,14 @@ Error PrecisionSearch::prepare() {
 }
 
 Error PrecisionSearch::runExpected() {
-  std::string text = printed(*module);
+  std::string text = printed(*module, /*withLocations=*/true);
   if (!problem.runExact)
     return run(text, kNoPrecision).moveInto(exact.actual);
   ++executions;
   return problem.runExact(text, kNoPrecision).moveInto(exact);
 }
 
-std::string PrecisionSearch::annotate(const ChangeSet &kept) {
+void PrecisionSearch::setRules(const ChangeSet &kept) {
   bool isFile = StringRef(problem.policy).ends_with(".yaml");
   (*module)->setAttr(kPrecisionAttr, isFile ? precisionAttrOf(context.get(), policy)
                                             : precisionAttrOf(context.get(), problem.policy));
@@ -139,7 +140,16 @@ std::string PrecisionSearch::annotate(const ChangeSet &kept) {
     op->removeAttr(kPrecisionAttr);
   for (size_t index : kept)
     candidates[index]->setAttr(kPrecisionAttr, precisionAttrOf(context.get(), "never"));
-  return printed(*module);
+}
+
+std::string PrecisionSearch::annotate(const ChangeSet &kept) {
+  setRules(kept);
+  return printed(*module, /*withLocations=*/false);
+}
+
+std::string PrecisionSearch::annotateForRun(const ChangeSet &kept) {
+  setRules(kept);
+  return printed(*module, /*withLocations=*/true);
 }
 
 Expected<bool> PrecisionSearch::keepsBound(const std::string &text) {
@@ -166,7 +176,7 @@ Expected<bool> PrecisionSearch::keepsBound(const std::string &text) {
 }
 
 Expected<std::optional<ChangeSet>> PrecisionSearch::find() {
-  MinimalSetSearch search([&](const ChangeSet &kept) { return keepsBound(annotate(kept)); });
+  MinimalSetSearch search([&](const ChangeSet &kept) { return keepsBound(annotateForRun(kept)); });
   Expected<bool> none = search.has({});
   if (!none)
     return none.takeError();

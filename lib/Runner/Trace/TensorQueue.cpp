@@ -22,10 +22,10 @@ llvm::Error TensorQueue::open(StringRef newFolder) {
   std::string path = folder + "/results-XXXXXX";
   int descriptor = mkstemp(path.data());
   if (descriptor < 0)
-    return systemError("cannot make a file in", folder);
+    return systemError("cannot make a temporary file in", folder);
   ::unlink(path.c_str());
   file = fdopen(descriptor, "w+b");
-  return file ? llvm::Error::success() : systemError("cannot open a file in", folder);
+  return file ? llvm::Error::success() : systemError("cannot open a temporary file in", folder);
 }
 
 llvm::Error TensorQueue::push(const adrt_tensor &tensor) {

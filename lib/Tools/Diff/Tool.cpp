@@ -50,6 +50,8 @@ Expected<DiffReport> runCommand(const DiffOptions &options) {
 std::string toJSON(const DiffReport &report) {
   llvm::json::Object object = report.json;
   object["holds"] = report.boundHolds;
+  if (!report.failure.empty())
+    object["error"] = llvm::json::fixUTF8(report.failure);
   std::string text;
   llvm::raw_string_ostream(text) << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(object)));
   return text;
@@ -98,11 +100,12 @@ int finish(const DiffReport &report, const DiffOptions &options) {
     llvm::WithColor::warning(llvm::errs(), "ad-diff") << warning << "\n";
   for (const std::string &error : report.errors)
     complain(error);
+  llvm::errs() << report.failure;
   if (Error error = llvm::joinErrors(std::move(unwritten), writeFiles(report, options))) {
     complain(consumeExitError(std::move(error)).second);
     return ExitUsage;
   }
-  if (!report.errors.empty())
+  if (!report.errors.empty() || !report.failure.empty())
     return ExitUsage;
   return report.boundHolds ? 0 : 1;
 }

@@ -15,8 +15,10 @@ struct NonFiniteOutputs {
   std::vector<std::string> texts;
 };
 
-/// The bound holds if no operation made a NaN or an infinity.
-diff::DiffReport reportNonFinites(const NonFiniteFinder &finder, const NonFiniteOutputs &outputs);
+/// The bound holds if no operation made a NaN or an infinity. `failed`: the run ended with an error, and the
+/// report is about the operations before it.
+diff::DiffReport reportNonFinites(const NonFiniteFinder &finder, const NonFiniteOutputs &outputs,
+                                  bool failed = false);
 
 } // namespace mlir::ad::runner
 

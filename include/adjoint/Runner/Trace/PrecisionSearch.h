@@ -51,8 +51,10 @@ public:
   llvm::Error prepare();
   /// Finds the operations. Without a set, the bound does not hold even if all compute in f32.
   llvm::Expected<std::optional<diff::ChangeSet>> find();
-  /// The program with the rules and the policy, as a text.
+  /// The program with the rules and the policy, as a text for the user.
   std::string annotate(const diff::ChangeSet &kept);
+  /// The same text with the locations of the source, which errors of a run name.
+  std::string annotateForRun(const diff::ChangeSet &kept);
   /// Runs a text that has the policy, and compares its results.
   llvm::Expected<bool> keepsBound(const std::string &text);
 
@@ -66,6 +68,7 @@ private:
   llvm::Error parse();
   llvm::Error findCandidates();
   llvm::Error runExpected();
+  void setRules(const diff::ChangeSet &kept);
   /// The rule of the policy for an operation of f32 that may compute in the narrow type.
   std::optional<numerics::PrecisionRule> castingRule(Operation *op) const;
   llvm::Expected<RunValues> run(const std::string &text, llvm::StringRef policy);

@@ -19,14 +19,15 @@ Expected<DiffReport> mlir::ad::diff::runNan(const DiffOptions &options) {
   Expected<std::unique_ptr<ProgramRun>> program = loadProgram(options, options.inputs[0], *target, &observed);
   if (!program)
     return program.takeError();
-  Expected<RunValues> values = (*program)->run(observed);
-  if (!values)
-    return values.takeError();
+  Expected<RunOutcome> outcome = (*program)->runToEnd(observed);
+  if (!outcome)
+    return outcome.takeError();
   NonFiniteOutputs outputs;
-  for (const std::vector<NamedTensor> *list : {&values->received, &values->results})
+  for (const std::vector<NamedTensor> *list : {&outcome->values.received, &outcome->values.results})
     for (const NamedTensor &named : *list)
       outputs.add(named.name, named.value.view());
-  DiffReport report = reportNonFinites(finder, outputs);
+  DiffReport report = reportNonFinites(finder, outputs, /*failed=*/!outcome->error.empty());
+  report.failure = outcome->error;
   report.title = "NaNs and infinities of " + options.inputs[0];
   return std::move(report);
 }
