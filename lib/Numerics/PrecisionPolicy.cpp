@@ -39,9 +39,12 @@ std::optional<PrecisionRule> PrecisionPolicy::find(StringRef name) const {
 static bool isHalf(StringRef type) { return type == "bf16" || type == "f16"; }
 static bool isByte(StringRef type) { return type == "f8E4M3FN" || type == "f8E5M2"; }
 static bool isNarrow(StringRef type) { return isHalf(type) || isByte(type); }
+static bool isAccumulate(StringRef word) { return word == "f32" || word == "narrow"; }
 
 static constexpr char expectedCompute[] = "expected bf16, f16, f8E4M3FN or f8E5M2 as the type to compute in";
 static constexpr char expectedGradient[] = "expected f8E4M3FN or f8E5M2 as the type of gradients";
+static constexpr char expectedAccumulate[] =
+    "expected f32 or narrow (the type of the value) as the type in which cotangents are added";
 
 bool mlir::ad::numerics::computesInBytes(const PrecisionPolicy &policy) { return isByte(policy.compute); }
 
@@ -51,6 +54,8 @@ void mlir::ad::numerics::setDefaultTypes(PrecisionPolicy &policy) {
     policy.gradient = "f8E5M2";
   if (policy.result.empty())
     policy.result = bytes ? "f32" : policy.compute;
+  if (policy.accumulate.empty())
+    policy.accumulate = "narrow";
 }
 
 // What is wrong with the types of results and gradients; the narrow type is known.
@@ -77,6 +82,8 @@ std::string mlir::ad::numerics::checkPolicy(const PrecisionPolicy &policy) {
     return std::string(expectedCompute) + ", but got '" + policy.compute + "'";
   if (std::string problem = checkTypes(policy); !problem.empty())
     return problem;
+  if (!isAccumulate(policy.accumulate))
+    return std::string(expectedAccumulate) + ", but got '" + policy.accumulate + "'";
   llvm::StringSet<> seen;
   for (PrecisionRule rule : rules)
     for (const std::string &name : policy.operationsOf(rule))
@@ -97,6 +104,9 @@ struct GradientType {
   std::string name;
 };
 struct ResultType {
+  std::string name;
+};
+struct AccumulateType {
   std::string name;
 };
 } // namespace
@@ -129,6 +139,15 @@ template <> struct ScalarTraits<ResultType> {
   static QuotingType mustQuote(StringRef) { return QuotingType::None; }
 };
 
+template <> struct ScalarTraits<AccumulateType> {
+  static void output(const AccumulateType &type, void *, raw_ostream &os) { os << type.name; }
+  static StringRef input(StringRef word, void *, AccumulateType &type) {
+    type.name = word.str();
+    return isAccumulate(word) ? "" : expectedAccumulate;
+  }
+  static QuotingType mustQuote(StringRef) { return QuotingType::None; }
+};
+
 template <> struct ScalarTraits<PrecisionRule> {
   static void output(const PrecisionRule &rule, void *, raw_ostream &os) { os << ruleName(rule); }
   static StringRef input(StringRef word, void *, PrecisionRule &rule) {
@@ -150,6 +169,9 @@ template <> struct MappingTraits<PrecisionPolicy> {
     ResultType result;
     io.mapOptional("result", result);
     policy.result = result.name;
+    AccumulateType accumulate;
+    io.mapOptional("accumulate", accumulate);
+    policy.accumulate = accumulate.name;
     mlir::ad::numerics::setDefaultTypes(policy);
     io.mapOptional("always", policy.always);
     io.mapOptional("follow", policy.follow);
@@ -162,7 +184,8 @@ template <> struct MappingTraits<PrecisionPolicy> {
 };
 } // namespace llvm::yaml
 
-static constexpr char keyList[] = ", expected compute, gradient, result, always, follow, never or default";
+static constexpr char keyList[] =
+    ", expected compute, gradient, result, accumulate, always, follow, never or default";
 
 // The first problem, as FILE:LINE:COLUMN: what is wrong. A problem of the whole file has no position.
 static void keepProblem(const llvm::SMDiagnostic &diagnostic, void *problem) {

@@ -108,6 +108,25 @@ def check_by_hand(policy, folder):
                     yield f"{target}, {given[-1]}: {name} differs from the program with casts"
 
 
+def check_sums_by_hand(policy, folder):
+    """`accumulate: f32` is the casts by hand with the attribute of the function."""
+    arguments = write_arguments(folder)
+    hand = BY_HAND.replace("LOW", policy)
+    narrow = runner.run(hand + MAIN, arguments, RESULTS, TARGETS["reference"])
+    wide = hand.replace("-> tensor<f32> {\n", "-> tensor<f32> attributes {ad.cotangent_sums = f32} {\n", 1)
+    expected = runner.run(wide + MAIN, arguments, RESULTS, TARGETS["reference"])
+    if all(expected[name].tobytes() == narrow[name].tobytes() for name, _ in RESULTS):
+        yield "sums in f32 change nothing, so that the check shows nothing"
+    command = [runner.binary("ad-runner"), "--print-precision", policy]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    file = folder / "sums.yaml"
+    file.write_text(text.replace("accumulate: narrow", "accumulate: f32"))
+    for target, options in TARGETS.items():
+        found = runner.run(PLAIN + MAIN, arguments, RESULTS, [*options, "--precision", str(file)])
+        yield from (f"{target}: {name} differs from the program with casts" for name, _ in RESULTS
+                    if found[name].tobytes() != expected[name].tobytes())
+
+
 def check_gradients_are_wide(folder):
     """The function that differentiation made has no types but f32 in its signature, and computes in bf16."""
     program = folder / "program.mlir"
@@ -142,7 +161,8 @@ def check_digits(folder):
 
 
 def main():
-    by_hand = [(f"{policy} by hand", functools.partial(check_by_hand, policy)) for policy in ("bf16", "f16")]
+    by_hand = [(f"{policy} {what} by hand", functools.partial(check, policy)) for policy in ("bf16", "f16")
+               for what, check in (("casts", check_by_hand), ("sums", check_sums_by_hand))]
     return checks.run_checks("mixed precision", [*by_hand, ("gradients are f32", check_gradients_are_wide),
                                                  ("digits", check_digits)])
 

@@ -21,8 +21,9 @@ def PartialReadOpInterface : OpInterface<"PartialReadOpInterface"> {
       "bool", "readsPart", (ins "unsigned":$operand)>,
     InterfaceMethod<[{
         Builds `sum` with the cotangent of the operand added, for an operand of which the operation reads a part.
-        `sum` has the type of the operand, and elements outside of the part stay as they are. A null `sum` means
-        zeros. `cotangents` has one value per result; a null value is a zero cotangent.
+        `sum` has the shape of the operand and the element type of the cotangents, which is f32 in place of 8 or 16
+        bits where a function has `ad.cotangent_sums`. Elements outside of the part stay as they are. A null `sum`
+        means zeros. `cotangents` has one value per result; a null value is a zero cotangent.
       }],
       "::mlir::Value", "accumulate",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$cotangents, "unsigned":$operand, "::mlir::Value":$sum)>

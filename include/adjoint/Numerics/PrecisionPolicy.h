@@ -26,6 +26,8 @@ struct PrecisionPolicy {
   std::string compute;  ///< bf16, f16, or an 8-bit float type, in which contractions alone compute
   std::string gradient; ///< of the cotangents that contractions of 8 bits read; empty for 16 bits
   std::string result;   ///< of contractions in `always`: the same type or f32; a wider type for 8 bits
+  /// How the adjoint adds the cotangents of a value of 8 or 16 bits: `narrow`, in its type, or f32.
+  std::string accumulate;
   std::vector<std::string> always, follow, never;   ///< names of operations, those of `ad` without the prefix
   PrecisionRule defaultRule = PrecisionRule::never; ///< of operations that no list has
   llvm::StringMap<std::string> places = {};         ///< of names in lists of a file, as FILE:LINE:COLUMN
@@ -41,7 +43,7 @@ std::optional<PrecisionRule> ruleFromName(llvm::StringRef name);
 /// Whether the policy computes contractions in 8 bits.
 bool computesInBytes(const PrecisionPolicy &policy);
 
-/// Gives types that are not written their defaults.
+/// Gives types that are not written, and `accumulate`, their defaults.
 void setDefaultTypes(PrecisionPolicy &policy);
 
 /// What is wrong with types and lists of a policy; empty if nothing is.

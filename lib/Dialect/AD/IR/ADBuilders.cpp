@@ -32,8 +32,10 @@ Value ad::scalarConstant(OpBuilder &builder, Location loc, Type element, double 
                             DenseElementsAttr::get(type, ArrayRef<Attribute>(elementAttr(element, value))));
 }
 
-Value ad::fullLike(OpBuilder &builder, Location loc, Value like, double value) {
+Value ad::fullLike(OpBuilder &builder, Location loc, Value like, double value, Type element) {
   auto type = cast<RankedTensorType>(like.getType());
+  if (element)
+    type = type.clone(element);
   TypedAttr scalar = elementAttr(type.getElementType(), value);
   if (type.hasStaticShape())
     return ConstantOp::create(builder, loc, DenseElementsAttr::get(type, ArrayRef<Attribute>(scalar)));

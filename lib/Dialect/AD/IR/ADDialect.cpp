@@ -98,7 +98,8 @@ static LogicalResult verifyKnownName(Operation *op, StringRef name) {
   InFlightDiagnostic error = op->emitOpError("has no attribute '") << name << "'";
   if (isa<ModuleOp, FunctionOpInterface>(op))
     return expectNames(std::move(error), name,
-                       {ADDialect::kNumericsAttr, ADDialect::kAdjointNumericsAttr, kPrecisionAttr});
+                       {ADDialect::kNumericsAttr, ADDialect::kAdjointNumericsAttr,
+                        ADDialect::kCotangentSumsAttr, kPrecisionAttr});
   // `ad.allow` for `allow`
   StringRef bare = name;
   bare.consume_front("ad.");
@@ -116,6 +117,16 @@ static LogicalResult verifyInstruction(Operation *op, Attribute value) {
   return success();
 }
 
+// Without the attribute cotangents are added in the type of their value.
+static LogicalResult verifyCotangentSums(Operation *op, Attribute value) {
+  if (value != TypeAttr::get(Float32Type::get(op->getContext())))
+    return op->emitOpError("expected '")
+           << ADDialect::kCotangentSumsAttr << "' to be the type f32, but got " << value;
+  if (!isa<ModuleOp, FunctionOpInterface>(op))
+    return op->emitOpError("expected '") << ADDialect::kCotangentSumsAttr << "' on a function or module only";
+  return success();
+}
+
 LogicalResult ADDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   StringRef name = attribute.getName();
   if (name == kNumericsAttr || name == kAdjointNumericsAttr) {
@@ -126,6 +137,8 @@ LogicalResult ADDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
       return op->emitOpError("expected '") << name << "' on a function or module only";
     return success();
   }
+  if (name == kCotangentSumsAttr)
+    return verifyCotangentSums(op, attribute.getValue());
   if (name == kPrecisionAttr)
     return verifyPrecisionAttribute(op, attribute);
   if (name == kNamedKernelAttr) {

@@ -27,11 +27,15 @@ std::optional<numerics::PrecisionPolicy> ad::policyOf(PrecisionAttr attribute) {
       result.push_back(one.str());
     return result;
   };
-  return numerics::PrecisionPolicy{
-      kPrecisionAttr.str(),          attribute.getCompute().str(),
-      attribute.getGradient().str(), attribute.getResult().str(),
-      texts(attribute.getAlways()),  texts(attribute.getFollow()),
-      texts(attribute.getNever()),   *numerics::ruleFromName(attribute.getDefaultRule())};
+  return numerics::PrecisionPolicy{kPrecisionAttr.str(),
+                                   attribute.getCompute().str(),
+                                   attribute.getGradient().str(),
+                                   attribute.getResult().str(),
+                                   attribute.getAccumulate().str(),
+                                   texts(attribute.getAlways()),
+                                   texts(attribute.getFollow()),
+                                   texts(attribute.getNever()),
+                                   *numerics::ruleFromName(attribute.getDefaultRule())};
 }
 
 //===- Assembly -----------------------------------------------------------===//
@@ -59,22 +63,23 @@ public:
 
 private:
   ParseResult parseValue(StringRef key, SMLoc loc) {
-    static constexpr StringRef keys[] = {"compute", "gradient", "result", "always",
-                                         "follow",  "never",    "default"};
+    static constexpr StringRef keys[] = {"compute", "gradient", "result", "accumulate",
+                                         "always",  "follow",   "never",  "default"};
     if (!llvm::is_contained(keys, key))
-      return parser.emitError(loc,
-                              "expected compute, gradient, result, always, follow, never or default, but "
-                              "got '")
+      return parser.emitError(loc, "expected compute, gradient, result, accumulate, always, follow, never or "
+                                   "default, but got '")
              << key << "'";
     if (llvm::is_contained(seen, key))
       return parser.emitError(loc, "expected distinct parameters, but got '") << key << "' twice";
     seen.push_back(key);
     if (parser.parseEqual())
       return failure();
-    if (key == "compute" || key == "gradient" || key == "result")
-      return parser.parseKeywordOrString(key == "compute"    ? &policy.compute
-                                         : key == "gradient" ? &policy.gradient
-                                                             : &policy.result);
+    if (std::string *word = key == "compute"      ? &policy.compute
+                            : key == "gradient"   ? &policy.gradient
+                            : key == "result"     ? &policy.result
+                            : key == "accumulate" ? &policy.accumulate
+                                                  : nullptr)
+      return parser.parseKeywordOrString(word);
     if (key == "default")
       return parseDefault();
     auto &list = key == "always" ? policy.always : key == "follow" ? policy.follow : policy.never;
@@ -104,13 +109,13 @@ PrecisionAttr ad::precisionAttrOf(MLIRContext *context, const numerics::Precisio
   auto names = [&](ArrayRef<std::string> list) {
     return llvm::map_to_vector(list, [&](const std::string &name) { return StringAttr::get(context, name); });
   };
-  return PrecisionAttr::get(context, "", policy.compute, policy.gradient, policy.result, names(policy.always),
-                            names(policy.follow), names(policy.never),
+  return PrecisionAttr::get(context, "", policy.compute, policy.gradient, policy.result, policy.accumulate,
+                            names(policy.always), names(policy.follow), names(policy.never),
                             numerics::ruleName(policy.defaultRule));
 }
 
 PrecisionAttr ad::precisionAttrOf(MLIRContext *context, StringRef name) {
-  return PrecisionAttr::get(context, name, "", "", "", {}, {}, {}, "");
+  return PrecisionAttr::get(context, name, "", "", "", "", {}, {}, {}, "");
 }
 
 Attribute PrecisionAttr::parse(AsmParser &parser, Type) {
@@ -162,6 +167,8 @@ void PrecisionAttr::print(AsmPrinter &printer) const {
     printer << ", gradient = " << getGradient();
   if (getResult() != defaults.result)
     printer << ", result = " << getResult();
+  if (getAccumulate() != defaults.accumulate)
+    printer << ", accumulate = " << getAccumulate();
   printList(printer, "always", getAlways());
   printList(printer, "follow", getFollow());
   printList(printer, "never", getNever());

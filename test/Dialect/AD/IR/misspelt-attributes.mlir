@@ -4,26 +4,26 @@
 // arguments, results and operations.
 // RUN: ad-opt %s --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{'builtin.module' op has no attribute 'ad.numeric', expected one of ad.numerics, ad.adjoint_numerics, ad.precision; did you mean 'ad.numerics'?}}
+// expected-error @+1 {{'builtin.module' op has no attribute 'ad.numeric', expected one of ad.numerics, ad.adjoint_numerics, ad.cotangent_sums, ad.precision; did you mean 'ad.numerics'?}}
 module attributes {ad.numeric = #ad.numerics<fast>} {
 }
 
 // -----
 
-// expected-error @+1 {{'builtin.module' op has no attribute 'ad.mode', expected one of ad.numerics, ad.adjoint_numerics, ad.precision}}
+// expected-error @+1 {{'builtin.module' op has no attribute 'ad.mode', expected one of ad.numerics, ad.adjoint_numerics, ad.cotangent_sums, ad.precision}}
 module attributes {ad.mode = "fast"} {
 }
 
 // -----
 
-// expected-error @+1 {{'func.func' op has no attribute 'ad.numerics_mode', expected one of ad.numerics, ad.adjoint_numerics, ad.precision; did you mean 'ad.numerics'?}}
+// expected-error @+1 {{'func.func' op has no attribute 'ad.numerics_mode', expected one of ad.numerics, ad.adjoint_numerics, ad.cotangent_sums, ad.precision; did you mean 'ad.numerics'?}}
 func.func @body() attributes {ad.numerics_mode = #ad.numerics<fast>} {
   return
 }
 
 // -----
 
-// expected-error @+1 {{'func.func' op has no attribute 'ad.adjoint_numeric', expected one of ad.numerics, ad.adjoint_numerics, ad.precision; did you mean 'ad.adjoint_numerics'?}}
+// expected-error @+1 {{'func.func' op has no attribute 'ad.adjoint_numeric', expected one of ad.numerics, ad.adjoint_numerics, ad.cotangent_sums, ad.precision; did you mean 'ad.adjoint_numerics'?}}
 func.func private @declaration() attributes {ad.adjoint_numeric = #ad.numerics<fast>}
 
 // -----

@@ -48,7 +48,7 @@ module attributes {ad.precision = #ad.precision<compute = bf16, gradient = f8E5M
 
 // -----
 
-// expected-error@+1 {{expected compute, gradient, result, always, follow, never or default, but got 'store'}}
+// expected-error@+1 {{expected compute, gradient, result, accumulate, always, follow, never or default, but got 'store'}}
 module attributes {ad.precision = #ad.precision<compute = bf16, store = bf16>} {
 }
 
@@ -109,5 +109,30 @@ func.func @two_scales(%a: tensor<4x3xf32> {ad.scales}, %b: tensor<4x3xf32> {ad.s
 func.func @scales_of_an_operation(%x: tensor<f32>) -> tensor<f32> {
   // expected-error@+1 {{'ad.neg' op expected 'ad.scales' on an argument or result of a function only}}
   %y = ad.neg %x {ad.scales} : tensor<f32>
+  return %y : tensor<f32>
+}
+
+// -----
+
+// expected-error@+1 {{expected f32 or narrow (the type of the value) as the type in which cotangents are added, but got 'bf16'}}
+module attributes {ad.precision = #ad.precision<compute = bf16, accumulate = bf16>} {
+}
+
+// -----
+
+// expected-error@+1 {{'builtin.module' op expected 'ad.cotangent_sums' to be the type f32, but got bf16}}
+module attributes {ad.cotangent_sums = bf16} {
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op expected 'ad.cotangent_sums' to be the type f32, but got "f32"}}
+func.func private @text() attributes {ad.cotangent_sums = "f32"}
+
+// -----
+
+func.func @on_an_operation(%x: tensor<f32>) -> tensor<f32> {
+  // expected-error@+1 {{'ad.exp' op expected 'ad.cotangent_sums' on a function or module only}}
+  %y = ad.exp %x {ad.cotangent_sums = f32} : tensor<f32>
   return %y : tensor<f32>
 }

@@ -12,6 +12,10 @@ module attributes {ad.precision = #ad.precision<f16>} {
   func.func private @bytes() attributes {ad.precision = #ad.precision<compute = f8E4M3FN, gradient = f8E5M2, result = f32, always = [dot]>}
   // CHECK: func.func private @other_bytes() attributes {ad.precision = #ad.precision<compute = f8E5M2, gradient = f8E4M3FN, result = bf16>}
   func.func private @other_bytes() attributes {ad.precision = #ad.precision<compute = f8E5M2, result = bf16, gradient = f8E4M3FN>}
+  // CHECK: func.func private @sums() attributes {ad.precision = #ad.precision<compute = bf16, result = f32, accumulate = f32, always = [dot]>}
+  func.func private @sums() attributes {ad.precision = #ad.precision<accumulate = f32, compute = bf16, result = f32, always = [dot]>}
+  // CHECK: func.func private @narrow_sums() attributes {ad.precision = #ad.precision<compute = f16>}
+  func.func private @narrow_sums() attributes {ad.precision = #ad.precision<compute = f16, accumulate = narrow>}
   // CHECK: func.func private @none() attributes {ad.precision = #ad.precision<none>}
   func.func private @none() attributes {ad.precision = #ad.precision<none>}
   func.func @rule(%x: tensor<f32>) -> tensor<f32> {

@@ -15,10 +15,11 @@ SmallVector<Value> dynamicSizes(OpBuilder &builder, Location loc, Value tensor);
 /// A rank-0 constant of `element`, rounded to nearest even from `value`.
 Value scalarConstant(OpBuilder &builder, Location loc, Type element, double value);
 
-/// A tensor with the type and sizes of `like` and one value everywhere.
-Value fullLike(OpBuilder &builder, Location loc, Value like, double value);
-inline Value zerosLike(OpBuilder &builder, Location loc, Value like) {
-  return fullLike(builder, loc, like, 0.0);
+/// A tensor with the sizes of `like` and one value everywhere. Its element type is `element`, or that of
+/// `like`.
+Value fullLike(OpBuilder &builder, Location loc, Value like, double value, Type element = {});
+inline Value zerosLike(OpBuilder &builder, Location loc, Value like, Type element = {}) {
+  return fullLike(builder, loc, like, 0.0, element);
 }
 
 /// `value` broadcast to the shape of `like`; the element type stays. Nothing is built when the shapes are

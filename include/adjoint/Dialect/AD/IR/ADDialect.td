@@ -36,6 +36,9 @@ def AD_Dialect : Dialect {
     static constexpr StringLiteral kNumericsAttr = "ad.numerics";
     /// Function attribute (#ad.numerics): the mode of what differentiation derives from the function.
     static constexpr StringLiteral kAdjointNumericsAttr = "ad.adjoint_numerics";
+    /// Module and function attribute (the type f32): in what differentiation derives from the function, the cotangents
+    /// of a value of 8 or 16 bits are added in f32, and the sum is rounded once.
+    static constexpr StringLiteral kCotangentSumsAttr = "ad.cotangent_sums";
 
   private:
     // One registration per family, so that no translation unit holds all operations.

@@ -21,6 +21,7 @@ def AD_PrecisionAttr : AD_Attr<"Precision", "precision"> {
     | `compute` | the narrow type: bf16, f16, f8E4M3FN or f8E5M2 | |
     | `gradient` | with an 8-bit `compute`: the type of the cotangents that contractions read | f8E5M2 |
     | `result` | the type of the results of contractions in `always`: the narrow type or f32; bf16, f16 or f32 with an 8-bit `compute` | the narrow type; f32 with an 8-bit `compute` |
+    | `accumulate` | the type in which the adjoint adds the cotangents of a value of 8 or 16 bits: `narrow`, its own, or f32 | `narrow` |
     | `always` | operations that compute in the narrow type | none |
     | `follow` | operations that compute in the widest type of their operands | none |
     | `never` | operations that compute in f32 | none |
@@ -39,6 +40,7 @@ def AD_PrecisionAttr : AD_Attr<"Precision", "precision"> {
   let parameters = (ins StringRefParameter<"name of a policy or rule">:$name,
                         StringRefParameter<"narrow type">:$compute, StringRefParameter<"type of cotangents">:$gradient,
                         StringRefParameter<"type of results">:$result,
+                        StringRefParameter<"type of sums of cotangents">:$accumulate,
                         ArrayRefParameter<"::mlir::StringAttr">:$always,
                         ArrayRefParameter<"::mlir::StringAttr">:$follow,
                         ArrayRefParameter<"::mlir::StringAttr">:$never,

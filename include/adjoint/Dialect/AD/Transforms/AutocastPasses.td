@@ -34,6 +34,8 @@ def AutocastPass : Pass<"ad-autocast", "::mlir::ModuleOp"> {
     A value is cast once to each type, right after its definition. A cast never replaces the value where the value
     itself has the required type.
 
+    If the policy has `accumulate = f32`, its functions get `ad.cotangent_sums = f32`, which ad-differentiate reads.
+
     Before:
     ```mlir
     module attributes {ad.precision = #ad.precision<bf16>} {

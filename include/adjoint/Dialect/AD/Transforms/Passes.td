@@ -109,7 +109,7 @@ def DifferentiatePass : Pass<"ad-differentiate", "::mlir::ModuleOp"> {
   let description = [{
     Why: after this pass a program has plain operations only, so that no later pass knows about derivatives. Derivative
     functions are ordinary functions; one is generated per function and list of arguments. Derivatives of code that
-    contains derivatives are replaced innermost first, so that higher orders work.
+    contains derivatives are replaced innermost first, for higher orders. `ad.cotangent_sums` is the type of sums.
 
     Before:
     ```mlir

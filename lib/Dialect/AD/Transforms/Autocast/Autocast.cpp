@@ -41,6 +41,8 @@ public:
   }
 
   LogicalResult run() {
+    if (policy.addsCotangentsInF32)
+      function->setAttr(ADDialect::kCotangentSumsAttr, TypeAttr::get(f32));
     for (Operation *op : operations)
       if (failed(decide(op)))
         return failure();

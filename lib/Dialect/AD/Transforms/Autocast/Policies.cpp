@@ -112,6 +112,7 @@ FailureOr<const ResolvedPolicy *> PolicyTable::resolve(PrecisionAttr attribute, 
     made->result = typeOf((*policy)->result);
     made->gradient = typeOf((*policy)->gradient);
     made->inBytes = numerics::computesInBytes(**policy);
+    made->addsCotangentsInF32 = (*policy)->accumulate == "f32";
     made->defaultRule = (*policy)->defaultRule;
     for (PrecisionRule rule : {PrecisionRule::always, PrecisionRule::follow, PrecisionRule::never})
       for (const std::string &listed : (*policy)->operationsOf(rule))

@@ -25,6 +25,7 @@ struct ResolvedPolicy {
   Type narrow, result;
   Type gradient; ///< of cotangents, if contractions compute in 8 bits
   bool inBytes = false;
+  bool addsCotangentsInF32 = false;
   llvm::DenseMap<OperationName, numerics::PrecisionRule> rules;
   numerics::PrecisionRule defaultRule;
 

@@ -5,6 +5,7 @@
 #include "adjoint/Dialect/AD/Transforms/Differentiate.h"
 #include "Generate.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -151,6 +152,11 @@ LogicalResult ad::differentiate(ModuleOp module) { return Differentiator(module)
 namespace {
 class DifferentiatePass : public ad::impl::DifferentiatePassBase<DifferentiatePass> {
 public:
+  void getDependentDialects(DialectRegistry &registry) const override {
+    DifferentiatePassBase::getDependentDialects(registry);
+    NumericsLog::registerInto(registry);
+  }
+
   void runOnOperation() override {
     if (failed(differentiate(getOperation())))
       signalPassFailure();

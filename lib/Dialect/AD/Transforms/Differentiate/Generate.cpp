@@ -27,6 +27,14 @@ static NumericsAttr adjointNumerics(func::FuncOp primal) {
   return primal->getAttrOfType<NumericsAttr>(ADDialect::kNumericsAttr);
 }
 
+// The type in which the derivative adds cotangents, by the function's own attribute or that of the module.
+static SumType sumTypeOf(func::FuncOp primal) {
+  for (Operation *op = primal; op; op = op->getParentOp())
+    if (op->hasAttr(ADDialect::kCotangentSumsAttr))
+      return SumType::f32;
+  return SumType::ofValue;
+}
+
 namespace {
 /// Writes permissions on operations as they are built.
 class NumericsWriter : public OpBuilder::Listener {
@@ -56,7 +64,8 @@ static std::string derivativeName(func::FuncOp primal, ArrayRef<int64_t> wrt, Se
 static func::FuncOp copyOf(func::FuncOp primal, StringRef name, SymbolTable &symbols) {
   auto copy = func::FuncOp::create(primal.getLoc(), name, primal.getFunctionType());
   copy.setPrivate();
-  for (StringRef attribute : {ADDialect::kNumericsAttr, ADDialect::kAdjointNumericsAttr})
+  for (StringRef attribute :
+       {ADDialect::kNumericsAttr, ADDialect::kAdjointNumericsAttr, ADDialect::kCotangentSumsAttr})
     if (Attribute value = primal->getAttr(attribute))
       copy->setAttr(attribute, value);
   IRMapping mapping;
@@ -85,7 +94,8 @@ static SmallVector<SeededResult> seedResults(Block &body, Seed seed, OpBuilder &
 
 // Builds the reverse in front of the terminator and gives the cotangents of the arguments.
 static LogicalResult buildReverse(Block &body, ArrayRef<SeededResult> seeds, ArrayRef<Value> arguments,
-                                  OpBuilder &builder, Operation *request, SmallVectorImpl<Value> &gradients) {
+                                  SumType sumType, OpBuilder &builder, Operation *request,
+                                  SmallVectorImpl<Value> &gradients) {
   Activity activity(body, arguments, llvm::map_to_vector(seeds, [](auto &seed) { return seed.first; }));
   if (failed(checkDifferentiable(body, activity, request)))
     return failure();
@@ -93,7 +103,7 @@ static LogicalResult buildReverse(Block &body, ArrayRef<SeededResult> seeds, Arr
   SmallVector<Operation *> forward;
   for (Operation &op : body.without_terminator())
     forward.push_back(&op);
-  Cotangents cotangents;
+  Cotangents cotangents(sumType);
   for (auto [result, cotangent] : llvm::reverse(seeds))
     if (activity.isActive(result))
       cotangents.add(result, cotangent);
@@ -127,7 +137,7 @@ FailureOr<func::FuncOp> ad::generateDerivative(func::FuncOp primal, ArrayRef<int
   SmallVector<Value> arguments =
       llvm::map_to_vector(wrt, [&](int64_t index) -> Value { return body.getArgument(index); });
   SmallVector<Value> gradients;
-  if (failed(buildReverse(body, seeds, arguments, builder, request, gradients)))
+  if (failed(buildReverse(body, seeds, arguments, sumTypeOf(primal), builder, request, gradients)))
     return failure();
 
   Operation *terminator = body.getTerminator();

@@ -4,8 +4,13 @@
 
 #include "Reverse.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "adjoint/Interfaces/PartialReadOpInterface.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-differentiate"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -25,14 +30,66 @@ void Cotangents::addPart(OpOperand &use, ArrayRef<Value> resultCotangents) {
   contributions[use.get()].push_back({nullptr, &use, SmallVector<Value, 1>(resultCotangents)});
 }
 
-Value Cotangents::Contribution::addTo(Value sum, OpBuilder &builder, Location loc) const {
-  if (use)
-    return cast<PartialReadOpInterface>(use->getOwner())
-        .accumulate(builder, resultCotangents, use->getOperandNumber(), sum);
-  return sum ? AddOp::create(builder, loc, sum, value, PermissionsAttr()).getResult() : value;
+// The value with the element type of `type`.
+static Value convert(Value value, Type type, OpBuilder &builder, Location loc) {
+  return value.getType() == type ? value : castTo(builder, loc, value, getElementTypeOrSelf(type));
+}
+
+Value Cotangents::Contribution::addTo(Value sum, Type type, OpBuilder &builder, Location loc) const {
+  if (!use) {
+    Value added = convert(value, type, builder, loc);
+    return sum ? AddOp::create(builder, loc, sum, added, PermissionsAttr()).getResult() : added;
+  }
+  SmallVector<Value, 1> added = resultCotangents;
+  for (Value &cotangent : added)
+    if (cotangent && sum)
+      cotangent = castTo(builder, loc, cotangent, getElementTypeOrSelf(type));
+  auto reader = cast<PartialReadOpInterface>(use->getOwner());
+  return convert(reader.accumulate(builder, added, use->getOperandNumber(), sum), type, builder, loc);
+}
+
+Type Cotangents::sumTypeOf(Value of) const {
+  auto type = dyn_cast<RankedTensorType>(of.getType());
+  bool isNarrow = type && isa<FloatType>(type.getElementType()) && type.getElementTypeBitWidth() <= 16;
+  return isNarrow && sums == SumType::f32 ? type.clone(Float32Type::get(of.getContext())) : of.getType();
+}
+
+Value Cotangents::zeroSum(OpBuilder &builder, Location loc, Value of) const {
+  return zerosLike(builder, loc, of, getElementTypeOrSelf(sumTypeOf(of)));
+}
+
+bool Cotangents::dependsOnSumType(Value of) const {
+  auto entry = contributions.find(of);
+  if (sumsSoFar.contains(of) || entry == contributions.end())
+    return true;
+  return entry->second.size() > 2 || llvm::any_of(entry->second, [&](const Contribution &one) {
+           return one.value && one.value.getType() != of.getType();
+         });
+}
+
+void Cotangents::reportSum(Value of, size_t count) const {
+  if (count < 2 || sumTypeOf(of) == of.getType())
+    return;
+  LDBG() << "adds " << count << " cotangents of " << of << " in f32";
+  std::string type;
+  llvm::raw_string_ostream(type) << getElementTypeOrSelf(of.getType());
+  remark::passed(of.getLoc(), remark::RemarkOpts::name("cotangent-sum").category("ad-precision"))
+      << remark::metric("cotangents", count) << remark::metric("type", type)
+      << remark::metric("added-in", "f32");
+  if (NumericsLog *log = NumericsLog::get(of.getContext()))
+    log->record(of.getLoc(), "ad-differentiate", ADDialect::kCotangentSumsAttr);
 }
 
 Value Cotangents::take(OpBuilder &builder, Location loc, Value of) {
+  Value sum = takeIn(dependsOnSumType(of) ? sumTypeOf(of) : of.getType(), builder, loc, of);
+  return sum ? convert(sum, of.getType(), builder, loc) : sum;
+}
+
+Value Cotangents::takeSum(OpBuilder &builder, Location loc, Value of) {
+  return takeIn(sumTypeOf(of), builder, loc, of);
+}
+
+Value Cotangents::takeIn(Type type, OpBuilder &builder, Location loc, Value of) {
   Value soFar = sumsSoFar.lookup(of);
   sumsSoFar.erase(of);
   auto entry = contributions.find(of);
@@ -40,11 +97,13 @@ Value Cotangents::take(OpBuilder &builder, Location loc, Value of) {
     return soFar;
   SmallVector<Contribution, 2> inUseOrder(llvm::reverse(entry->second));
   contributions.erase(entry);
+  if (type != of.getType())
+    reportSum(of, inUseOrder.size() + (soFar ? 1 : 0));
 
   auto *whole = llvm::find_if(inUseOrder, [](const Contribution &one) { return !one.use; });
   if (soFar && whole == inUseOrder.end()) {
     for (const Contribution &part : inUseOrder)
-      soFar = part.addTo(soFar, builder, loc);
+      soFar = part.addTo(soFar, type, builder, loc);
     return soFar;
   }
   // The first contribution to the whole value moves to the front, so that parts need no tensor of zeros.
@@ -52,7 +111,7 @@ Value Cotangents::take(OpBuilder &builder, Location loc, Value of) {
     std::rotate(inUseOrder.begin(), whole, std::next(whole));
   Value sum;
   for (const Contribution &one : inUseOrder)
-    sum = one.addTo(sum, builder, loc);
+    sum = one.addTo(sum, type, builder, loc);
   return soFar ? AddOp::create(builder, loc, soFar, sum, PermissionsAttr()).getResult() : sum;
 }
 
@@ -158,9 +217,9 @@ SmallVector<Value> Reverser::takeSumsOfParts(Operation *op, ArrayRef<Value> capt
   for (auto [value, sum] : llvm::zip(captured, sums)) {
     if (!readsOnlyParts(op, value))
       continue;
-    sum = cotangents.take(builder, op->getLoc(), value);
+    sum = cotangents.takeSum(builder, op->getLoc(), value);
     if (!sum)
-      sum = zerosLike(builder, op->getLoc(), value);
+      sum = cotangents.zeroSum(builder, op->getLoc(), value);
   }
   return sums;
 }

@@ -11,9 +11,15 @@
 #include "mlir/IR/Builders.h"
 
 namespace mlir::ad {
-/// The contributions to the cotangents of values in one scope: a function, a branch or an iteration.
+/// The type in which the cotangents of a value are added: its own, or f32 for values of 8 and 16 bits.
+enum class SumType { ofValue, f32 };
+
+/// The contributions to the cotangents of values in one scope: a function, a branch or an iteration. They
+/// have the type of the value, or that of its sum if loops and branches have added them.
 class Cotangents {
 public:
+  explicit Cotangents(SumType sums) : sums(sums) {}
+
   void add(Value of, Value contribution) { contributions[of].push_back({contribution, nullptr, {}}); }
   /// One contribution per value, in program order; null contributions are left out.
   void addInOrder(ValueRange of, ValueRange added);
@@ -26,8 +32,15 @@ public:
   /// The sum of all contributions, null when there is none. They arrive from the last use to the first. The
   /// sum starts with the first contribution to the whole value; the others follow in the order of their uses,
   /// parts in place. It is added to the sum so far. If all contributions are parts, they are added to the sum
-  /// so far one by one.
+  /// so far one by one. A sum in f32 is rounded to the type of the value.
   Value take(OpBuilder &builder, Location loc, Value of);
+  /// The same in the type of the sum, for a loop or branch whose sum goes on.
+  Value takeSum(OpBuilder &builder, Location loc, Value of);
+
+  /// The type in which the cotangents of the value are added, and a sum of none.
+  Type sumTypeOf(Value of) const;
+  Value zeroSum(OpBuilder &builder, Location loc, Value of) const;
+  SumType getSumType() const { return sums; }
 
 private:
   /// A value, or the contribution of a use to the part that it reads.
@@ -36,9 +49,16 @@ private:
     OpOperand *use;
     SmallVector<Value, 1> resultCotangents;
 
-    Value addTo(Value sum, OpBuilder &builder, Location loc) const;
+    /// Gives a sum of that type; `sum` has it too, or is null.
+    Value addTo(Value sum, Type type, OpBuilder &builder, Location loc) const;
   };
 
+  Value takeIn(Type type, OpBuilder &builder, Location loc, Value of);
+  /// Whether the type of the sum may matter: a sum of two is rounded once in any type.
+  bool dependsOnSumType(Value of) const;
+  void reportSum(Value of, size_t count) const;
+
+  SumType sums;
   llvm::DenseMap<Value, SmallVector<Contribution, 2>> contributions;
   llvm::DenseMap<Value, Value> sumsSoFar;
 };
@@ -58,14 +78,14 @@ private:
   LogicalResult reverseByRule(Operation *op, Cotangents &cotangents, OpBuilder &builder);
   LogicalResult reverseIf(scf::IfOp branch, Cotangents &cotangents, OpBuilder &builder);
   LogicalResult reverseFor(scf::ForOp loop, Cotangents &cotangents, OpBuilder &builder);
-  LogicalResult reverseIteration(ReverseLoop &state, OpBuilder &builder);
+  LogicalResult reverseIteration(ReverseLoop &state, SumType sumType, OpBuilder &builder);
 
   /// Copies the operations of a block without its terminator and without effects that have no results: the
   /// host does not receive a value twice. Operations that `copies` has already mapped are
   /// left out.
   SmallVector<Operation *> recompute(Block &block, IRMapping &copies, OpBuilder &builder);
   LogicalResult reverseBranch(Block &block, ValueRange resultCotangents, ArrayRef<Value> captured,
-                              ArrayRef<Value> sumsSoFar, OpBuilder &builder);
+                              ArrayRef<Value> sumsSoFar, SumType sumType, OpBuilder &builder);
 
   /// For each captured value of which the regions of `op` read only parts, the sum of its cotangent that they
   /// add to: what later uses contribute, or zeros. Null for the other values.

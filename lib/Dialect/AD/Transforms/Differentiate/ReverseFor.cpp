@@ -245,7 +245,8 @@ static void replacePlaceholders(Reverser::ReverseLoop &state, Activity &activity
 }
 
 // Starts the reverse loop: cotangents of the results, then zero sums.
-static void createLoop(Reverser::ReverseLoop &state, ArrayRef<Value> ofResults, OpBuilder &builder) {
+static void createLoop(Reverser::ReverseLoop &state, ArrayRef<Value> ofResults, const Cotangents &cotangents,
+                       OpBuilder &builder) {
   Location loc = state.forward.getLoc();
   auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); };
   SmallVector<Value> inits;
@@ -254,14 +255,14 @@ static void createLoop(Reverser::ReverseLoop &state, ArrayRef<Value> ofResults, 
     inits.push_back(cotangent ? cotangent : zerosLike(builder, loc, state.forward.getInitArgs()[index]));
   }
   for (auto [value, sum] : llvm::zip(state.captured, state.sumsSoFar))
-    inits.push_back(sum ? sum : zerosLike(builder, loc, value));
+    inits.push_back(sum ? sum : cotangents.zeroSum(builder, loc, value));
   state.reversed = scf::ForOp::create(builder, loc, constant(0), constant(state.bounds.trips), constant(1),
                                       inits, [](OpBuilder &, Location, Value, ValueRange) {});
   builder.setInsertionPointToStart(state.reversed.getBody());
 }
 
 // One iteration, from the cotangents that the loop carries to those of the iteration before.
-LogicalResult Reverser::reverseIteration(ReverseLoop &state, OpBuilder &builder) {
+LogicalResult Reverser::reverseIteration(ReverseLoop &state, SumType sumType, OpBuilder &builder) {
   scf::ForOp loop = state.forward;
   Location loc = loop.getLoc();
   OpBuilder outside(state.reversed, builder.getListener());
@@ -269,7 +270,7 @@ LogicalResult Reverser::reverseIteration(ReverseLoop &state, OpBuilder &builder)
   SmallVector<Operation *> ops = recompute(*loop.getBody(), copies, builder);
   recordOriginals(state, copies);
 
-  Cotangents inIteration;
+  Cotangents inIteration(sumType);
   SmallVector<Value> carried(state.reversed.getRegionIterArgs()), yielded, added;
   ArrayRef<Value> sums = ArrayRef(carried).drop_front(state.carries.size());
   for (auto [value, sum] : llvm::zip(state.captured, sums))
@@ -290,7 +291,7 @@ LogicalResult Reverser::reverseIteration(ReverseLoop &state, OpBuilder &builder)
     yields.push_back(cotangent ? cotangent : zerosLike(builder, loc, loop.getInitArgs()[index]));
   }
   for (Value value : state.captured)
-    yields.push_back(inIteration.take(builder, loc, value));
+    yields.push_back(inIteration.takeSum(builder, loc, value));
   scf::YieldOp::create(builder, loc, yields);
   eraseDead(*state.reversed.getBody(), &activity);
   return success();
@@ -318,8 +319,8 @@ LogicalResult Reverser::reverseFor(scf::ForOp loop, Cotangents &cotangents, OpBu
       state.carries.push_back(index);
 
   OpBuilder::InsertionGuard guard(builder);
-  createLoop(state, ofResults, builder);
-  if (failed(reverseIteration(state, builder)))
+  createLoop(state, ofResults, cotangents, builder);
+  if (failed(reverseIteration(state, cotangents.getSumType(), builder)))
     return failure();
 
   // The loop is replaced if values are saved; its initial values stay.

@@ -11,13 +11,13 @@ using namespace mlir;
 using namespace mlir::ad;
 
 LogicalResult Reverser::reverseBranch(Block &block, ValueRange resultCotangents, ArrayRef<Value> captured,
-                                      ArrayRef<Value> sumsSoFar, OpBuilder &builder) {
+                                      ArrayRef<Value> sumsSoFar, SumType sumType, OpBuilder &builder) {
   IRMapping copies;
   SmallVector<Operation *> ops = recompute(block, copies, builder);
   Operation *terminator = block.getTerminator();
   Location loc = terminator->getLoc();
 
-  Cotangents cotangents;
+  Cotangents cotangents(sumType);
   for (auto [value, sum] : llvm::zip(captured, sumsSoFar))
     if (sum)
       cotangents.continueFrom(value, sum);
@@ -32,8 +32,8 @@ LogicalResult Reverser::reverseBranch(Block &block, ValueRange resultCotangents,
 
   SmallVector<Value> yields;
   for (Value value : captured) {
-    Value cotangent = cotangents.take(builder, loc, value);
-    yields.push_back(cotangent ? cotangent : zerosLike(builder, loc, value));
+    Value sum = cotangents.takeSum(builder, loc, value);
+    yields.push_back(sum ? sum : cotangents.zeroSum(builder, loc, value));
   }
   scf::YieldOp::create(builder, loc, yields);
   return success();
@@ -48,13 +48,14 @@ LogicalResult Reverser::reverseIf(scf::IfOp branch, Cotangents &cotangents, OpBu
     return success();
 
   SmallVector<Value> sumsSoFar = takeSumsOfParts(branch, captured, cotangents, builder);
-  auto reversed =
-      scf::IfOp::create(builder, branch.getLoc(), ValueRange(captured).getTypes(), branch.getCondition(),
-                        /*addThenBlock=*/true, /*addElseBlock=*/true);
+  SmallVector<Type> sumTypes =
+      llvm::map_to_vector(captured, [&](Value value) { return cotangents.sumTypeOf(value); });
+  auto reversed = scf::IfOp::create(builder, branch.getLoc(), sumTypes, branch.getCondition(),
+                                    /*addThenBlock=*/true, /*addElseBlock=*/true);
   OpBuilder::InsertionGuard guard(builder);
   for (auto [from, to] : llvm::zip(branch->getRegions(), reversed->getRegions())) {
     builder.setInsertionPointToEnd(&to.front());
-    if (failed(reverseBranch(from.front(), ofResults, captured, sumsSoFar, builder)))
+    if (failed(reverseBranch(from.front(), ofResults, captured, sumsSoFar, cotangents.getSumType(), builder)))
       return failure();
     eraseDead(to.front(), &activity);
   }
