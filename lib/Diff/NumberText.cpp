@@ -36,7 +36,3 @@ std::string diff::generalNumber(double value, int digits) {
   std::snprintf(buffer, sizeof(buffer), "%.*g", digits, value);
   return buffer;
 }
-
-std::string diff::countText(uint64_t count, const std::string &noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}

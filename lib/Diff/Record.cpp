@@ -4,6 +4,7 @@
 #include "adjoint/Diff/Record.h"
 #include "RunFiles.h"
 #include "adjoint/Diff/Fingerprint.h"
+#include "adjoint/Diff/NumberText.h"
 #include "adjoint/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -220,7 +221,8 @@ Expected<std::vector<Record>> mlir::ad::diff::readRecords(StringRef path) {
   if (!count)
     return count.takeError();
   if (*count && **count != static_cast<int64_t>(records->size()))
-    return usageError("the trace '" + path + "' is not whole: it has " + llvm::Twine(records->size()) +
-                      " records, and its run.json says " + llvm::Twine(**count));
+    return usageError("the trace '" + path + "' is not whole: it has " +
+                      countText(records->size(), "record") + ", and its run.json says " +
+                      llvm::Twine(**count));
   return records;
 }

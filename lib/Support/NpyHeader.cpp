@@ -3,6 +3,7 @@
 // The header of an .npy file: six magic bytes, a version, a length, and the text of a Python dictionary with
 // exactly the keys descr, fortran_order and shape. The parser is strict: it only accepts text that NumPy
 // writes.
+#include "adjoint/Support/CountText.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/Npy.h"
 #include "llvm/ADT/StringExtras.h"
@@ -10,6 +11,7 @@
 #include "llvm/Support/Endian.h"
 
 using namespace mlir::ad::runner;
+using mlir::ad::countText;
 
 namespace {
 
@@ -181,11 +183,12 @@ llvm::Error computeSizes(NpyHeader &header, uint64_t fileSize) {
   header.dataBytes = llvm::is_contained(header.shape, 0) ? 0 : bytes;
   uint64_t present = fileSize - header.dataOffset, announced = static_cast<uint64_t>(header.dataBytes);
   if (present < announced)
-    return usageError("truncated: the header announces " + llvm::Twine(announced) +
-                      " bytes of data, the file holds " + llvm::Twine(present));
+    return usageError("truncated: the header announces " + countText(announced, "byte") +
+                      " of data, the file holds " + llvm::Twine(present));
   if (present > announced)
-    return usageError(llvm::Twine(present - announced) + " bytes follow the " + llvm::Twine(announced) +
-                      " bytes of data that the header announces; write the file again, with one array");
+    return usageError("the file has " + countText(present - announced, "byte") + " after the " +
+                      countText(announced, "byte") +
+                      " of data that the header announces; write the file again, with one array");
   return llvm::Error::success();
 }
 

@@ -17,6 +17,12 @@ static MaxDiff usualDiff(const Tensor &expected, const Tensor &got) {
   return compareTensors(expected.view(), got.view(), getUsualThresholds());
 }
 
+TEST(NumberText, CountsAreInThePluralUnlessThereIsOne) {
+  EXPECT_EQ(countText(0, "origin"), "0 origins");
+  EXPECT_EQ(countText(1, "origin"), "1 origin");
+  EXPECT_EQ(countText(21, "origin"), "21 origins");
+}
+
 TEST(NumberText, IsThatOfPython) {
   const std::pair<double, const char *> cases[] = {{0, "0.0"},
                                                    {-0.0, "-0.0"},

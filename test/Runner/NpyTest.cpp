@@ -51,8 +51,9 @@ TEST(Npy, RefusesForeignAndTruncatedFiles) {
   for (size_t length = 0; length < good.size(); ++length)
     EXPECT_NE(parse(good.substr(0, length)), "ok");
   EXPECT_TEXT(parse(good.substr(0, good.size() - 1)), "announces 12 bytes of data, the file holds 11");
-  EXPECT_TEXT(parse(good + "x"),
-              "1 bytes follow the 12 bytes of data that the header announces; write the file again");
+  EXPECT_TEXT(
+      parse(good + "x"),
+      "the file has 1 byte after the 12 bytes of data that the header announces; write the file again");
 }
 
 TEST(Npy, RefusesBadHeaders) {

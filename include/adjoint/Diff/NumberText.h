@@ -4,7 +4,8 @@
 #ifndef ADJOINT_DIFF_NUMBERTEXT_H
 #define ADJOINT_DIFF_NUMBERTEXT_H
 
-#include <cstdint>
+#include "adjoint/Support/CountText.h"
+
 #include <string>
 
 namespace mlir::ad::diff {
@@ -15,8 +16,7 @@ std::string pythonNumber(double value);
 /// At most `digits` significant digits, as the format `{:.3g}` of Python and `%.3g` of C have them.
 std::string generalNumber(double value, int digits);
 
-/// The count and the noun, in the plural unless there is one: `1 rewrite`, `2 rewrites`.
-std::string countText(uint64_t count, const std::string &noun);
+using mlir::ad::countText;
 
 } // namespace mlir::ad::diff
 

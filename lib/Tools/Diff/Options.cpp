@@ -3,6 +3,7 @@
 // The command lines of ad-diff.
 #include "Options.h"
 #include "adjoint/Diff/MaxDiff.h"
+#include "adjoint/Diff/NumberText.h"
 #include "adjoint/Support/CommandLine.h"
 #include "adjoint/Support/OutputFile.h"
 #include "llvm/ADT/STLExtras.h"
@@ -168,11 +169,10 @@ Error DiffOptionsReader::readInputs(DiffOptions &options) const {
   size_t count = options.inputs.size();
   if (count >= info.minInputs && count <= info.maxInputs)
     return Error::success();
-  std::string expected = std::to_string(info.minInputs);
-  if (info.maxInputs > info.minInputs)
-    expected += " to " + std::to_string(info.maxInputs);
-  return usageError("expected " + expected + " inputs, found " + Twine(count) + ": ad-diff " + info.name +
-                    " " + info.operands + "; try --help");
+  std::string expected = (info.maxInputs > info.minInputs ? std::to_string(info.minInputs) + " to " : "") +
+                         countText(info.maxInputs, "input");
+  return usageError("expected " + expected + ", found " + Twine(count) + ": ad-diff " + info.name + " " +
+                    info.operands + "; try --help");
 }
 
 Error DiffOptionsReader::readType(DiffOptions &options) const {
