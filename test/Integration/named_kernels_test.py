@@ -1,6 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Named kernels: each name that `ad-runner --list-kernels` prints gives, on the CPU and the emulated GPU, the bits that
-the reference interpreter computes of it, and stays within the bound of the table. Shapes are random and partly dynamic;
+the reference interpreter computes of it, and stays within the bound of the table. Where GPUs use tensor cores in
+`strict`, the bits are compared in `reproducible`, and the bound holds in both. Shapes are random and partly dynamic;
 types are f64, f32, f16 and bf16. Extended precision of NumPy is the exact result."""
 
 import itertools
@@ -17,6 +18,8 @@ sys.dont_write_bytecode = True
 import checks  # noqa: E402
 import elements  # noqa: E402
 import runner  # noqa: E402
+import split_products  # noqa: E402
+from split_products import longest_path  # noqa: E402
 
 TYPES = ["f64", "f32", "f16", "bf16"]
 TARGETS = ["reference", "cpu", "gpu-sim"]
@@ -41,11 +44,6 @@ KERNELS = table()
 
 def unit(element):
     return 2.0 ** -53 if element == "f64" else 2.0 ** -24
-
-
-def longest_path(n):
-    """Not less than the longest path of a written order."""
-    return min(n, 512) + int(np.ceil(np.log2(max(n, 2)))) + 2
 
 
 def path_length(name, n):
@@ -154,11 +152,11 @@ def cross_entropy_case(draw, element):
     return {"x": x, "l": labels}, "ad.cross_entropy %x, %l", "{x}, {l} -> {result}", [shape[0]], exact, bound
 
 
-def split_bound(name, n, u, scale):
-    """The errors of the split forms, of all other forms those of their orders."""
-    d = longest_path(n)
-    factor = {"tf32": 2.0**-10 + 2.0**-22 + (d + 1) * u, "bf16x3": 2.0**-15 + 2.0**-21 + (d + 4) * u,
-              "bf16x6": (1.04 * d + 4) * u, "bf16x9": (1.04 * d + 3) * u}.get(name, (path_length(name, n) + 1) * u)
+def product_bound(name, n, u, scale):
+    """The errors of the split forms, on tensor cores too, and of all other forms those of their orders."""
+    if name in split_products.NAMES:
+        return split_products.bound(name, max(longest_path(n), split_products.tensor_core_path(n)), scale)
+    factor = 2.0**-10 + 2.0**-22 + (longest_path(n) + 1) * u if name == "tf32" else (path_length(name, n) + 1) * u
     return factor * scale
 
 
@@ -167,7 +165,7 @@ def dot_case(draw, element):
     a, b = values(draw, (batch, m, k), element), values(draw, (batch, n, k), element)
     exact, scale = np.einsum("bmk,bnk->bmn", a, b), np.einsum("bmk,bnk->bmn", np.abs(a), np.abs(b))
     return ({"a": a, "b": b}, "ad.dot %a, %b batch [0] x [0] contract [2] x [2]", "({a}, {b}) -> {result}",
-            [batch, m, n], exact, lambda name: split_bound(name, k, unit(element), scale))
+            [batch, m, n], exact, lambda name: product_bound(name, k, unit(element), scale))
 
 
 def gemm_case(draw, element):
@@ -176,7 +174,7 @@ def gemm_case(draw, element):
     exact, scale = EXACT(1.5) * (a.T @ b) + EXACT(0.5) * c, np.abs(a.T) @ np.abs(b)
     u = unit(element)
     return ({"a": a, "b": b, "c": c}, "ad.gemm %a, %b, %c", "({a}, {b}, {c}) -> {result}", [m, n], exact,
-            lambda name: 1.5 * split_bound(name, k, u, scale) + 3 * u * (1.5 * scale + np.abs(c)))
+            lambda name: 1.5 * product_bound(name, k, u, scale) + 3 * u * (1.5 * scale + np.abs(c)))
 
 
 def scaled_dot_case(draw, element):
@@ -193,7 +191,7 @@ def scaled_dot_case(draw, element):
     a, b = operand(m, k), operand(k, n)
     exact, scale = a @ b, np.abs(a) @ np.abs(b)
     return ({"a": a, "b": b}, "ad.scaled_dot %a, %b", "({a}, {b}) -> {result}", [m, n], exact,
-            lambda name: split_bound(name, k, unit(element), scale))
+            lambda name: product_bound(name, k, unit(element), scale))
 
 
 ATTRIBUTES = {"gemm": "transA, alpha = 1.5, beta = 0.5"}
@@ -267,11 +265,17 @@ def check(op, element, seed, folder):
         given.append(f"--arg={name}={folder / name}.npy")
     results = [(f"res{i}", element) for i in range(len(names))]
     runs = {target: runner.run(text, given, results, ["--target", target]) for target in TARGETS}
-    # In `strict`, GPUs compute the written products of narrow types in the order of tensor cores.
+    # In `strict`, GPUs compute products of narrow types in the order of tensor cores, also those of parts of bf16.
+    on_tensor_cores = [name for name in names if name in split_products.NAMES]
     if op in PRODUCTS and (op == "scaled_dot" or element in ("f16", "bf16")):
-        written = names.index("written")
+        on_tensor_cores.append("written")
+    if on_tensor_cores:
         again = runner.run(text, given, results, ["--target", "gpu-sim", "--numerics", "reproducible"])
-        runs["gpu-sim"][f"res{written}"] = again[f"res{written}"]
+        for name in on_tensor_cores:
+            result = f"res{names.index(name)}"
+            strict, runs["gpu-sim"][result] = runs["gpu-sim"][result], again[result]
+            if name != "written" and np.any(outside(strict.reshape(shape), exact, bound(name), element)):
+                yield f"{name} on tensor cores is outside of the bound\n{text}"
     for i, name in enumerate(names):
         reference = runs["reference"][f"res{i}"]
         if not np.all(elements.same_bits(element, reference, runs["reference"][f"res{names.index('written')}"])):

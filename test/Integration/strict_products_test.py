@@ -3,7 +3,8 @@
 """Products of 8- and 16-bit floats in `strict` on the emulated GPU: random layouts and sizes, and elementwise
 operations, sums and views that read the product. Fused and unfused programs, all tiles and all chips give the same
 bits. Each product is within its bound of NumPy's, and one whose K has several blocks has the ascending order of tensor
-cores. 8-bit floats have sums that are promoted to f32, as NumPy computes them. Closes with
+cores. Sums that are promoted to f32, those of 8-bit floats and others where the program says so, are as NumPy
+computes them. Closes with
 `strict products: N run, N failed`."""
 
 import math
@@ -20,9 +21,9 @@ import elements  # noqa: E402
 import runner  # noqa: E402
 from elements import tensor  # noqa: E402
 from program_text import ProgramText  # noqa: E402
+from split_products import PROMOTE, chain_of  # noqa: E402
 
 TYPES = ("f16", "bf16", "f8E4M3FN", "f8E5M2")
-PROMOTE = 128
 CHIPS = ("sm_80", "sm_89", "sm_90", "sm_90a", "sm_100")
 VARIANTS = {"one fusion for each operation": ["--fuse", "single"], "layers": ["--fuse", "layers"], "-O0": ["-O0"],
             "tile 64x64": ["--tile", "64x64"], "tile 128x128": ["--tile", "128x128"],
@@ -138,19 +139,6 @@ def fused_and_unfused(seed, folder):
                 yield f"seed {seed}, {label}: {name} has other bits\n{program.program()}"
 
 
-def chain_of(a, b, promote=0):
-    """The product of f32 matrices along the last axis of `a` and the one before the last of `b`, as #ad.mma defines it
-    on the emulated GPU: an ascending chain in f32, each `promote` of which is one summand of another one. Products of
-    8- and 16-bit floats are exact in f32."""
-    total = np.zeros(a.shape[:-1] + b.shape[-1:], np.float32)
-    part = total.copy()
-    for i in range(a.shape[-1]):
-        part = (part + a[..., :, i, None] * b[..., None, i, :]).astype(np.float32)
-        if promote and (i + 1) % promote == 0:
-            total, part = total + part, np.zeros_like(part)
-    return total + part
-
-
 def saved(folder, element, array, name):
     elements.save(folder / f"{name}.npy", element, array)
     return f"--arg={name}={folder / name}.npy"
@@ -180,14 +168,26 @@ def ascending(element, folder):
         yield f"{element}: one chain has the same bits, so this test shows nothing"
 
 
+def random_types(rng):
+    """The types of both operands, and how often a program has their sums promoted; 0 if it does not say."""
+    left = str(rng.choice(TYPES))
+    if left.startswith("f8"):
+        return [left, str(rng.choice(TYPES[2:]))], int(rng.choice([0, 32, 64, 96, 160, 256]))
+    return [left, left], int(rng.choice([0, 16, 48, 64, 128, 272]))
+
+
+def instruction(element, promote):
+    return f"ad.mma = #ad.mma<m = 16, n = 8, k = {32 if element.startswith('f8') else 16}, promote = {promote}>"
+
+
 def promoted(seed, folder):
-    """8-bit floats of random types, layouts and sizes, some dynamic, with a promotion that the pass or the program
-    chooses: the bits are those of NumPy on chips with and without products of 8-bit floats."""
+    """Floats of random types, layouts and sizes, some dynamic, with a promotion that the pass or the program chooses:
+    the bits are those of NumPy on chips with and without products of 8-bit floats."""
     rng = np.random.default_rng(seed)
     m, n, k = (int(rng.choice(sizes)) for sizes in (
         (1, 5, 16, 70), (1, 8, 24, 130), (1, 7, 31, 33, 64, 127, 129, 300, 520)))
-    batch, written = int(rng.choice([0, 0, 2])), int(rng.choice([0, 32, 64, 96, 160, 256]))
-    types = [str(rng.choice(TYPES[2:])) for _ in range(2)]
+    batch = int(rng.choice([0, 0, 2]))
+    types, written = random_types(rng)
     dynamic = rng.random() < 0.3
     given, kinds, order, wide = [], [], [], []
     for name, free, element in (("a", m, types[0]), ("b", n, types[1])):
@@ -203,17 +203,18 @@ def promoted(seed, folder):
     pairs = " ".join(f"{what} [{at[axis][0]}] x [{at[axis][1]}]" for what, axis in (("batch", "b"), ("contract", "k"))
                      if axis in at)
     result = tensor("f32", ["?" if dynamic else size for size in ((batch,) if batch else ()) + (m, n)])
-    attribute = f" {{ad.mma = #ad.mma<m = 16, n = 8, k = 32, promote = {written}>}}" if written else ""
+    attribute = f" {{{instruction(types[0], written)}}}" if written else ""
     text = (f'func.func @main(%a: {kinds[0]} {{ad.name = "a"}}, %b: {kinds[1]} {{ad.name = "b"}}) -> {result} {{\n'
             f"  %0 = ad.dot %a, %b {pairs}{attribute} : ({', '.join(kinds)}) -> {result}\n  return %0 : {result}\n}}\n")
-    expected = chain_of(*wide, written or PROMOTE)
+    promote = written or PROMOTE * types[0].startswith("f8")
+    expected = chain_of(*wide, promote)
     # In `fast`, too, a kernel has the instruction that the program writes.
     for mode in ("strict", "fast") if written else ("strict",):
         for chip in (CHIPS[0], str(rng.choice(CHIPS[1:]))):
             options = ["--target", "gpu-sim", "--numerics", mode, "--chip", chip]
             found = runner.run(text, given, [("res0", "f32")], options)
             if found["res0"].tobytes() != expected.tobytes():
-                yield f"seed {seed}, {mode}, {chip}: the sums are not promoted every {written or PROMOTE}\n{text}"
+                yield f"seed {seed}, {mode}, {chip}: the sums are not promoted every {promote}\n{text}"
 
 
 def rewritten(seed, folder):
@@ -221,7 +222,8 @@ def rewritten(seed, folder):
     contracted axes, simplified or not."""
     rng = np.random.default_rng(seed)
     m, n, outer, inner = (int(rng.choice(sizes)) for sizes in ((5, 16), (8, 24), (4, 10), (32, 51)))
-    element, written = str(rng.choice(TYPES[2:])), int(rng.choice([32, 64, 160]))
+    (element, _), written = random_types(rng)
+    written = written or 64
     shapes = {"a": (outer, inner, m), "b": (outer, inner, n)}
     arrays = {name: elements.encode(element, rng.normal(size=shape) * np.exp2(rng.integers(-6, 6, shape)))
               for name, shape in shapes.items()}
@@ -231,8 +233,8 @@ def rewritten(seed, folder):
     moved, product, result = tensor(element, (m, outer, inner)), tensor("f32", (m, n)), tensor("f32", (n, m))
     text = (f'func.func @main(%a: {kinds[0]} {{ad.name = "a"}}, %b: {kinds[1]} {{ad.name = "b"}}) -> {result} {{\n'
             f"  %t = ad.transpose %a [2, 0, 1] : {kinds[0]}\n"
-            f"  %p = ad.dot %t, %b contract [1, 2] x [0, 1] {{ad.mma = #ad.mma<m = 16, n = 8, k = 32, "
-            f"promote = {written}>}} : ({moved}, {kinds[1]}) -> {product}\n"
+            f"  %p = ad.dot %t, %b contract [1, 2] x [0, 1] {{{instruction(element, written)}}} "
+            f": ({moved}, {kinds[1]}) -> {product}\n"
             f"  %r = ad.transpose %p [1, 0] : {product}\n  return %r : {result}\n}}\n")
     expected = np.ascontiguousarray(chain_of(np.ascontiguousarray(a.T), b, written).T)
     for mode in ("strict", "fast"):

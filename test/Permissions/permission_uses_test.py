@@ -29,23 +29,28 @@ LISTED = {
     ("Codegen/GPU/Contraction/ContractionEmitter.cpp", "mma"): (1, ["tensor-cores sm_80", "tensor-cores sm_90a"]),
     ("Codegen/GPU/Contraction/ContractionEmitter.cpp", "narrow"): (1, ["tf32 sm_80", "tf32 sm_90a"]),
     ("Codegen/GPU/Contraction/ContractionMatch.cpp", "contract"): (1, ["tf32 sm_80", "tf32 sm_90a"]),
-    ("Codegen/GPU/Contraction/ContractionMatch.cpp", "mma"): (4, ["tensor-cores sm_80", "tensor-cores sm_90a"]),
+    ("Codegen/GPU/Contraction/ContractionMatch.cpp", "mma"): (2, ["tensor-cores sm_80", "tensor-cores sm_90a"]),
     ("Codegen/GPU/Contraction/ContractionMatch.cpp", "narrow"): (1, ["tf32 sm_80", "tf32 sm_90a"]),
     ("Codegen/GPU/EmitGPU.cpp", "mma"): (1, ["fixed instructions"]),
-    ("Codegen/Kernel/Contractions.cpp", "mma"): (1, ["dot-product-instruction"]),
+    ("Codegen/Kernel/Contractions.cpp", "mma"): (1, ["dot-product-instruction", "instructions of GPUs on CPUs"]),
     ("Conversion/ADToLinalg/InterfacePatterns.cpp", "approx"): (3, ["approximate-function cpu",
                                                                   "approximate-function gpu-sim"]),
-    ("Conversion/ADToLinalg/Models/Contraction.cpp", "mma"): (5, ["dot-product-instruction", "tensor-cores sm_80"]),
+    ("Conversion/ADToLinalg/Models/Contraction.cpp", "mma"): (5, ["dot-product-instruction", "tensor-cores sm_80",
+                                                                 "instructions of GPUs on CPUs"]),
     ("Dialect/AD/IR/ADBuilders.cpp", "mma"): (2, ["kept instructions"]),
     ("Dialect/AD/IR/ADDialect.cpp", "mma"): (3, ["written instructions"]),
     ("Dialect/AD/Transforms/ChooseInstructions.cpp", "contract"): (1, ["fixed instructions"]),
     ("Dialect/AD/Transforms/ChooseInstructions.cpp", "mma"): (4, ["fixed instructions", "tensor-cores sm_80"]),
     ("Dialect/AD/Transforms/Fuse/Rules.cpp", "mma"): (1, ["fixed instructions"]),
     ("Dialect/AD/Transforms/InsertPrecisionFreeCasts.cpp", "mma"): (3, ["instructions of missing kernels"]),
+    ("Dialect/AD/Transforms/NamedKernels/Contractions.cpp", "mma"): (3, ["tensor-cores bf16x6", "tensor-cores bf16x9"]),
+    ("Dialect/AD/Transforms/NamedKernels/Contractions.cpp", "reorder"): (1, ["tensor-cores bf16x6",
+                                                                              "tensor-cores bf16x9"]),
     ("Dialect/AD/Transforms/SplitK.cpp", "mma"): (2, ["parts of f16", "kept instructions"]),
     ("Dialect/AD/Transforms/SplitK.cpp", "narrow"): (1, ["parts of f32"]),
     ("Dialect/AD/Transforms/VerifyContracts.cpp", "mma"): (6, ["written instructions", "refused instructions"]),
-    ("Dialect/AD/Transforms/WidenOperands.cpp", "mma"): (1, ["operands of dot products"]),
+    ("Dialect/AD/Transforms/WidenOperands.cpp", "mma"): (3, ["operands of dot products",
+                                                              "instructions of GPUs on CPUs"]),
 }
 # Lines that give a pattern its label, which permission_labels_test.py tests, and the definition of the modes.
 LABELS = re.compile(r"(NumericsPattern|AlgebraPattern)(<\w+>)?\(|patterns\.add<|"
@@ -165,6 +170,15 @@ def product(name, needs, element, result, options, pipeline):
     return Use(name, needs, body, f"tensor<64x64x{result}>", element, options, pipeline=pipeline)
 
 
+def parts_of_bf16(name, chip):
+    """K has several blocks of the written order: tensor cores sum in another one."""
+    body = (f'%r = ad.dot %x, %y contract [1] x [1] {{ALLOW, ad.named_kernel = "{name}", order = #ad.order<block = 512>}} '
+            ": (T, T) -> RESULT")
+    options, pipeline = gpu(chip)
+    return Use(f"tensor-cores {name}", ["reorder", "mma"], body, "tensor<64x64xf32>", "f32", options, (64, 1100),
+               pipeline)
+
+
 def gpu(chip):
     return ["--target", "gpu-sim", "--chip", chip], [f"--ad-to-gpu=chip={chip}"]
 
@@ -263,6 +277,18 @@ def written_instructions(_folder):
                 yield f"{target}, {mode}: exit code {done.returncode}: {done.stderr[:200]}"
 
 
+def instructions_on_cpus(_folder):
+    """A CPU does not replace the written instruction by one of its own, with operands that are widened or not."""
+    for rows, written in itertools.product((64, 1024), (True, False)):
+        x, y = f"tensor<{rows}x64xbf16>", f"tensor<{rows}x{rows}xf32>"
+        attribute = "ad.mma = #ad.mma<m = 16, n = 8, k = 16>, " * written
+        text = (f"func.func @main(%x: {x}) -> {y} {{\n  %r = ad.dot %x, %x contract [1] x [1] {{{attribute}allow = "
+                f"#ad.allow<mma>}} : ({x}, {x}) -> {y}\n  return %r : {y}\n}}\n")
+        code = transformed(text, "--ad-to-cpu=dot-products")
+        if ("dpbf16ps" in code) == written or "ad.mma" in code:
+            yield f"{rows} rows, {'written' if written else 'not written'}: {'the' if written else 'no'} instruction is used"
+
+
 def refused_instructions(_folder):
     """A written instruction is refused where tensor cores cannot compute the product, whatever is permitted."""
     products = {
@@ -326,6 +352,7 @@ USES = [
         pipeline=CPU),
     *(product(f"tensor-cores {chip}", ["mma"], "f16", "f32", *gpu(chip)) for chip in ("sm_80", "sm_90a")),
     *(product(f"tf32 {chip}", ["contract", "narrow"], "f32", "f32", *gpu(chip)) for chip in ("sm_80", "sm_90a")),
+    parts_of_bf16("bf16x6", "sm_80"), parts_of_bf16("bf16x9", "sm_90a"),
     dots(),
 ]
 CHOICES = {
@@ -336,6 +363,7 @@ CHOICES = {
     "written instructions": written_instructions,
     "refused instructions": refused_instructions,
     "kept instructions": kept_instructions,
+    "instructions of GPUs on CPUs": instructions_on_cpus,
     "instructions of missing kernels": instructions_of_missing_kernels,
 }
 TESTS = {**{use.name: use.check for use in USES}, **CHOICES}

@@ -194,7 +194,7 @@ private:
   // The kernel of a contraction with a fixed instruction has to use it: anything else would have other bits.
   static LogicalResult refuseOtherInstructions(KernelOp kernel) {
     for (auto generic : kernel.getBody().getOps<linalg::GenericOp>()) {
-      if (!device::hasFixedInstruction(generic))
+      if (!device::fixedInstruction(generic))
         continue;
       std::string reason = "its class is not contraction";
       if (kernel.getKernelClass() == KernelClass::contraction)
@@ -271,7 +271,7 @@ private:
                                                                device::Contraction contraction) {
     // Nothing proves that wgmma adds like mma.sync, and the layout of operands would decide which of the two.
     if (contraction.instruction == device::MathInstruction::MmaSync && target->hasWgmma &&
-        !device::hasFixedInstruction(contraction.op)) {
+        !device::fixedInstruction(contraction.op)) {
       std::string reason = device::whyNoWgmma(contraction);
       if (reason.empty())
         contraction.instruction = device::MathInstruction::Wgmma;
@@ -280,7 +280,7 @@ private:
             << remark::metric("kernel", kernel.getSymName()) << remark::metric("reason", reason);
     }
     std::string instruction = device::promotionStep(contraction.op) != 0
-                                  ? device::describeByteFloats(contraction)
+                                  ? device::describePromoted(contraction)
                                   : device::nameOf(contraction.instruction).str();
     reportClass(kernel, function) << remark::metric("instruction", instruction);
     std::optional<device::ContractionTile> found = device::chooseTile(contraction, tile);

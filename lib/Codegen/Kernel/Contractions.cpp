@@ -39,7 +39,8 @@ bool ad::usesPairDotProducts(linalg::GenericOp contraction, OrderAttr order) {
   SmallVector<unsigned> reduced;
   contraction.getReductionDims(reduced);
   bool ordered = !order || (!order.isLanes() && order.getLength() % kPair == 0);
-  if (!contraction->hasAttr(kMmaAttr) || !ordered || reduced.size() != 1 ||
+  // An instruction that is written is one of tensor cores, and the unit attribute leaves the choice.
+  if (!contraction->hasAttrOfType<UnitAttr>(kMmaAttr) || !ordered || reduced.size() != 1 ||
       contraction.getNumDpsInputs() != 2 || contraction.getNumResults() != 1 ||
       !multipliesAndAddsBF16(contraction))
     return false;

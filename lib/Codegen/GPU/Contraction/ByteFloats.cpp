@@ -45,14 +45,14 @@ static Type typeOf(OpOperand *operand) { return getElementTypeOrSelf(operand->ge
 
 // As the PTX ISA writes it.
 static StringRef nameOf(Type element) {
-  if (element.isF16())
-    return "f16";
+  if (element.isF16() || element.isBF16())
+    return element.isF16() ? "f16" : "bf16";
   return isa<Float8E4M3FNType>(element) ? "e4m3" : "e5m2";
 }
 
 static std::string shapeAndTypes(const Contraction &contraction, StringRef between) {
   Type a = typeOf(contraction.operandA), b = typeOf(contraction.operandB);
-  int64_t k = a.isF16() ? MmaAttr::kShortK : MmaAttr::kByteK;
+  int64_t k = isByteFloat(a) ? MmaAttr::kByteK : MmaAttr::kShortK;
   return llvm::formatv("m{0}n{1}k{2}.{3}{4}.{5}", MmaAttr::kM, MmaAttr::kN, k, between, nameOf(a), nameOf(b));
 }
 
@@ -67,10 +67,10 @@ static bool packsBytes(const Contraction &contraction, OpOperand *operand) {
   return isByteFloat(typeOf(operand)) && map.getDimPosition(map.getNumResults() - 1) != contraction.kLoop;
 }
 
-std::string device::describeByteFloats(const Contraction &contraction) {
+std::string device::describePromoted(const Contraction &contraction) {
   linalg::GenericOp op = contraction.op;
   std::string text = "mma.sync." + shapeAndTypes(contraction, "");
-  if (typeOf(contraction.operandA).isF16())
+  if (fixedInstruction(op).getK() == MmaAttr::kByteK && !isByteFloat(typeOf(contraction.operandA)))
     text += " of widened 8-bit floats";
   text += llvm::formatv(", promoted to f32 every {0} of K", promotionStep(op));
   for (auto [operand, name] : {std::pair(contraction.operandA, "A"), std::pair(contraction.operandB, "B")})

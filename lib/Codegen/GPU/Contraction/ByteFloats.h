@@ -17,8 +17,8 @@ void widenByteFloats(KernelOp kernel);
 /// LLVM's name of the instruction that multiplies the 8-bit floats of the contraction.
 std::string intrinsicOfByteFloats(const Contraction &contraction);
 
-/// The instruction of a contraction whose sums are promoted, as remarks and the report name it.
-std::string describeByteFloats(const Contraction &contraction);
+/// The instruction of a contraction whose sums are promoted, of any type, as remarks and the report name it.
+std::string describePromoted(const Contraction &contraction);
 
 } // namespace mlir::ad::device
 

@@ -39,7 +39,7 @@ void ContractionEmitter::recordPermissions() {
     recordNumericsUse(op.getLoc(), "tensor-cores", Permissions::mma);
   NumericsLog *log = NumericsLog::get(op.getContext());
   if (log && promotionStep(op) != 0)
-    log->record(op.getLoc(), "instruction", describeByteFloats(contraction));
+    log->record(op.getLoc(), "instruction", describePromoted(contraction));
 }
 
 LogicalResult ContractionEmitter::emitOutputs() {

@@ -76,10 +76,10 @@ static bool multipliesFloats(linalg::GenericOp op) {
          fma.getB() == body->getArgument(1) && fma.getC() == body->getArgument(2);
 }
 
-bool device::hasFixedInstruction(linalg::GenericOp op) { return op->hasAttrOfType<MmaAttr>(kMmaAttr); }
+MmaAttr device::fixedInstruction(linalg::GenericOp op) { return op->getAttrOfType<MmaAttr>(kMmaAttr); }
 
 int64_t device::promotionStep(linalg::GenericOp op) {
-  auto instruction = op->getAttrOfType<MmaAttr>(kMmaAttr);
+  MmaAttr instruction = fixedInstruction(op);
   return instruction ? instruction.getPromote() : 0;
 }
 
@@ -97,8 +97,8 @@ static bool mayUseTensorCores(KernelOp kernel, linalg::GenericOp op) {
     return false;
   if (multipliesBytes(op))
     return true;
-  if (hasFixedInstruction(op))
-    return promotionStep(op) != 0 ? multipliesByteFloats(op) : multipliesShort(op);
+  if (MmaAttr instruction = fixedInstruction(op))
+    return instruction.getK() == MmaAttr::kByteK ? multipliesByteFloats(op) : multipliesShort(op);
   PermissionsAttr attribute = kernel.getAllowAttr();
   Permissions allow = attribute ? attribute.getValue() : Permissions::none;
   if (!bitEnumContainsAll(allow, Permissions::contract))
@@ -107,8 +107,7 @@ static bool mayUseTensorCores(KernelOp kernel, linalg::GenericOp op) {
     return bitEnumContainsAll(allow, Permissions::narrow) && allowsRewrite("tf32", "narrow", op);
   // The lowering of bf16, which CPUs have an instruction for, too, has asked already.
   bool isBF16 = op.getBlock()->getArgument(0).getType().isBF16();
-  return op->hasAttr(kMmaAttr) && multipliesShort(op) &&
-         (isBF16 || allowsRewrite("tensor-cores", "mma", op));
+  return op->hasAttr(kMmaAttr) && multipliesShort(op) && (isBF16 || allowsRewrite("tensor-cores", "mma", op));
 }
 
 // Whether every operation of the kernel that depends on the contraction has its result only at its own

@@ -26,8 +26,8 @@ struct Contraction {
   MathInstruction instruction; // tensor cores for i8, and for floats with permissions
 };
 
-/// Whether the kernel must use the instruction that the attribute of the contraction names.
-bool hasFixedInstruction(linalg::GenericOp op);
+/// The instruction that the kernel of the contraction has to use; null if the kernel may choose.
+MmaAttr fixedInstruction(linalg::GenericOp op);
 /// After how many products the instruction's sum is added to that of all of K, in f32; 0 if it is one sum.
 int64_t promotionStep(linalg::GenericOp op);
 bool isByteFloat(Type type);

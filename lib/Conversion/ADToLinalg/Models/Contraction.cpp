@@ -19,7 +19,8 @@ static Value accumulate(OpBuilder &builder, Location loc, Value a, Value b, Valu
   return arith::AddIOp::create(builder, loc, acc, arith::MulIOp::create(builder, loc, a, b));
 }
 
-// CPUs have dot products of bf16 alone. Tensor cores of GPUs also multiply f16, and code generation asks about these.
+// CPUs have dot products of bf16 alone. Tensor cores of GPUs also multiply f16, and code generation asks
+// about these.
 static bool multipliesBF16(Operation *op) { return getElementTypeOrSelf(op->getOperand(0)).isBF16(); }
 
 // The sum of products in the accumulator's type, over the loops and accesses of the operation.
@@ -40,11 +41,11 @@ static Value contract(OpBuilder &builder, Operation *op, Type accumulator) {
         linalg::YieldOp::create(nested, nestedLoc,
                                 accumulate(nested, nestedLoc, scalars[0], scalars[1], from));
       });
-  if (bitEnumContainsAll(cast<NumericsOpInterface>(op).getPermissions(), Permissions::mma) &&
-      (!multipliesBF16(op) || allowsRewrite("dot-product-instruction", "mma", op)))
-    generic->setAttr(kMmaAttr, builder.getUnitAttr());
   if (auto fixed = op->getAttrOfType<MmaAttr>(kMmaAttr))
     generic->setAttr(kMmaAttr, fixed);
+  else if (bitEnumContainsAll(cast<NumericsOpInterface>(op).getPermissions(), Permissions::mma) &&
+           (!multipliesBF16(op) || allowsRewrite("dot-product-instruction", "mma", op)))
+    generic->setAttr(kMmaAttr, builder.getUnitAttr());
   return generic.getResult(0);
 }
 

@@ -213,11 +213,9 @@ LogicalResult MmaAttr::verify(function_ref<InFlightDiagnostic()> emitError, int6
   if (m != kM || n != kN || (k != kShortK && k != kByteK))
     return emitError() << "expected the instruction m = " << kM << ", n = " << kN << ", k = " << kShortK
                        << " or k = " << kByteK << ", but got m = " << m << ", n = " << n << ", k = " << k;
-  if (k == kShortK && promote != 0)
-    return emitError() << "expected promote with k = " << kByteK << " only";
-  if (k == kByteK && (promote <= 0 || promote % kByteK != 0))
-    return emitError() << "expected promote to be a positive multiple of k = " << kByteK << ", but got "
-                       << promote;
+  if (promote < (k == kByteK ? k : 0) || promote % k != 0)
+    return emitError() << "expected promote to be " << (k == kByteK ? "" : "0 or ")
+                       << "a positive multiple of k = " << k << ", but got " << promote;
   return success();
 }
 

@@ -3,6 +3,7 @@
 // The tensor core instruction of a contraction, where its kernel may not choose: it follows from the
 // operation alone, so that fused and unfused programs have the same bits (decision 0008).
 
+#include "ContractedAxes.h"
 #include "TensorCores.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
@@ -35,7 +36,7 @@ static bool isFloatOf(Type type, unsigned bits) {
 static StringRef whyNoMatrixProduct(Operation *op) {
   auto nest = cast<FusableOpInterface>(op);
   SmallVector<AffineMap> maps = nest.getAccessMaps();
-  if (llvm::count(nest.getIteratorTypes(), utils::IteratorType::reduction) != 1)
+  if (auto dot = dyn_cast<DotOp>(op); dot && !contractsOneAxis(dot))
     return "it contracts no axis, or several axes that are not adjacent in both operands";
   auto isFree = [&](AffineExpr axis, int of, int other) {
     unsigned loop = cast<AffineDimExpr>(axis).getPosition();

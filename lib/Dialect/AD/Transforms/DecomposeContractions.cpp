@@ -4,6 +4,7 @@
 // which an operand is transposed for where its contracted axes are apart. Bit-exact: an ad.dot counts its
 // contracted axes as one, the last listed fastest, which is the order of the elements in memory.
 
+#include "ContractedAxes.h"
 #include "DecompositionSteps.h"
 #include "adjoint/Dialect/AD/IR/ScaledDot.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
@@ -46,8 +47,10 @@ static std::optional<size_t> firstPairToMerge(DotOp op) {
 
 // Whether each contracted axis of an operand follows the one that is listed before it.
 static bool areInOrder(ArrayRef<int64_t> contracted) {
-  return llvm::all_of(llvm::seq<size_t>(1, contracted.size()),
-                      [&](size_t i) { return contracted[i] == contracted[i - 1] + 1; });
+  for (size_t i = 1; i < contracted.size(); ++i)
+    if (contracted[i] != contracted[i - 1] + 1)
+      return false;
+  return true;
 }
 
 // The elements along the free axes of an operand; dynamic sizes count as many.
@@ -57,6 +60,26 @@ static bool hasManyFreeElements(Value operand, ArrayRef<int64_t> batch, ArrayRef
     if (!llvm::is_contained(batch, axis) && !llvm::is_contained(contracted, axis) && count < kMinReads)
       count *= ShapedType::isDynamic(size) ? kMinReads : size;
   return count >= kMinReads;
+}
+
+// Whether each operand whose contracted axes are apart is read often.
+static bool paysToTranspose(DotOp op) {
+  return (areInOrder(op.getLhsContract()) ||
+          hasManyFreeElements(op.getRhs(), op.getRhsBatch(), op.getRhsContract())) &&
+         (areInOrder(op.getRhsContract()) ||
+          hasManyFreeElements(op.getLhs(), op.getLhsBatch(), op.getLhsContract()));
+}
+
+// Whether all contracted axes can be one axis, by their sizes.
+static bool canMergeAllSizes(DotOp op) {
+  for (size_t pair = 0; pair + 1 < op.getLhsContract().size(); ++pair)
+    if (!canMergeSizes(op, pair))
+      return false;
+  return true;
+}
+
+bool ad::contractsOneAxis(DotOp op) {
+  return !op.getLhsContract().empty() && paysToTranspose(op) && canMergeAllSizes(op);
 }
 
 // The axes of an operand, the contracted ones last and in the listed order.
@@ -109,15 +132,12 @@ struct TransposeContractedAxes : NumericsPattern<DotOp> {
       : NumericsPattern(context, "transpose-contracted-axes") {}
 
   LogicalResult match(DotOp op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
-    bool left = areInOrder(op.getLhsContract()), right = areInOrder(op.getRhsContract());
-    if (left && right)
+    if (areInOrder(op.getLhsContract()) && areInOrder(op.getRhsContract()))
       return rewriter.notifyMatchFailure(op, "expected contracted axes that are apart in an operand");
-    if ((!left && !hasManyFreeElements(op.getRhs(), op.getRhsBatch(), op.getRhsContract())) ||
-        (!right && !hasManyFreeElements(op.getLhs(), op.getLhsBatch(), op.getLhsContract())))
+    if (!paysToTranspose(op))
       return rewriter.notifyMatchFailure(op, "expected an operand whose elements are read often");
-    for (size_t pair = 0; pair + 1 < op.getLhsContract().size(); ++pair)
-      if (!canMergeSizes(op, pair))
-        return rewriter.notifyMatchFailure(op, "expected contracted axes of the same sizes in both operands");
+    if (!canMergeAllSizes(op))
+      return rewriter.notifyMatchFailure(op, "expected contracted axes of the same sizes in both operands");
     return success();
   }
 

@@ -74,10 +74,10 @@ static LogicalResult checkInstruction(Operation *op, Permissions allow) {
     return op->emitOpError("has ") << kMmaAttr << ", but tensor cores cannot compute it: " << reason
                                    << "; remove " << kMmaAttr;
   MmaAttr usual = bytes ? MmaAttr::ofByteFloats(op->getContext()) : MmaAttr::ofShortFloats(op->getContext());
-  if (bytes != (given.getPromote() != 0))
+  if (given.getK() != usual.getK())
     return op->emitOpError("has ") << kMmaAttr << " = " << given << ", expected " << usual
                                    << (bytes ? ", or another promote, for 8-bit floats"
-                                             : " for these operands")
+                                             : ", or one with promote, for these operands")
                                    << "; or leave the choice to --ad-choose-instructions";
   return success();
 }

@@ -1,8 +1,8 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
    The inner loops of matrix instructions, compiled for each vector length of the CPU. Products of 16-bit
-   floats are exact in f32, so each step rounds once. The steps are in the order of k, for every vector
-   length. */
+   floats are exact in f32, so each step rounds once, unless a product of bf16 overflows or underflows. The
+   steps are in the order of k, for every vector length. */
 #include "Accumulate.h"
 
 using namespace adsim;

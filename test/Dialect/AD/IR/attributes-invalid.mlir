@@ -163,9 +163,17 @@ func.func @instruction_shape(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
 
 // -----
 
-func.func @instruction_promotes_without_need(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
-  // expected-error @+1 {{expected promote with k = 32 only}}
-  %y = ad.dot %x, %x {ad.mma = #ad.mma<m = 16, n = 8, k = 16, promote = 128>} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
+func.func @instruction_of_halves_promotes_within_a_step(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
+  // expected-error @+1 {{expected promote to be 0 or a positive multiple of k = 16, but got 24}}
+  %y = ad.dot %x, %x {ad.mma = #ad.mma<m = 16, n = 8, k = 16, promote = 24>} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
+  return %y : tensor<16x16xf16>
+}
+
+// -----
+
+func.func @instruction_promotes_before_zero(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
+  // expected-error @+1 {{expected promote to be 0 or a positive multiple of k = 16, but got -16}}
+  %y = ad.dot %x, %x {ad.mma = #ad.mma<m = 16, n = 8, k = 16, promote = -16>} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
   return %y : tensor<16x16xf16>
 }
 

@@ -68,9 +68,13 @@ def AD_MmaAttr : AD_Attr<"Mma", "mma"> {
     or of its linalg.generic. Every kernel with the operation has to compute this order, and the operation needs the
     permission `mma`. The unit attribute as `ad.mma` of a linalg.generic leaves the instruction to the kernel.
 
-    There are two forms. f16 and bf16 have `#ad.mma<m = 16, n = 8, k = 16>`. Two operands of 8-bit floats have
-    `#ad.mma<m = 16, n = 8, k = 32, promote = 128>`, or another multiple of 32; chips before sm_89, which lack this
-    instruction, widen the operands to f16, which is exact, and use two instructions of 16 products for each step.
+    There are two forms. f16 and bf16 have `#ad.mma<m = 16, n = 8, k = 16>`, and may be promoted every multiple of 16
+    products. Two operands of 8-bit floats have `#ad.mma<m = 16, n = 8, k = 32, promote = 128>`, or another multiple of
+    32; chips before sm_89, which lack this instruction, widen the operands to f16, which is exact, and use two
+    instructions of 16 products for each step.
+
+    CPUs have no such instruction. They compute the product in the order of the operation with FMA, never with a
+    dot-product instruction of their own.
   }];
   let parameters = (ins "int64_t":$m, "int64_t":$n, "int64_t":$k,
                         DefaultValuedParameter<"int64_t", "0">:$promote);
@@ -80,10 +84,13 @@ def AD_MmaAttr : AD_Attr<"Mma", "mma"> {
     /// mma.sync of f16 and bf16, and of 8-bit floats, that accumulate in f32 (PTX ISA). Every chip of Chips.h has
     /// the first one.
     static constexpr int64_t kM = 16, kN = 8, kShortK = 16, kByteK = 32;
-    /// Products of 8-bit floats in one sum of tensor cores: four instructions, as DeepSeek-V3 chose for the sums of
-    /// Hopper's instructions, which keep fewer bits than f32 (arXiv 2412.19437).
+    /// Products in one sum of tensor cores where sums are promoted, as DeepSeek-V3 chose for the 8-bit floats of
+    /// Hopper, whose sums keep fewer bits than f32 (arXiv 2412.19437).
     static constexpr int64_t kPromote = 128;
     static MmaAttr ofShortFloats(::mlir::MLIRContext *context) { return get(context, kM, kN, kShortK, 0); }
+    static MmaAttr ofPromotedShortFloats(::mlir::MLIRContext *context) {
+      return get(context, kM, kN, kShortK, kPromote);
+    }
     static MmaAttr ofByteFloats(::mlir::MLIRContext *context) {
       return get(context, kM, kN, kByteK, kPromote);
     }

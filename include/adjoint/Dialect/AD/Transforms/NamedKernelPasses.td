@@ -17,7 +17,8 @@ def ExchangeKernelsPass : Pass<"ad-exchange-kernels", "::mlir::ModuleOp"> {
     The option names an implementation for all operations of one kind, the attribute `ad.named_kernel` for one
     operation; the attribute takes precedence. The name is the permission: no other is needed, and modes exclude none.
     An implementation is written with operations of `ad` that have no permissions, in explicit orders, so that all
-    targets compute the bits of the reference interpreter.
+    targets compute the bits of the reference interpreter. Only the products of parts of bf16 keep the permission `mma`
+    of a contraction that has `reorder` and `mma`, with the instruction of tensor cores as `ad.mma` (decision 0030).
 
     The pass runs after ad-differentiate: derivatives are those of the written operation. The operations of a derivative
     are exchanged like those of the program.

@@ -351,7 +351,7 @@ def WidenOperandsPass : Pass<"ad-widen-operands"> {
     %2 = ad.dot %0, %1 : (tensor<256x64xf32>, tensor<64x32xf32>) -> tensor<256x32xf32>
     %y = ad.cast %2 : tensor<256x32xf32> -> tensor<256x32xf16>
     ```
-    Refuses: with `dot-products`, contractions of bf16 that have the permission `mma`; they use these instructions.
+    Refuses: with `dot-products`, contractions of bf16 with the permission `mma` and no `ad.mma`; they use these.
   }];
   let options = [Option<"dotProducts", "dot-products", "bool", "false", "The same option of ad-emit-cpu">];
   let dependentDialects = ["::mlir::ad::ADDialect"];

@@ -1,10 +1,11 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Contractions of f32 with narrower products: operands rounded to tf32, or split into parts of bf16. Sums
-// stay f32. The splits are operations of `ad`, so that every target computes the same bits.
-// docs/named-kernels.md derives the bounds.
+// stay f32. The splits are operations of `ad`, so that every target computes the same bits of them. Tensor
+// cores may multiply the parts (decision 0030). docs/named-kernels.md derives the bounds.
 
 #include "../ContractionEpilogue.h"
+#include "../TensorCores.h"
 #include "Implementations.h"
 
 #include <cmath>
@@ -81,6 +82,25 @@ template <typename OpTy> static Value contractTf32(OpTy op, Steps &steps) {
   return emitEpilogue(steps.builder, op, sumOfProducts(op, steps, lhs, rhs));
 }
 
+// Those that ad-set-numerics gives the operations of derivatives, which have none yet.
+static Permissions permissionsOf(Operation *op) {
+  auto numerics = cast<NumericsOpInterface>(op);
+  NumericsAttr contract = numericsInForceAt(op);
+  return numerics.hasPermissions() || !contract ? numerics.getPermissions() : contract.permissions();
+}
+
+// Lets tensor cores sum the products of two parts where the contraction permits them. The instruction is
+// written with the permission: tensor cores truncate, so that their sums are short and promoted, and CPUs do
+// not use an instruction of their own, which would lose parts that are subnormal.
+static void useTensorCores(Operation *contraction, Value product) {
+  auto numerics = cast<NumericsOpInterface>(product.getDefiningOp());
+  constexpr Permissions needed = Permissions::reorder | Permissions::mma;
+  if (!bitEnumContainsAll(permissionsOf(contraction), needed) || !whyNoTensorCores(numerics).empty())
+    return;
+  numerics.setPermissions(Permissions::mma);
+  numerics->setAttr(kMmaAttr, MmaAttr::ofPromotedShortFloats(product.getContext()));
+}
+
 // Sums the products of part i and part j, those with the largest i + j first, since they are the smallest.
 template <typename OpTy> static Value contractBf16(OpTy op, Steps &steps, int64_t parts, int64_t largest) {
   SmallVector<Value> lhs = splitIntoBf16(steps, op.getLhs(), parts);
@@ -92,6 +112,7 @@ template <typename OpTy> static Value contractBf16(OpTy op, Steps &steps, int64_
       if (j < 0 || j >= parts)
         continue;
       Value product = sumOfProducts(op, steps, lhs[i], rhs[j]);
+      useTensorCores(op, product);
       sum = sum ? steps.binary<AddOp>(sum, product) : product;
     }
   return emitEpilogue(steps.builder, op, sum);

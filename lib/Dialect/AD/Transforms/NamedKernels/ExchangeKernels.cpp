@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Replaces operations by the implementations that a user names. The operations of an implementation have no
-// permissions: nothing rewrites what the name stands for.
+// permissions, but for products that tensor cores may compute: nothing rewrites what the name stands for.
 
 #include "Implementations.h"
 #include "adjoint/Dialect/AD/IR/NamedKernelAttribute.h"
