@@ -26,6 +26,7 @@ CASES = [
     ("strict-cost", "gelu_tanh", r"^strict-cost: strict takes [0-9.]+ times as long as fast \(gelu_tanh\)$"),
     ("reproducible-cost", "sums of rows",
      r"^reproducible-cost: reproducible takes [0-9.]+ times as long as fast \(sums of rows, f32\)$"),
+    ("split-accuracy", "normal, K = 128", r"^split-accuracy: [0-9.]+x of the error of f32 by FMA \(normal, K = 128\)$"),
 ]
 
 

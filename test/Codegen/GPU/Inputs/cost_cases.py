@@ -134,6 +134,11 @@ def product(rows, columns, k, element, layout="nn", result=None):
     return function([a, b], [c], f"  %y = ad.dot %a, %b batch [] x [] {axes} : ({a}, {b}) -> {c}")
 
 
+def product_by(kernel, rows, columns, k):
+    """Of f32, by a named kernel."""
+    return product(rows, columns, k, "f32").replace(" : (", f' {{ad.named_kernel = "{kernel}"}} : (')
+
+
 TALL, SQUARE = (8192, 1024), (4096, 4096)
 
 
@@ -185,6 +190,7 @@ def contractions():
     yield Case("products-strict", product(*SQUARE, 4096, "bf16"))
     yield Case("products-bf16", product(*SQUARE, 4096, "bf16"), "fast")
     yield Case("products-small", product(1024, 1024, 1024, "bf16"), "fast")
+    yield Case("products-bf16x6", product_by("bf16x6", *SQUARE, 4096))
     yield Case("products-f8", product(*SQUARE, 4096, "f8E4M3FN", "nt", "f32"))
     yield Case("products-f8-nn", product(*SQUARE, 4096, "f8E4M3FN", "nn", "f32"))
     yield Case("products-tf32", product(*SQUARE, 4096, "f32", "nt"), "fast,narrow")
