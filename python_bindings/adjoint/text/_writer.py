@@ -6,13 +6,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from ._checks import is_whole
+
 Size = int | str
 
 
 def tensor(shape: Sequence[Size], element: str = "f32") -> str:
     """The type of a tensor; a size is a number or "?"."""
     for size in shape:
-        if size != "?" and not (isinstance(size, int) and size >= 0):
+        if size != "?" and not is_whole(size, 0):
             raise ValueError(f"expected sizes of at least 0 or '?', got {size!r}")
     return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"
 

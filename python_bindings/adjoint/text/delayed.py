@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from ._checks import is_whole
 from ._writer import literal
 
 # The greatest finite numbers.
@@ -32,12 +33,14 @@ class DelayedScaling:
     types: tuple[str, str, str] = ("f8E4M3FN", "f8E4M3FN", "f8E5M2")
 
     def __post_init__(self) -> None:
-        if self.contractions < 1:
+        if not is_whole(self.contractions, 1):
             raise ValueError(f"expected at least one contraction, got {self.contractions!r}")
-        if self.history < 1:
+        if not is_whole(self.history, 1):
             raise ValueError(f"expected a history of at least one step, got {self.history!r}")
-        if not 0 <= self.margin <= 64:
-            raise ValueError(f"expected a margin from 0 to 64, got {self.margin!r}")
+        if not is_whole(self.margin, 0, 64):
+            raise ValueError(f"expected a whole margin from 0 to 64, got {self.margin!r}")
+        if not isinstance(self.types, (tuple, list)) or len(self.types) != 3:
+            raise ValueError(f"expected the types of lhs, rhs and cotangent, got {self.types!r}")
         for element in self.types:
             if element not in LARGEST:
                 raise ValueError(f"expected f8E4M3FN or f8E5M2 as types, got {element!r}")

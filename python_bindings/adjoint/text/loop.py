@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from . import delayed as delays
 from . import scaling as scales
+from ._checks import is_whole
 from ._writer import Size, literal, signature, tensor
 from .delayed import DelayedScaling
 from .optim import Optimizer, Storage, call_arguments, update_call, update_function
@@ -47,15 +48,18 @@ class Training:
     def __post_init__(self) -> None:
         if not self.parameters:
             raise ValueError("expected at least one parameter")
-        if not isinstance(self.steps, int) or self.steps < 0:
+        if not is_whole(self.steps, 0):
             raise ValueError(f"expected a number of steps of at least 0, got {self.steps!r}")
-        if not isinstance(self.seed, int) or not -(2**63) <= self.seed < 2**63:
+        if not is_whole(self.seed, -(2**63)):
             raise ValueError(f"expected a seed of 64 bits, got {self.seed!r}")
         if "rate" in self.feeds:
             raise ValueError("the loop reads the feed 'rate' itself")
         for name in [self.loss, *self.parameters, *self.feeds]:
             if not _NAME.fullmatch(name):
                 raise ValueError(f"expected names of letters, digits, '_', '.', '$' and '-', got {name!r}")
+        for name, shape in self.parameters.items():
+            if not isinstance(shape, Sequence) or not all(is_whole(size, 0) for size in shape):
+                raise ValueError(f"expected sizes of at least 0 as the shape of parameter {name!r}, got {shape!r}")
 
 
 def training_function(name: str, training: Training) -> str:
@@ -74,7 +78,8 @@ class _Loop:
     def text(self) -> str:
         functions = [self._update(shape) for shape in dict.fromkeys(self.shapes)]
         if self.guarded:
-            functions.append(scales.all_finite(f"{self.name}_finite", [(s, self.storage.read) for s in self.shapes]))
+            gradients = [(shape, self.storage.read) for shape in self.shapes]
+            functions.append(scales.all_finite(f"{self.name}_finite", gradients, scaled=True))
         if isinstance(self.training.scaling, DynamicScale):
             functions.append(scales.update_scale(f"{self.name}_scale", self.training.scaling))
         if delayed := self.training.delayed:
@@ -226,10 +231,11 @@ class _Loop:
     def _check(self) -> list[str]:
         count = len(self.shapes)
         gradients = ", ".join(f"%g{i}" for i in range(count))
-        kinds = signature([tensor(shape, self.storage.read) for shape in self.shapes], ["tensor<i1>"])
+        read = [tensor(shape, self.storage.read) for shape in self.shapes]
         lines = [
-            f"%finite = func.call @{self.name}_finite({gradients}) : {kinds}",
             f"%factor = ad.div %unit, {self._scale} : tensor<f32>",
+            f"%finite = func.call @{self.name}_finite({gradients}, %factor)\n"
+            f"        : {signature([*read, 'tensor<f32>'], ['tensor<i1>'])}",
         ]
         if self.training.monitor:
             lines.append(f'ad.receive "scale"({self._scale}) : tensor<f32>')
