@@ -215,12 +215,13 @@ llvm::Expected<PrecisionPolicy> mlir::ad::numerics::parsePolicy(StringRef text, 
   return policy;
 }
 
-llvm::Expected<PrecisionPolicy> mlir::ad::numerics::loadPolicy(StringRef nameOrFile) {
+llvm::Expected<PrecisionPolicy> mlir::ad::numerics::loadPolicy(StringRef nameOrFile, bool takesNone) {
   if (std::string_view text = builtinPolicyText(nameOrFile); !text.empty())
     return parsePolicy(text, nameOrFile);
   if (!nameOrFile.ends_with(".yaml"))
     return llvm::createStringError("expected " + llvm::join(builtinPolicyNames(), ", ") +
-                                   ", none or FILE.yaml as the policy, but got '" + nameOrFile + "'");
+                                   (takesNone ? ", none" : "") + " or FILE.yaml as the policy, but got '" +
+                                   nameOrFile + "'");
   auto buffer = llvm::MemoryBuffer::getFile(nameOrFile);
   if (std::error_code code = buffer.getError())
     return llvm::createStringError(code, "cannot read policy '" + nameOrFile + "': " + code.message());

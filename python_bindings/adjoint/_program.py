@@ -52,8 +52,8 @@ def compile(
 
     - `target` is "cpu", "reference" or "gpu-sim".
     - `numerics` is a mode and permissions, e.g. "reproducible" or "strict,reorder", instead of the module's own.
-    - `precision` is a policy of mixed precision instead of the module's own: "bf16", "f16", "none", or the name of a
-      file that ends with ".yaml".
+    - `precision` is a policy of mixed precision instead of the module's own: "bf16", "f16", "f8", "none", or the name
+      of a file that ends with ".yaml".
     - `kernels` names implementations of operations, e.g. {"layer_norm": "welford"}; see docs/named-kernels.md.
     - `threads` is the maximum number of threads of a call: 0 for all CPUs that the process may use, None for the value
       of the variable ADJOINT_NUM_THREADS, or 0 if it is not set. All programs share one pool of threads.

@@ -87,8 +87,9 @@ def test_errors(tmp_path):
     for bound in ({}, {"digits": 3}, 0.1, {"abs": -1}):
         with pytest.raises(adjoint.OptionError, match="expected bound with"):
             diff.precision(program, x, w, policy="bf16", bound=bound)
-    with pytest.raises(adjoint.OptionError, match="policy: .*f4"):
-        diff.precision(program, x, w, policy="f4", bound={"abs": 1})
+    for name in ("none", "f4"):
+        with pytest.raises(adjoint.OptionError, match=f"policy: expected bf16, f16, f8 or FILE.yaml .*got '{name}'"):
+            diff.precision(program, x, w, policy=name, bound={"abs": 1})
     own = adjoint.compile(PRODUCTS.replace('"y"})', '"y"}) attributes {ad.precision = #ad.precision<bf16>}'))
     with pytest.raises(adjoint.OptionError, match="function @main has a policy of its own, in place of policy; remove"):
         diff.precision(own, x, w, policy="bf16", bound={"abs": 1})

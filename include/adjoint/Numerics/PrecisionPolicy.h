@@ -53,8 +53,8 @@ std::string checkPolicy(const PrecisionPolicy &policy);
 llvm::Expected<PrecisionPolicy> parsePolicy(llvm::StringRef text, llvm::StringRef file);
 
 /// A built-in policy by its name, or the policy of a file, whose name ends with .yaml. An error says what is
-/// allowed.
-llvm::Expected<PrecisionPolicy> loadPolicy(llvm::StringRef nameOrFile);
+/// allowed: with `takesNone`, none, too, which is for the caller to read.
+llvm::Expected<PrecisionPolicy> loadPolicy(llvm::StringRef nameOrFile, bool takesNone = true);
 
 } // namespace mlir::ad::numerics
 

@@ -111,7 +111,8 @@ static std::string printed(mlir::ModuleOp module, bool withLocations) {
 }
 
 Error PrecisionSearch::prepare() {
-  Expected<mlir::ad::numerics::PrecisionPolicy> loaded = numerics::loadPolicy(problem.policy);
+  Expected<mlir::ad::numerics::PrecisionPolicy> loaded =
+      numerics::loadPolicy(problem.policy, /*takesNone=*/false);
   if (!loaded)
     return usageError(problem.policyOption + ": " + llvm::toString(loaded.takeError()));
   policy = std::move(*loaded);

@@ -51,7 +51,7 @@ static Expected<ExactValues> runExactText(const Options &options, const std::str
 
 Expected<DiffReport> mlir::ad::diff::runPrecision(const DiffOptions &options) {
   const std::string &path = options.inputs[0];
-  if (Expected<numerics::PrecisionPolicy> policy = numerics::loadPolicy(options.policy); !policy)
+  if (auto policy = numerics::loadPolicy(options.policy, /*takesNone=*/false); !policy)
     return usageError("--policy: " + llvm::toString(policy.takeError()));
   // Explains errors of the program with its own text.
   if (Expected<std::unique_ptr<ProgramRun>> program = loadProgram(options, path, Target::Reference); !program)
