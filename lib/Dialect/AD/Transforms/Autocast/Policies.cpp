@@ -41,6 +41,9 @@ static std::string fullName(StringRef listed) {
 static std::string problemOf(StringRef listed, PrecisionRule rule, bool inBytes, MLIRContext *context) {
   std::string full = fullName(listed), got = "but got '" + listed.str() + "'";
   std::optional<RegisteredOperationName> name = RegisteredOperationName::lookup(full, context);
+  if (name && name->getStringRef() == ScaledDotOp::getOperationName())
+    return "expected operations whose types the policy decides in " + numerics::ruleName(rule).str() + ", " +
+           got + ", which computes in 8-bit types of its own; leave it out of the lists";
   if (inBytes && rule == PrecisionRule::always && name && !canComputeInBytes(*name))
     return "expected contractions (dot, gemm) in always, since it computes in 8 bits, " + got;
   if (!name && !context->getLoadedDialect(StringRef(full).split('.').first))
