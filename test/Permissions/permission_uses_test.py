@@ -321,7 +321,7 @@ def instructions_of_missing_kernels(folder):
             done = subprocess.run([*command, "--missing-kernels", missing], capture_output=True, text=True)
             has = all(part in done.stderr for part in (
                 f"for {element}, but computes in f32, since dot:{element} is one of the missing kernels",
-                f"remove ad.mma, or leave dot:{element} out", "program.mlir:2:8"))
+                "remove ad.mma or the name", f"or leave dot:{element} out", "program.mlir:2:8"))
             if has != said or (done.returncode == 1) != said:
                 yield f"{target}, {missing}: exit code {done.returncode}: {done.stderr}"
 

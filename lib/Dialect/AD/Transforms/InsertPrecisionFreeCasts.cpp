@@ -10,6 +10,7 @@
 #include "adjoint/Interfaces/FusableOpInterface.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "ad-insert-precision-free-casts"
@@ -108,7 +109,8 @@ struct InsertPrecisionFreeCastsPass
     return Type();
   }
 
-  // An instruction that the program writes is one of the kernel that is missing.
+  // An instruction that the program writes is one of the kernel that is missing, and so is that of a named
+  // kernel, such as bf16x6.
   LogicalResult checkInstruction(Operation *op, Type missing) {
     Attribute instruction = op->getAttr(kMmaAttr);
     if (!instruction)
@@ -117,7 +119,8 @@ struct InsertPrecisionFreeCastsPass
     return op->emitOpError("has the instruction ")
            << kMmaAttr << " = " << instruction << " for " << nameOf(missing)
            << ", but computes in f32, since " << kernel << " is one of the missing kernels; remove "
-           << kMmaAttr << ", or leave " << kernel << " out of the missing kernels";
+           << kMmaAttr << " or the name of the kernel that has it, or leave " << kernel
+           << " out of the missing kernels";
   }
 
   void computeInF32(Operation *op, Type missing) {
@@ -155,10 +158,11 @@ struct InsertPrecisionFreeCastsPass
         found.push_back({op, type});
     });
     LDBG() << found.size() << " operations have no kernel";
-    bool refused = false;
+    llvm::SmallDenseSet<Location> refused; // a named kernel has several products of one place
     for (auto [op, type] : found)
-      refused |= checkInstruction(op, type).failed();
-    if (refused)
+      if (!refused.contains(op->getLoc()) && checkInstruction(op, type).failed())
+        refused.insert(op->getLoc());
+    if (!refused.empty())
       return signalPassFailure();
     for (auto [op, type] : found)
       computeInF32(op, type);
