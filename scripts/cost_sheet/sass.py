@@ -46,10 +46,14 @@ class Kernel:
     labels: dict  # name -> number of the instruction that it stands before
 
 
+# A note of nvdisasm, such as (*"SpillRefill"*). That of an indirect branch has its targets.
+NOTE = re.compile(r'\(\*"(?!BRANCH_TARGETS)[^"]*"\*\)')
+
+
 def split_operands(text):
     """At commas outside of brackets."""
     parts, depth, current = [], 0, ""
-    for character in text:
+    for character in NOTE.sub("", text):
         depth += (character in "[(") - (character in "])")
         if character == "," and depth == 0:
             parts.append(current.strip())

@@ -85,6 +85,8 @@ def check_reading(_):
                       ("!P0", "LDG.E.128", ("R4", "desc[UR4][R14.64+0x10]")), "a guarded load")
     yield from expect(instruction("LDC.64 R2, c[0x0][0x210]").operands, ("R2", "c[0x0][0x210]"), "a constant")
     yield from expect(instruction("NOP").operands, (), "no operands")
+    yield from expect(instruction('STL.64 [R1+0x18], R8          (*"SpillRefill"*)').operands, ("[R1+0x18]", "R8"),
+                      "a note")
     two = sass.parse(listing("EXIT", name="a") + listing("NOP", "EXIT", name="b"))
     yield from expect([(kernel.name, len(kernel.instructions)) for kernel in two], [("a", 1), ("b", 2)], "two kernels")
 
