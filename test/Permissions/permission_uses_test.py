@@ -40,7 +40,7 @@ LISTED = {
     ("Dialect/AD/IR/ADBuilders.cpp", "mma"): (2, ["kept instructions"]),
     ("Dialect/AD/IR/ADDialect.cpp", "mma"): (3, ["written instructions"]),
     ("Dialect/AD/Transforms/ChooseInstructions.cpp", "contract"): (1, ["fixed instructions"]),
-    ("Dialect/AD/Transforms/ChooseInstructions.cpp", "mma"): (4, ["fixed instructions", "tensor-cores sm_80"]),
+    ("Dialect/AD/Transforms/ChooseInstructions.cpp", "mma"): (5, ["fixed instructions", "tensor-cores sm_80"]),
     ("Dialect/AD/Transforms/Fuse/Rules.cpp", "mma"): (1, ["fixed instructions"]),
     ("Dialect/AD/Transforms/InsertPrecisionFreeCasts.cpp", "mma"): (3, ["instructions of missing kernels"]),
     ("Dialect/AD/Transforms/NamedKernels/Contractions.cpp", "mma"): (3, ["tensor-cores bf16x6", "tensor-cores bf16x9"]),

@@ -6,6 +6,7 @@
 #include "ContractedAxes.h"
 #include "TensorCores.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "adjoint/Dialect/AD/IR/RewriteControl.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/PatternLog.h"
@@ -97,6 +98,8 @@ static void choose(Operation *op) {
   if (!reason.empty())
     return reportNone(op, reason);
   auto written = op->getAttrOfType<MmaAttr>(kMmaAttr); // the program may write how often sums are promoted
+  if (!written && !allowsRewrite("tensor-cores", "mma", op))
+    return reportNone(op, "the rewrite tensor-cores is left out");
   auto instruction = written                 ? written
                      : isFloatOf(element, 8) ? MmaAttr::ofByteFloats(op->getContext())
                                              : MmaAttr::ofShortFloats(op->getContext());

@@ -248,8 +248,10 @@ llvm::Error BisectReport::reduce(Configuration first, Configuration second, Redu
   executions += search.getExecutions();
   if (!error || !options.output.empty())
     return error;
-  notReduced =
-      "the operation is not searched: " + mlir::ad::runner::consumeExitError(std::move(error)).second + "\n";
+  std::string reason = mlir::ad::runner::consumeExitError(std::move(error)).second;
+  if (reason.empty()) // a message with its location, on standard error
+    reason = "the program fails on the reference interpreter, see the error above";
+  notReduced = "the operation is not searched: " + reason + "\n";
   return llvm::Error::success();
 }
 
