@@ -18,11 +18,11 @@ class Error(Exception):
 
 
 class OptionError(Error, ValueError):
-    """An option of `compile` is wrong."""
+    """An option of a function of this package is wrong."""
 
 
 class OptionTypeError(OptionError, TypeError):
-    """An option of `compile` has a wrong type. It is also a TypeError."""
+    """An option of a function of this package has a wrong type. It is also a TypeError."""
 
 
 class TargetUnavailableError(Error):

@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 import dataclasses
+import numbers
 import os
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ._errors import OptionError, OptionTypeError
+from ._errors import OptionTypeError
 from ._examinations import ErrorSize
 from ._program import check_option
-from ._tools import Input, Tool, bound_words, words_of
+from ._tools import Input, Tool, bound_words, option_words, path_word, words_of
 
 _Path = str | os.PathLike[str]
 _TENSOR_BOUNDS = ("abs", "rel", "ulp")
@@ -252,8 +252,8 @@ def _words(
     runner_b: _Path | None,
     name: str | None,
 ) -> list[str]:
-    words = [tool.program(source, name), *tool.inputs("arg", inputs), *tool.inputs("feed", feeds)]
-    words += [*split(options), *bound_words(bound, _TENSOR_BOUNDS)]
+    words = [tool.program(source, name), *tool.inputs("arg", "inputs", inputs), *tool.inputs("feed", "feeds", feeds)]
+    words += [*option_words(options), *bound_words(bound, _TENSOR_BOUNDS)]
     words += [f"--{side}={text}" for side, text in (("a", words_of("a", a)), ("b", words_of("b", b))) if text]
     for option, path in (("output", output), ("runner-a", runner_a), ("runner-b", runner_b)):
         check_option(option.replace("-", "_"), path, (str, os.PathLike), optional=True)
@@ -263,14 +263,6 @@ def _words(
             raise OptionTypeError(f"expected seconds as int or None, got {type(seconds).__name__}")
         words.append(f"--seconds={seconds}")
     return words
-
-
-def split(options: str | Sequence[str]) -> list[str]:
-    text = words_of("options", options)
-    try:
-        return shlex.split(text)
-    except ValueError as error:  # a quotation mark without another one
-        raise OptionError(f"expected options as words of a command line, got {options!r}: {error}") from error
 
 
 def _rewrites(rows: list[dict[str, Any]]) -> tuple[Rewrite, ...]:
@@ -363,8 +355,10 @@ def stages(
     program as it was written, and "different", the number of changes. The other arguments are those of `bisect`.
     """
     with Tool(tools) as tool:
-        words = [tool.program(source, name), *tool.inputs("arg", inputs), *tool.inputs("feed", feeds)]
-        text, found = tool.run("stages", words + split(options) + bound_words(bound, (*_TENSOR_BOUNDS, "different")))
+        words = [tool.program(source, name), *tool.inputs("arg", "inputs", inputs)]
+        words += [*tool.inputs("feed", "feeds", feeds), *option_words(options)]
+        words += bound_words(bound, (*_TENSOR_BOUNDS, "different"))
+        text, found = tool.run("stages", words)
     changes = (
         StageChange(row["stage"], row["value"], row["equal"], _size(row["change"]), _size(row["from_written"]))
         for row in found["stages"]
@@ -428,9 +422,12 @@ def tensors(
     Of arrays in memory, `max_diff` has the same numbers. `bound` has "abs", "rel" and "ulp".
     """
     for side, path in (("expected", expected), ("got", got)):
-        check_option(side, path, (str, os.PathLike))
-    words = [os.fsdecode(expected), os.fsdecode(got), *bound_words(bound, _TENSOR_BOUNDS)]
+        check_option(f"the path '{side}'", path, (str, os.PathLike))
+    words = [path_word(expected), path_word(got), *bound_words(bound, _TENSOR_BOUNDS)]
     if thresholds is not None:
+        check_option("thresholds", thresholds, Sequence)
+        if not all(isinstance(value, numbers.Real) for value in thresholds):
+            raise OptionTypeError(f"expected thresholds as numbers, got {thresholds!r}")
         words.append("--thresholds=" + ",".join(repr(float(value)) for value in thresholds))
     with Tool(tools) as tool:
         text, found = tool.run("tensors", words)

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -43,29 +44,32 @@ class Tool:
     def program(self, source: str | bytes | _Path, name: str | None) -> str:
         """The name of the file of a program, which is written if `source` is a text."""
         check_option("name", name, str, optional=True)
-        if not isinstance(source, (str, bytes, os.PathLike)):
-            raise OptionTypeError(f"expected the program as str, bytes or PathLike, got {type(source).__name__}")
+        check_option("the program", source, (str, bytes, os.PathLike))
         if isinstance(source, os.PathLike) or (isinstance(source, str) and "\n" not in source and "{" not in source):
-            return os.fsdecode(source)
+            return path_word(source)
         file = self._root / os.path.basename(name or "program.mlir")
         file.write_bytes(source if isinstance(source, bytes) else source.encode(errors="surrogatepass"))
         return str(file)
 
-    def inputs(self, option: str, given: Mapping[str, Input] | None) -> list[str]:
+    def inputs(self, option: str, parameter: str, given: Mapping[str, Input] | None) -> list[str]:
         """The options that name the inputs. Arrays are written."""
-        check_option(option, given, Mapping, optional=True)
+        check_option(parameter, given, Mapping, optional=True)
         words = []
         for number, (name, value) in enumerate((given or {}).items()):
-            check_option("the name of an input", name, str)
+            check_option(f"the names in {parameter}", name, str)
+            if "=" in name:
+                raise OptionError(f"expected names without '=' in {parameter}, got {name!r}")
             if not isinstance(value, str):
                 file = self._root / f"{option}{number}.npy"
-                np.save(file, np.asarray(value), allow_pickle=False)
+                np.save(file, _numbers(parameter, name, value), allow_pickle=False)
                 value = str(file)
             words.append(f"--{option}={name}={value}")
         return words
 
     def run(self, command: str, words: Sequence[str]) -> tuple[str, dict[str, Any]]:
         """The text and the JSON of the report."""
+        if any("\0" in word for word in words):
+            raise OptionError(f"expected options, names and paths without null characters, got {list(words)!r}")
         report = self._root / "report.json"
         # Signals end the tool after it has removed its own files and processes.
         with subprocess.Popen(
@@ -74,6 +78,7 @@ class Tool:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            errors="backslashreplace",
         ) as process:
             try:
                 text, messages = process.communicate()
@@ -90,6 +95,19 @@ class Tool:
 
     def _without_folder(self, text: str) -> str:
         return text.replace(f"{self._root}/", "")
+
+
+def _numbers(parameter: str, name: str, value: object) -> np.ndarray:
+    array = np.asarray(value)
+    if array.dtype.hasobject:
+        raise OptionTypeError(f"expected {parameter} as arrays of numbers, got {type(value).__name__} for {name!r}")
+    return array
+
+
+def path_word(path: _Path) -> str:
+    """A path as a word of a command line, where options begin with a dash."""
+    text = os.fsdecode(path)
+    return os.path.join(os.curdir, text) if text.startswith("-") else text
 
 
 def _find_tool(tools: _Path | None) -> str:
@@ -111,10 +129,23 @@ def _find_tool(tools: _Path | None) -> str:
 def words_of(name: str, options: str | Sequence[str]) -> str:
     """Options as the text that ad-diff divides into words."""
     if isinstance(options, str):
+        _split(name, options)
         return options
     if not isinstance(options, Sequence) or not all(isinstance(word, str) for word in options):
         raise OptionTypeError(f"expected {name} as str or as a sequence of str, got {options!r}")
     return " ".join("'" + word.replace("'", "'\\''") + "'" for word in options)
+
+
+def option_words(options: str | Sequence[str]) -> list[str]:
+    """The options of both sides."""
+    return _split("options", words_of("options", options))
+
+
+def _split(name: str, options: str) -> list[str]:
+    try:
+        return shlex.split(options)
+    except ValueError as error:  # a quotation mark without another one
+        raise OptionError(f"expected {name} as words of a command line, got {options!r}: {error}") from error
 
 
 def bound_words(bound: Mapping[str, float] | None, allowed: Sequence[str]) -> list[str]:
@@ -123,8 +154,8 @@ def bound_words(bound: Mapping[str, float] | None, allowed: Sequence[str]) -> li
         return []
     if not isinstance(bound, Mapping) or not bound or not set(bound) <= set(allowed):
         raise OptionError(f"expected bound with {', '.join(allowed)}, such as {{'{allowed[0]}': 0.01}}, got {bound!r}")
-    for value in bound.values():
-        check_option("bound", value, (int, float, np.number))
+    for key, value in bound.items():
+        check_option(f"bound[{key!r}]", value, (int, float, np.number))
         if not value >= 0:
             raise OptionError(f"expected bound with numbers that are not negative, got {bound!r}")
     return ["--bound=" + ",".join(f"{key}={float(value)!r}" for key, value in bound.items())]

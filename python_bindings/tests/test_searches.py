@@ -171,7 +171,7 @@ def test_tools_may_be_named(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     "wrong",
     [{"a": 3}, {"b": [1]}, {"inputs": [X]}, {"inputs": {1: X}}, {"output": 2}, {"seconds": "1"}, {"seconds": True}]
-    + [{"bound": {"abs": "1"}}, {"runner_a": 1}, {"name": 1}, {"options": 5}],
+    + [{"bound": {"abs": "1"}}, {"runner_a": 1}, {"name": 1}, {"options": 5}, {"inputs": {"x": object()}}],
 )
 def test_values_of_other_types(wrong):
     with pytest.raises(adjoint.OptionTypeError):
@@ -180,11 +180,37 @@ def test_values_of_other_types(wrong):
 
 @needs_tools
 @pytest.mark.parametrize(
-    "wrong", [{"bound": {}}, {"bound": {"different": 1}}, {"bound": {"abs": -1}}, {"options": "'"}]
+    "wrong",
+    [{"bound": {}}, {"bound": {"different": 1}}, {"bound": {"abs": -1}}, {"options": "'"}, {"a": "'"}]
+    + [{"b": '--numerics="fast'}, {"b": "--cpu=\0"}, {"inputs": {"x\0": X}}, {"inputs": {"a=b": X}}],
 )
 def test_wrong_values(wrong):
     with pytest.raises(adjoint.OptionError):
         diff.bisect(PROGRAM, **{"b": "-O0", **wrong})
+
+
+@needs_tools
+def test_wrong_values_of_tensors():
+    with pytest.raises(adjoint.OptionError, match="path 'expected' with a value"):
+        diff.tensors("", "y")
+    for thresholds in (3, "12", [None]):
+        with pytest.raises(adjoint.OptionTypeError, match="thresholds"):
+            diff.tensors("x", "y", thresholds=thresholds)
+
+
+@needs_tools
+def test_names_of_files_that_begin_with_a_dash(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    np.save("-x.npy", X)
+    assert diff.tensors("-x.npy", "-x.npy").holds
+    pathlib.Path("-p.mlir").write_text(PROGRAM)
+    assert diff.bisect(pathlib.Path("-p.mlir"), b="-O0", inputs={"x": X}).cause == "none"
+
+
+@needs_tools
+def test_options_that_are_no_text(tmp_path):
+    with pytest.raises(adjoint.ToolError, match=r"\\x80"):
+        diff.bisect(PROGRAM, b="--numerics=\udc80", inputs={"x": X})
 
 
 @needs_tools
