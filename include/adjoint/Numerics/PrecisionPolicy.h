@@ -52,8 +52,8 @@ std::string checkPolicy(const PrecisionPolicy &policy);
 /// The policy in `text`, a file in YAML. The error has file, line and column.
 llvm::Expected<PrecisionPolicy> parsePolicy(llvm::StringRef text, llvm::StringRef file);
 
-/// A built-in policy by its name, or the policy of a file, whose name ends with .yaml. An error says what is
-/// allowed: with `takesNone`, none, too, which is for the caller to read.
+/// A built-in policy by its name, or the policy of a file, whose name ends with .yaml. An error lists what is
+/// allowed; with `takesNone` the list has `none`, which this function does not accept: the caller does.
 llvm::Expected<PrecisionPolicy> loadPolicy(llvm::StringRef nameOrFile, bool takesNone = true);
 
 } // namespace mlir::ad::numerics

@@ -72,8 +72,8 @@ private:
   /// Rewrites of one side or of both, where the results of both are equal without them all.
   llvm::Error explainSides(Cause &cause);
   llvm::Error explainSides(const std::set<Rewrite> &keptA, const std::set<Rewrite> &keptB, Cause &cause);
-  /// A side whose rewrites are searched although the other side has some, too: `base` is the other side with
-  /// no rewrites but `keptByOther`.
+  /// A side whose rewrites are searched although the other side has some, too. `base` is a run of the other
+  /// side that applies only the rewrites `keptByOther`.
   struct Part {
     const Side &side;
     const Run &run, &other, &base;

@@ -37,13 +37,13 @@ struct Reduction {
   bool ended = false;                  ///< the time was over: fewer operations may differ
   bool isShort = false;                ///< one operation differs by itself, or two
   std::vector<Operation> operations;   ///< of the reduced program, without constants
-  std::vector<Operation> whole;        ///< what the whole program shows, of the last two kinds
-  std::string message;                 ///< what is wrong with the plan
-  std::vector<std::string> inside;     ///< the loops and branches around them, the outermost first
-  size_t units = 0;                    ///< how many operations the differentiated entry has
-  std::optional<StageFinding> stage;   ///< where the reduced program begins to differ
-  std::string noStage;                 ///< why that is not known
-  unsigned failures = 0;               ///< parts of the program that a configuration could not compile or run
+  std::vector<Operation> whole;    ///< of the whole program: those of a wrong plan, or the first that differs
+  std::string message;             ///< what is wrong with the plan
+  std::vector<std::string> inside; ///< the loops and branches around them, the outermost first
+  size_t units = 0;                ///< how many operations the differentiated entry has
+  std::optional<StageFinding> stage; ///< where the reduced program begins to differ
+  std::string noStage;               ///< why that is not known
+  unsigned failures = 0;             ///< parts of the program that a configuration could not compile or run
 
   /// The relative difference of the program, divided by that of the reduced one; none if one of them is not
   /// positive and finite.

@@ -82,7 +82,7 @@ template <typename OpTy> static Value contractTf32(OpTy op, Steps &steps) {
   return emitEpilogue(steps.builder, op, sumOfProducts(op, steps, lhs, rhs));
 }
 
-// Those that ad-set-numerics gives the operations of derivatives, which have none yet.
+// Operations of derivatives have no permissions written yet: they get those of the contract in force.
 static Permissions permissionsOf(Operation *op) {
   auto numerics = cast<NumericsOpInterface>(op);
   NumericsAttr contract = numericsInForceAt(op);
