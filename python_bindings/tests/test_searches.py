@@ -208,7 +208,13 @@ def test_names_of_files_that_begin_with_a_dash(monkeypatch, tmp_path):
 
 
 @needs_tools
-def test_options_that_are_no_text(tmp_path):
+def test_a_tab_in_the_name_of_a_program_is_none_of_the_list_of_rewrites():
+    found = diff.bisect(PROGRAM, b="--numerics fast", inputs={"x": X}, name="a\tb.mlir")
+    assert found.rewrites and all(row.location.startswith("a?b.mlir:") for row in found.rewrites)
+
+
+@needs_tools
+def test_options_that_are_no_text():
     with pytest.raises(adjoint.ToolError, match=r"\\x80"):
         diff.bisect(PROGRAM, b="--numerics=\udc80", inputs={"x": X})
 

@@ -5,6 +5,8 @@
 #include "adjoint/Dialect/AD/IR/RewriteControl.h"
 #include "adjoint/Support/LocationText.h"
 
+#include <algorithm>
+
 using namespace mlir;
 using namespace mlir::ad;
 
@@ -93,10 +95,17 @@ std::set<Rewrite> RewriteControl::getApplied() const {
   return applied;
 }
 
+// A place as a cell of the table: names of files may have tabs and line breaks.
+static std::string cellOf(Location loc) {
+  std::string text = locationText(loc);
+  std::replace_if(text.begin(), text.end(), [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, '?');
+  return text;
+}
+
 bool ad::allowsRewrite(StringRef name, StringRef permission, Operation *op) {
   RewriteControl *control = RewriteControl::get(op->getContext());
   return !control || control->allows({name.str(), permission.str(), op->getName().getStringRef().str(),
-                                      locationText(op->getLoc())});
+                                      cellOf(op->getLoc())});
 }
 
 LogicalResult ad::requireAllowed(RewriterBase &rewriter, StringRef name, StringRef permission,
