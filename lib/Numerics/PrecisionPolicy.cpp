@@ -112,40 +112,38 @@ struct AccumulateType {
 } // namespace
 
 namespace llvm::yaml {
-template <> struct ScalarTraits<NarrowType> {
-  static void output(const NarrowType &type, void *, raw_ostream &os) { os << type.name; }
+/// What the words of all keys have in common.
+template <typename T> struct WordTraits {
+  static void output(const T &word, void *, raw_ostream &os) { os << word.name; }
+  static QuotingType mustQuote(StringRef) { return QuotingType::None; }
+};
+
+template <> struct ScalarTraits<NarrowType> : WordTraits<NarrowType> {
   static StringRef input(StringRef word, void *, NarrowType &type) {
     type.name = word.str();
     return isNarrow(word) ? "" : expectedCompute;
   }
-  static QuotingType mustQuote(StringRef) { return QuotingType::None; }
 };
 
-template <> struct ScalarTraits<GradientType> {
-  static void output(const GradientType &type, void *, raw_ostream &os) { os << type.name; }
+template <> struct ScalarTraits<GradientType> : WordTraits<GradientType> {
   static StringRef input(StringRef word, void *, GradientType &type) {
     type.name = word.str();
     return isByte(word) ? "" : expectedGradient;
   }
-  static QuotingType mustQuote(StringRef) { return QuotingType::None; }
 };
 
-template <> struct ScalarTraits<ResultType> {
-  static void output(const ResultType &type, void *, raw_ostream &os) { os << type.name; }
+template <> struct ScalarTraits<ResultType> : WordTraits<ResultType> {
   static StringRef input(StringRef word, void *, ResultType &type) {
     type.name = word.str();
     return isHalf(word) || word == "f32" ? "" : "expected bf16, f16 or f32 as the type of results";
   }
-  static QuotingType mustQuote(StringRef) { return QuotingType::None; }
 };
 
-template <> struct ScalarTraits<AccumulateType> {
-  static void output(const AccumulateType &type, void *, raw_ostream &os) { os << type.name; }
+template <> struct ScalarTraits<AccumulateType> : WordTraits<AccumulateType> {
   static StringRef input(StringRef word, void *, AccumulateType &type) {
     type.name = word.str();
     return isAccumulate(word) ? "" : expectedAccumulate;
   }
-  static QuotingType mustQuote(StringRef) { return QuotingType::None; }
 };
 
 template <> struct ScalarTraits<PrecisionRule> {

@@ -28,7 +28,8 @@ SmallVector<ContractionTile> tilesFor(const Contraction &contraction);
 /// The tile with that name. Without a name, the largest tile of which the result has enough.
 std::optional<ContractionTile> chooseTile(const Contraction &contraction, StringRef name);
 
-/// The number of tiles of a result, in whole clusters. A dynamic size counts as one tile.
+/// The number of tiles of a result whose axis `mAxis` is M, in whole clusters. A dynamic size counts as one
+/// tile.
 int64_t countTiles(ArrayRef<int64_t> shape, int64_t mAxis, const ContractionTile &tile);
 
 } // namespace mlir::ad::device

@@ -67,7 +67,7 @@ void RewriteControl::allowAllExcept(std::set<Rewrite> rewrites) {
   listedOnly = false;
 }
 
-// Passes nest: those on functions run inside of an adaptor, which has no flag.
+// Passes nest: those on functions run inside of an adaptor, a pass that has no name.
 static SmallVectorImpl<StringRef> &runningPasses() {
   static thread_local SmallVector<StringRef> passes;
   return passes;
