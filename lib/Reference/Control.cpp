@@ -3,10 +3,12 @@
 // Calls, branches and loops.
 
 #include "Interpreter.h"
+#include "adjoint/Support/TripCount.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
+using namespace mlir::ad;
 using namespace mlir::ad::reference;
 
 static int32_t setAll(Frame &frame, ValueRange results, ArrayRef<Tensor> tensors) {
@@ -69,37 +71,27 @@ private:
 
 } // namespace
 
-/// An integer scalar of any width as a number.
-static int64_t integerOf(const Tensor &tensor) {
-  return tensor.getType() == ElementType::I32 ? *tensor.data<int32_t>() : tensor.asIndex();
-}
-
-static Tensor integerLike(const Tensor &like, int64_t value) {
-  return like.getType() == ElementType::I32 ? Tensor::scalar(ElementType::I32, static_cast<int32_t>(value))
-                                            : Tensor::index(value);
-}
-
 static int32_t runFor(scf::ForOp op, Frame &frame) {
-  Tensor lower = frame[op.getLowerBound()];
-  int64_t end = integerOf(frame[op.getUpperBound()]), step = integerOf(frame[op.getStep()]);
-  if (step <= 0)
-    return frame.refuse(op, "requires a positive step, but got " + Twine(step));
+  auto number = [&](Value value) { return integerOf(frame[value], value.getType()); };
+  LoopRange range{number(op.getLowerBound()), number(op.getUpperBound()), number(op.getStep()),
+                  op.getUnsignedCmp()};
+  if (!range.hasPositiveStep())
+    return frame.refuse(op, "requires a positive step, but got " + Twine(range.step.getSExtValue()));
   SmallVector<Tensor> carried = frame.all(op.getInitArgs());
-  int64_t i = integerOf(lower);
+  Type type = op.getInductionVar().getType();
+  APInt i = range.lower;
   LoopNotes notes(op, frame);
-  while (i < end) {
+  for (uint64_t left = range.tripCount(); left > 0; --left, i += range.step) {
     if (int32_t status = adrt_poll(frame.run.context))
       return status;
     notes.startIteration();
-    SmallVector<Tensor> arguments{integerLike(lower, i)}, next;
+    SmallVector<Tensor> arguments{*scalarOf(i, type)}, next;
     arguments.append(carried);
     if (int32_t status = frame.runBlock(*op.getBody(), arguments, next))
       return status;
     if (int32_t status = checkCarries(op, frame, carried, next))
       return status;
     carried = next;
-    if (__builtin_add_overflow(i, step, &i))
-      break;
   }
   return setAll(frame, op.getResults(), carried);
 }

@@ -57,6 +57,12 @@ void registerHost(Semantics &semantics);
 void registerControl(Semantics &semantics);
 void registerScalars(Semantics &semantics);
 
+/// The number that a scalar of an integer type of at most 64 bits, or of `index`, holds.
+APInt integerOf(const Tensor &scalar, Type type);
+/// The scalar of the type that holds the number, of the width of the type; none if the type is no such type.
+/// An integer is stored without sign in the smallest element type that has its width.
+std::optional<Tensor> scalarOf(const APInt &number, Type type);
+
 /// An elementwise operation by its interface.
 int32_t runElementwise(ElementwiseOpInterface op, Frame &frame);
 /// A reduction by its interfaces.

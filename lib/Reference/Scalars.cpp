@@ -18,7 +18,9 @@ using namespace mlir::ad::reference;
 
 //===- Integers as 64 bits ---------------------------------------------===//
 
-static unsigned bitsOf(ElementType type) { return type == ElementType::I1 ? 1 : 8 * sizeInBytes(type); }
+static constexpr unsigned kMaxBits = 64;
+
+static unsigned bitsOf(Type type) { return type.isIndex() ? kMaxBits : type.getIntOrFloatBitWidth(); }
 
 static uint64_t zeroExtended(const Tensor &x) {
   uint64_t bits = 0;
@@ -26,23 +28,46 @@ static uint64_t zeroExtended(const Tensor &x) {
   return bits;
 }
 
-static int64_t signExtended(const Tensor &x) {
-  return llvm::SignExtend64(zeroExtended(x), bitsOf(x.getType()));
+APInt mlir::ad::reference::integerOf(const Tensor &scalar, Type type) {
+  return APInt(bitsOf(type), zeroExtended(scalar), /*isSigned=*/false, /*implicitTrunc=*/true);
 }
 
-/// The low bits of a number as a scalar.
-static Tensor truncated(ElementType type, uint64_t value) {
-  Tensor result(type, {});
-  value &= llvm::maskTrailingOnes<uint64_t>(bitsOf(type));
-  std::memcpy(result.bytes(), &value, sizeInBytes(type));
+// Tensors have integers of few widths, scalars of all.
+static std::optional<ElementType> storageOf(Type type) {
+  if (!type.isInteger() || type.getIntOrFloatBitWidth() > kMaxBits)
+    return elementTypeOf(type);
+  unsigned bits = bitsOf(type);
+  return bits == 1    ? ElementType::I1
+         : bits <= 8  ? ElementType::I8
+         : bits <= 32 ? ElementType::I32
+                      : ElementType::I64;
+}
+
+/// The low bits of a number as a scalar of `bits` bits.
+static Tensor truncated(ElementType storage, unsigned bits, uint64_t value) {
+  Tensor result(storage, {});
+  value &= llvm::maskTrailingOnes<uint64_t>(bits);
+  std::memcpy(result.bytes(), &value, sizeInBytes(storage));
   return result;
 }
 
+std::optional<Tensor> mlir::ad::reference::scalarOf(const APInt &number, Type type) {
+  std::optional<ElementType> storage = storageOf(type);
+  if (!storage || number.getBitWidth() > kMaxBits)
+    return std::nullopt;
+  return truncated(*storage, number.getBitWidth(), number.getZExtValue());
+}
+
+static int64_t signExtended(Value value, Frame &frame) {
+  return llvm::SignExtend64(zeroExtended(frame[value]), bitsOf(value.getType()));
+}
+
 static int32_t setInteger(Operation *op, Frame &frame, uint64_t value) {
-  std::optional<ElementType> type = elementTypeOf(op->getResult(0).getType());
-  if (!type)
+  Type type = op->getResult(0).getType();
+  std::optional<ElementType> storage = storageOf(type);
+  if (!storage)
     return frame.refuse(op, "has a result of a type that the reference interpreter does not know");
-  return frame.set(op->getResult(0), truncated(*type, value));
+  return frame.set(op->getResult(0), truncated(*storage, bitsOf(type), value));
 }
 
 /// Tensors travel through the table too, but arith on tensors is not host code.
@@ -55,7 +80,7 @@ template <class OpT, class F> static void addSigned(Semantics &semantics, F f) {
   semantics.addGeneric<OpT>([f](Operation *op, Frame &frame) {
     if (!isScalar(op))
       return frame.refuse(op, "runs in the reference interpreter on scalars only");
-    int64_t a = signExtended(frame[op->getOperand(0)]), b = signExtended(frame[op->getOperand(1)]);
+    int64_t a = signExtended(op->getOperand(0), frame), b = signExtended(op->getOperand(1), frame);
     return setInteger(op, frame, static_cast<uint64_t>(f(a, b)));
   });
 }
@@ -69,13 +94,17 @@ template <class OpT, class F> static void addUnsigned(Semantics &semantics, F f)
 }
 /// The same where the second operand may not be 0.
 template <class OpT, class F> static void addDivision(Semantics &semantics, F f) {
+  constexpr bool isSigned = std::is_same_v<decltype(f(0, 0)), int64_t>;
   semantics.addGeneric<OpT>([f](Operation *op, Frame &frame) {
     if (!isScalar(op))
       return frame.refuse(op, "runs in the reference interpreter on scalars only");
-    if (zeroExtended(frame[op->getOperand(1)]) == 0)
+    Value a = op->getOperand(0), b = op->getOperand(1);
+    if (zeroExtended(frame[b]) == 0)
       return frame.fail(op, ADRT_FAIL_DIVISION, {});
-    return setInteger(op, frame,
-                      static_cast<uint64_t>(f(frame[op->getOperand(0)], frame[op->getOperand(1)])));
+    if constexpr (isSigned)
+      return setInteger(op, frame, static_cast<uint64_t>(f(signExtended(a, frame), signExtended(b, frame))));
+    else
+      return setInteger(op, frame, f(zeroExtended(frame[a]), zeroExtended(frame[b])));
   });
 }
 
@@ -102,20 +131,13 @@ static void registerIntegers(Semantics &semantics) {
   addSigned<arith::MaxSIOp>(semantics, [](int64_t a, int64_t b) { return maximum(a, b); });
   addUnsigned<arith::MinUIOp>(semantics, [](uint64_t a, uint64_t b) { return a < b ? a : b; });
   addUnsigned<arith::MaxUIOp>(semantics, [](uint64_t a, uint64_t b) { return a > b ? a : b; });
-  using T = const Tensor &;
-  addDivision<arith::DivSIOp>(semantics, [](T a, T b) { return divide(signExtended(a), signExtended(b)); });
-  addDivision<arith::RemSIOp>(
-      semantics, [](T a, T b) { return reference::remainder(signExtended(a), signExtended(b)); });
-  addDivision<arith::DivUIOp>(semantics, [](T a, T b) { return zeroExtended(a) / zeroExtended(b); });
-  addDivision<arith::RemUIOp>(semantics, [](T a, T b) { return zeroExtended(a) % zeroExtended(b); });
-  addDivision<arith::FloorDivSIOp>(semantics,
-                                   [](T a, T b) { return floorDivide(signExtended(a), signExtended(b)); });
-  addDivision<arith::CeilDivSIOp>(semantics,
-                                  [](T a, T b) { return ceilDivide(signExtended(a), signExtended(b)); });
-  addDivision<arith::CeilDivUIOp>(semantics, [](T a, T b) {
-    uint64_t n = zeroExtended(a), d = zeroExtended(b);
-    return n / d + (n % d != 0);
-  });
+  addDivision<arith::DivSIOp>(semantics, divide<int64_t>);
+  addDivision<arith::RemSIOp>(semantics, reference::remainder<int64_t>);
+  addDivision<arith::DivUIOp>(semantics, [](uint64_t a, uint64_t b) { return a / b; });
+  addDivision<arith::RemUIOp>(semantics, [](uint64_t a, uint64_t b) { return a % b; });
+  addDivision<arith::FloorDivSIOp>(semantics, floorDivide);
+  addDivision<arith::CeilDivSIOp>(semantics, ceilDivide);
+  addDivision<arith::CeilDivUIOp>(semantics, [](uint64_t a, uint64_t b) { return a / b + (a % b != 0); });
 }
 
 //===- Floats ----------------------------------------------------------===//
@@ -164,10 +186,9 @@ static void registerFloats(Semantics &semantics) {
 static int32_t runCmpI(arith::CmpIOp op, Frame &frame) {
   if (!isScalar(op))
     return frame.refuse(op, "runs in the reference interpreter on scalars only");
-  const Tensor &a = frame[op.getLhs()], &b = frame[op.getRhs()];
-  unsigned width = bitsOf(a.getType());
-  bool holds = arith::applyCmpPredicate(op.getPredicate(), APInt(width, zeroExtended(a), false, true),
-                                        APInt(width, zeroExtended(b), false, true));
+  Type type = op.getLhs().getType();
+  bool holds = arith::applyCmpPredicate(op.getPredicate(), integerOf(frame[op.getLhs()], type),
+                                        integerOf(frame[op.getRhs()], type));
   return setInteger(op, frame, holds);
 }
 
@@ -194,8 +215,9 @@ static int32_t runSelect(arith::SelectOp op, Frame &frame) {
 template <class OpT, bool isSigned> static int32_t runExtend(OpT op, Frame &frame) {
   if (!isScalar(op))
     return frame.refuse(op, "runs in the reference interpreter on scalars only");
-  const Tensor &x = frame[op->getOperand(0)];
-  return setInteger(op, frame, isSigned ? static_cast<uint64_t>(signExtended(x)) : zeroExtended(x));
+  Value x = op->getOperand(0);
+  return setInteger(op, frame,
+                    isSigned ? static_cast<uint64_t>(signExtended(x, frame)) : zeroExtended(frame[x]));
 }
 
 /// Conversions with a float on one side or both, as ad.cast makes them; but a true i1 is the signed number
@@ -205,8 +227,8 @@ template <class OpT> static int32_t runConvert(OpT op, Frame &frame) {
   if (!type || !isScalar(op))
     return frame.refuse(op, "runs in the reference interpreter on scalars of known types only");
   Tensor x = frame[op->getOperand(0)];
-  if (x.getType() == ElementType::I1 && std::is_same_v<OpT, arith::SIToFPOp>)
-    x = truncated(ElementType::I8, static_cast<uint64_t>(signExtended(x)));
+  if (std::is_same_v<OpT, arith::SIToFPOp>)
+    x = Tensor::index(signExtended(op->getOperand(0), frame));
   return frame.set(op->getResult(0), convert(x, *type));
 }
 
@@ -215,8 +237,9 @@ static int32_t runConstant(arith::ConstantOp op, Frame &frame) {
   Attribute value = op.getValue();
   if (auto dense = dyn_cast<DenseElementsAttr>(value); type && dense)
     return frame.set(op.getResult(), Tensor::constant(*type, dense));
-  if (auto integer = dyn_cast<IntegerAttr>(value); type && integer)
-    return setInteger(op, frame, integer.getValue().getZExtValue());
+  if (auto integer = dyn_cast<IntegerAttr>(value))
+    if (std::optional<Tensor> scalar = scalarOf(integer.getValue(), op.getType()))
+      return frame.set(op.getResult(), *scalar);
   if (auto number = dyn_cast<FloatAttr>(value); type && number)
     return setInteger(op, frame, number.getValue().bitcastToAPInt().getZExtValue());
   return frame.refuse(op, "holds a value that the reference interpreter does not know");

@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Prints all patterns of passes from `ad` to `ad`, one a line: set, name, root, permissions.
-// `canonicalization` are those without a label, which must be exact.
+// `canonicalization` are those without a label, which must be exact. `--upstream` prints the verdict on each
+// pattern of MLIR instead.
 
 #include "adjoint/Dialect/AD/IR/ADDialect.h"
 #include "adjoint/Dialect/AD/Transforms/PatternLog.h"
@@ -31,14 +32,19 @@ static void print(StringRef set, MLIRContext &context, function_ref<void(Rewrite
                  << needs(*pattern) << "\n";
 }
 
-int main() {
+int main(int argc, char **argv) {
   runner::keepStandardDescriptors();
   runner::checkStandardOutputAtExit("ad-list-patterns");
   MLIRContext context(MLIRContext::Threading::DISABLED);
   context.loadDialect<ADDialect, arith::ArithDialect, scf::SCFDialect, tensor::TensorDialect>();
+  if (argc > 1 && StringRef(argv[1]) == "--upstream") {
+    listUpstreamPatterns(&context, llvm::outs());
+    return 0;
+  }
   print("decompose", context, populateDecomposeNNPatterns);
   print("decompose", context, populateDecomposeReductionPatterns);
   print("decompose", context, populateDecomposeContractionPatterns);
+  print("simplify", context, populateLoopPatterns);
   print("simplify", context, populateMovementPatterns);
   print("simplify", context, populateAlgebraPatterns);
   print("simplify", context, populateContractionPatterns);

@@ -1,10 +1,12 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Patterns and folders of MLIR run on programs in `ad` from one allow-list only (UpstreamPatterns.cpp), whose patterns
-permission_labels_test.py proves to be exact. Other files may use upstream pattern sets to lower scalar code of kernels
-and of host programs, as listed here; campaigns compare what comes out of them with the reference interpreter."""
+permission_labels_test.py proves to be exact. It has a verdict on each pattern of the dialects that it knows. Other
+files may use upstream pattern sets to lower scalar code of kernels and of host programs, as listed here; campaigns
+compare what comes out of them with the reference interpreter."""
 
 import pathlib
 import re
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
@@ -35,7 +37,7 @@ ALLOWED = {
         "populateControlFlowToLLVMConversionPatterns": "to LLVM", "populateGpuToNVVMConversionPatterns": "to NVVM"},
 }
 # Patterns of this project by name; integers of sizes fold when they are built.
-OWN = re.compile(r"populate(Decompose\w+|Movement|Algebra|Contraction|SplitK|Allowed|InterfacesToLinalg)Patterns")
+OWN = re.compile(r"populate(Decompose\w+|Loop|Movement|Algebra|Contraction|SplitK|Allowed|InterfacesToLinalg)Patterns")
 DRIVERS = {"applyPatternsGreedily", "walkAndApplyPatterns"}  # run sets that are found by the other names
 BUILDERS = {"createOrFold", "tryToFold", "tryFold"}
 
@@ -69,9 +71,25 @@ def folds_are_sizes():
     for path, text in sources():
         for match in re.finditer(r"createOrFold<([\w:]+)>", text):
             if not re.fullmatch(r"(arith::(Add|Mul|Sub|DivS|DivU|CeilDivS|CeilDivU|MinS|MaxS|MinU|MaxU|Cmp|Rem[SU]|And|Or)IOp|"
-                                r"arith::(IndexCast|Select|ConstantIndex|ConstantInt)Op|tensor::DimOp|memref::DimOp|"
+                                r"arith::(IndexCast|Ext[SU]I|Select|ConstantIndex|ConstantInt)Op|tensor::DimOp|memref::DimOp|"
                                 r"(affine|index)::\w+|vector::\w+|LLVM::\w+)", match[1]):
                 yield f"{path} folds {match[1]} while it builds it"
+
+
+def verdicts(listed):
+    """Complaints about the verdicts on patterns of MLIR: each has one, refusals say why, and none is of another
+    version."""
+    for line in listed.splitlines():
+        verdict, operation, pattern, *reason = line.split(" ")
+        if verdict not in ("admitted", "refused") or (verdict == "refused" and len(reason) < 3):
+            yield f"{verdict}: {pattern} of {operation}"
+    if len(listed.splitlines()) < 50:
+        yield f"the list has only {len(listed.splitlines())} patterns"
+
+
+def listed_verdicts():
+    return subprocess.run([runner.binary("ad-list-patterns"), "--upstream"], capture_output=True, text=True,
+                          check=True).stdout
 
 
 def finds_faults(_folder):
@@ -79,12 +97,16 @@ def finds_faults(_folder):
         yield "a canonicalizer is not found"
     if not list(unlisted([("Pipelines/Pipelines.cpp", "linalg::populateElementwiseOpsFusionPatterns(patterns);")])):
         yield "an upstream pattern set is not found"
+    for line in ("unknown scf.if New", "stale scf.if Old", "unvisited scf.if Lost", "refused scf.if Unexplained"):
+        if not any(line.split()[2] in found for found in verdicts(line)):
+            yield f"a verdict that is {line.split()[0]} is not found"
 
 
 def main():
     return checks.run_checks("upstream_patterns", [
         ("files", lambda folder: list(unlisted(sources()))), ("list", lambda folder: list(stale(sources()))),
-        ("folds", lambda folder: list(folds_are_sizes())), ("faults are found", finds_faults)])
+        ("folds", lambda folder: list(folds_are_sizes())),
+        ("verdicts", lambda folder: list(verdicts(listed_verdicts()))), ("faults are found", finds_faults)])
 
 
 if __name__ == "__main__":

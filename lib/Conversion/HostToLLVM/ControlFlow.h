@@ -62,7 +62,10 @@ private:
   LogicalResult emitWhole(scf::ForOp loop, const Carries &carried, Polls where);
   LogicalResult emitStrips(scf::ForOp loop, const Carries &carried, int64_t strip, int64_t work);
   LogicalResult emitIteration(scf::ForOp loop, scf::ForOp lowered, Value index, const Carries &carried);
-  Value tripCount(scf::ForOp loop);
+  scf::ForOp makeWhole(scf::ForOp loop, ValueRange initial);
+  scf::ForOp makeCounting(Value to, Value by, ValueRange initial);
+  Value indexOf(scf::ForOp loop, Value trip);
+  Value number(Type type, int64_t value);
 
   HostValues &values;
   BufferAddresses &buffers;

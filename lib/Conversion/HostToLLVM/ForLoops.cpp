@@ -4,9 +4,12 @@
 
 #include "ControlFlow.h"
 #include "WorkEstimate.h"
+#include "adjoint/Support/TripCount.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
+using namespace mlir::ad;
 using namespace mlir::ad::host;
 
 SmallVector<HostTensor> ForLoops::bindCarries(scf::ForOp loop) {
@@ -23,29 +26,46 @@ SmallVector<HostTensor> ForLoops::bindCarries(scf::ForOp loop) {
 LogicalResult ForLoops::emit(scf::ForOp loop) {
   Carries carried{bindCarries(loop), values.nonTensorScalars(loop.getInitArgs())};
   int64_t work = workOf(*loop.getBody()), strip = polls.iterationsBetweenPolls(work);
-  std::optional<int64_t> trips = staticTrips(loop);
-  constexpr unsigned minWidth = 32; // the number of iterations of a strip has to fit
-  Type index = loop.getInductionVar().getType();
-  if (strip < 2 || (index.isInteger() && index.getIntOrFloatBitWidth() < minWidth))
+  std::optional<uint64_t> trips = staticTripCount(loop);
+  if (strip < 2)
     return emitWhole(loop, carried, Polls::inEachIteration);
-  if (trips && *trips <= strip) {
+  if (trips && *trips <= static_cast<uint64_t>(strip)) {
     polls.pollBefore(saturatedWork(*trips, work));
     return emitWhole(loop, carried, Polls::outside);
   }
   return emitStrips(loop, carried, strip, work);
 }
 
-// Without strips the loop keeps its bounds.
+// Whether the loop may add its step until the index is at the upper bound: the last sum is a number of the
+// type. With steps of 1 it is the upper bound.
+static bool mayAddSteps(scf::ForOp loop) {
+  if (std::optional<LoopRange> range = staticRange(loop))
+    return range->lastStepFits();
+  return matchPattern(loop.getStep(), m_One());
+}
+
+// Without strips the loop keeps its bounds, or counts iterations.
+scf::ForOp ForLoops::makeWhole(scf::ForOp loop, ValueRange initial) {
+  Value lower = values.scalar(loop.getLowerBound()), upper = values.scalar(loop.getUpperBound()),
+        step = values.scalar(loop.getStep());
+  bool isUnsigned = loop.getUnsignedCmp();
+  if (mayAddSteps(loop))
+    return scf::ForOp::create(builder, loc, lower, upper, step, initial, nullptr, isUnsigned);
+  Value trips = emitTripCount(builder, loc, lower, upper, step, isUnsigned);
+  return makeCounting(trips, number(trips.getType(), 1), initial);
+}
+
 LogicalResult ForLoops::emitWhole(scf::ForOp loop, const Carries &carried, Polls where) {
-  auto mapped = [&](Value value) { return values.scalar(value); };
-  auto lowered = scf::ForOp::create(builder, loc, mapped(loop.getLowerBound()), mapped(loop.getUpperBound()),
-                                    mapped(loop.getStep()), carried.scalars);
+  scf::ForOp lowered = makeWhole(loop, carried.scalars);
   int64_t workBefore = polls.exchangeWork(0);
   OpBuilder::InsertionGuard insertion(builder);
   builder.setInsertionPointToStart(lowered.getBody());
   if (where == Polls::inEachIteration)
     polls.poll();
-  if (failed(emitIteration(loop, lowered, lowered.getInductionVar(), carried)))
+  Value index = lowered.getInductionVar();
+  if (!mayAddSteps(loop))
+    index = indexOf(loop, index);
+  if (failed(emitIteration(loop, lowered, index, carried)))
     return failure();
   if (where == Polls::outside)
     polls.exchangeWork(workBefore); // includes the work of all iterations
@@ -68,41 +88,39 @@ LogicalResult ForLoops::emitIteration(scf::ForOp loop, scf::ForOp lowered, Value
   return success();
 }
 
-// Iterations are counted from 0, without a sign: the distance of the bounds may be any number of 64 bits.
-Value ForLoops::tripCount(scf::ForOp loop) {
-  Value lower = values.scalar(loop.getLowerBound()), upper = values.scalar(loop.getUpperBound()),
-        step = values.scalar(loop.getStep());
-  Value distance = builder.createOrFold<arith::SubIOp>(loc, upper, lower);
-  Value trips = builder.createOrFold<arith::CeilDivUIOp>(loc, distance, step);
-  Value any = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, lower, upper);
-  Value none = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(trips.getType()));
-  return builder.createOrFold<arith::SelectOp>(loc, any, trips, none);
+Value ForLoops::number(Type type, int64_t value) {
+  return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, value));
+}
+
+// A loop that counts from 0, without a sign.
+scf::ForOp ForLoops::makeCounting(Value to, Value by, ValueRange initial) {
+  return scf::ForOp::create(builder, loc, number(to.getType(), 0), to, by, initial, nullptr,
+                            /*unsignedCmp=*/true);
+}
+
+Value ForLoops::indexOf(scf::ForOp loop, Value trip) {
+  return emitLoopIndex(builder, loc, values.scalar(loop.getLowerBound()), values.scalar(loop.getStep()),
+                       trip);
 }
 
 LogicalResult ForLoops::emitStrips(scf::ForOp loop, const Carries &carried, int64_t strip, int64_t work) {
-  Type type = loop.getInductionVar().getType();
-  auto number = [&](int64_t value) -> Value {
-    return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, value));
-  };
-  auto makeLoop = [&](Value from, Value to, Value by, ValueRange initial) {
-    return scf::ForOp::create(builder, loc, from, to, by, initial, nullptr, /*unsignedCmp=*/true);
-  };
-  Value zero = number(0), one = number(1), trips = tripCount(loop), whole = number(strip);
-  auto strips = makeLoop(zero, trips, whole, carried.scalars);
+  Value trips =
+      emitTripCount(builder, loc, values.scalar(loop.getLowerBound()), values.scalar(loop.getUpperBound()),
+                    values.scalar(loop.getStep()), loop.getUnsignedCmp());
+  Value one = number(trips.getType(), 1), whole = number(trips.getType(), strip);
+  scf::ForOp strips = makeCounting(trips, whole, carried.scalars);
   OpBuilder::InsertionGuard insertion(builder);
   builder.setInsertionPointToStart(strips.getBody());
   polls.poll();
   Value first = strips.getInductionVar();
   Value left = arith::SubIOp::create(builder, loc, trips, first);
   Value count = arith::MinUIOp::create(builder, loc, left, whole);
-  auto inner = makeLoop(zero, count, one, strips.getRegionIterArgs());
+  scf::ForOp inner = makeCounting(count, one, strips.getRegionIterArgs());
   if (!carried.scalars.empty())
     scf::YieldOp::create(builder, loc, inner.getResults());
   builder.setInsertionPointToStart(inner.getBody());
   Value trip = arith::AddIOp::create(builder, loc, first, inner.getInductionVar());
-  Value offset = arith::MulIOp::create(builder, loc, trip, values.scalar(loop.getStep()));
-  Value index = arith::AddIOp::create(builder, loc, values.scalar(loop.getLowerBound()), offset);
-  if (failed(emitIteration(loop, inner, index, carried)))
+  if (failed(emitIteration(loop, inner, indexOf(loop, trip), carried)))
     return failure();
   polls.exchangeWork(strip * work);
   values.bindNonTensors(loop.getResults(), strips.getResults());

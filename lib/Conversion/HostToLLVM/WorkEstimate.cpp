@@ -3,8 +3,9 @@
 // Upper bounds of the work of launches, loops and branches.
 
 #include "WorkEstimate.h"
+#include "adjoint/Support/TripCount.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -17,22 +18,9 @@ static constexpr int64_t kUnbounded = kWorkBetweenPolls;
 // A launch that is short takes longer than its elements say.
 static constexpr int64_t kMinLaunchWork = 256;
 
-static std::optional<int64_t> constantOf(Value value) {
-  return getConstantIntValue(getAsOpFoldResult(value));
-}
-
-std::optional<int64_t> host::staticTrips(scf::ForOp loop) {
-  std::optional<int64_t> from = constantOf(loop.getLowerBound()), to = constantOf(loop.getUpperBound()),
-                         by = constantOf(loop.getStep());
-  int64_t distance;
-  if (!from || !to || !by || *by <= 0 || llvm::SubOverflow(*to, *from, distance))
-    return std::nullopt;
-  return distance <= 0 ? 0 : (distance - 1) / *by + 1;
-}
-
-int64_t host::saturatedWork(int64_t iterations, int64_t work) {
-  int64_t product;
-  return llvm::MulOverflow(iterations, work, product) ? kUnbounded : std::min(product, kUnbounded);
+int64_t host::saturatedWork(uint64_t iterations, int64_t work) {
+  uint64_t product = llvm::SaturatingMultiply<uint64_t>(iterations, work);
+  return static_cast<int64_t>(std::min<uint64_t>(product, kUnbounded));
 }
 
 // A dynamic shape may be large.
@@ -64,7 +52,7 @@ int64_t host::workOf(Operation &op) {
   if (auto launch = dyn_cast<LaunchOp>(op))
     return std::max(kMinLaunchWork, workOf(launch));
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    std::optional<int64_t> trips = staticTrips(loop);
+    std::optional<uint64_t> trips = staticTripCount(loop);
     return trips ? saturatedWork(*trips, workOf(*loop.getBody())) : kUnbounded;
   }
   if (auto branch = dyn_cast<scf::IfOp>(op)) {

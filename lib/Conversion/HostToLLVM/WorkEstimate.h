@@ -17,10 +17,8 @@ constexpr int64_t kWorkBetweenPolls = 1 << 21;
 int64_t workOf(LaunchOp launch);
 int64_t workOf(Operation &op);
 int64_t workOf(Block &block);
-/// The number of iterations, if the bounds are constants.
-std::optional<int64_t> staticTrips(scf::ForOp loop);
 /// A product that saturates.
-int64_t saturatedWork(int64_t iterations, int64_t work);
+int64_t saturatedWork(uint64_t iterations, int64_t work);
 
 } // namespace mlir::ad::host
 

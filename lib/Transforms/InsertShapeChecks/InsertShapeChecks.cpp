@@ -191,9 +191,13 @@ static void nonEmptyAxis(ConditionWriter &write, Value tensor, int64_t axis) {
 // A loop that does not advance would never end.
 static void step(ConditionWriter &write, scf::ForOp loop) {
   Value step = loop.getStep();
+  Type index = write.builder.getIndexType();
+  bool isUnsigned = loop.getUnsignedCmp();
   if (!step.getType().isIndex())
-    step = arith::IndexCastOp::create(write.builder, write.loc, write.builder.getIndexType(), step);
-  write.require(ADRT_FAIL_STEP, write.compare(arith::CmpIPredicate::sgt, step, write.constant(0)), {step});
+    step = isUnsigned ? arith::IndexCastUIOp::create(write.builder, write.loc, index, step).getResult()
+                      : arith::IndexCastOp::create(write.builder, write.loc, index, step).getResult();
+  auto predicate = isUnsigned ? arith::CmpIPredicate::ne : arith::CmpIPredicate::sgt;
+  write.require(ADRT_FAIL_STEP, write.compare(predicate, step, write.constant(0)), {step});
 }
 
 static void element(ConditionWriter &write, tensor::ExtractOp extract) {

@@ -6,11 +6,11 @@
 #include "adjoint/Codegen/Kernel/RegisterTile.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "adjoint/Support/NumericOption.h"
+#include "adjoint/Support/TripCount.h"
 #include "adjoint/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "ad-prepack-operands"
@@ -28,22 +28,17 @@ static constexpr int64_t kMinIterations = 8;
 // Smaller matrices are in the L1 cache in any order.
 static constexpr int64_t kMinElements = 4096;
 
-static int64_t tripCountOf(scf::ForOp loop) {
-  std::optional<APInt> trips = loop.getStaticTripCount();
-  return trips && trips->getActiveBits() < 63 ? trips->getSExtValue() : 0;
-}
-
 // The outermost loop around `op` in which the value stays the same, if the loops up to it have enough
 // iterations.
 static scf::ForOp loopToLeave(Operation *op, Value value) {
   scf::ForOp outermost;
-  int64_t iterations = 1;
+  uint64_t iterations = 1;
   for (Operation *parent = op->getParentOp(); !isa<func::FuncOp>(parent); parent = parent->getParentOp()) {
     if (parent->isAncestor(value.getParentRegion()->getParentOp()))
       break;
     if (auto loop = dyn_cast<scf::ForOp>(parent)) {
       outermost = loop;
-      iterations = llvm::SaturatingMultiply<uint64_t>(iterations, tripCountOf(loop));
+      iterations = llvm::SaturatingMultiply<uint64_t>(iterations, staticTripCount(loop).value_or(0));
     }
   }
   return iterations >= kMinIterations ? outermost : nullptr;

@@ -55,6 +55,7 @@ struct SimplifyPass : ad::impl::SimplifyPassBase<SimplifyPass> {
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);
     populateAllowedPatterns(set);
+    populateLoopPatterns(set);
     populateMovementPatterns(set);
     populateAlgebraPatterns(set);
     populateContractionPatterns(set);

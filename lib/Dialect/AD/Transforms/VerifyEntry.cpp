@@ -4,6 +4,7 @@
 
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
+#include "adjoint/Support/TripCount.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
@@ -46,13 +47,16 @@ static bool reachesSeen(ModuleOp module, FunctionOpInterface entry) {
   return false;
 }
 
-// A loop that does not advance never ends, and simplification would drop it. Steps that are known at run time
-// only are checked there.
-static LogicalResult verifySteps(ModuleOp module) {
+// Iterations are counted in 64 bits. A loop that does not advance never ends, and simplification would drop
+// it. Steps that are known at run time only are checked there.
+static LogicalResult verifyLoops(ModuleOp module) {
   WalkResult result = module.walk([](scf::ForOp loop) -> WalkResult {
-    APInt step;
-    if (matchPattern(loop.getStep(), m_ConstantInt(&step)) && !step.isStrictlyPositive())
-      return loop.emitOpError("requires a positive step, but got ") << step.getSExtValue();
+    Type type = loop.getInductionVar().getType();
+    if (type.isInteger() && type.getIntOrFloatBitWidth() > 64)
+      return loop.emitOpError("requires an index of at most 64 bits, but got ") << type;
+    LoopRange range{APInt(), APInt(), APInt(), loop.getUnsignedCmp()};
+    if (matchPattern(loop.getStep(), m_ConstantInt(&range.step)) && !range.hasPositiveStep())
+      return loop.emitOpError("requires a positive step, but got ") << range.step.getSExtValue();
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
@@ -98,7 +102,7 @@ LogicalResult ad::verifyEntry(ModuleOp module, StringRef name) {
   if (entry.getNumResults() == 0 && !reachesSeen(module, entry))
     return entry.emitError("entry '@")
            << name << "' has neither results nor an ad.receive, so that nothing of it can be seen";
-  return verifySteps(module);
+  return verifyLoops(module);
 }
 
 namespace {

@@ -3,33 +3,24 @@
 // Facts about loops.
 
 #include "Loops.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/Matchers.h"
+#include "adjoint/Support/TripCount.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 
 std::optional<StaticBounds> ad::staticBounds(scf::ForOp loop) {
-  std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound());
-  std::optional<int64_t> upper = getConstantIntValue(loop.getUpperBound());
-  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
-  if (!lower || !upper || !step || *step <= 0)
+  std::optional<LoopRange> range = staticRange(loop);
+  if (!range || range->tripCount() > std::numeric_limits<int64_t>::max())
     return std::nullopt;
-  if (*upper <= *lower)
-    return StaticBounds{*lower, *step, 0};
-  int64_t distance; // of bounds on both sides of zero
-  if (llvm::SubOverflow(*upper, *lower, distance))
-    return std::nullopt;
-  return StaticBounds{*lower, *step, (distance - 1) / *step + 1};
+  return StaticBounds{range->lower, range->step, static_cast<int64_t>(range->tripCount())};
 }
 
 bool ad::canBeSaved(Type type) {
   if (auto tensor = dyn_cast<RankedTensorType>(type))
     type = tensor.getElementType();
-  else if (type.isIndex())
-    return true;
+  else if (type.isIndex() || type.isInteger())
+    return type.isIndex() || type.getIntOrFloatBitWidth() <= 64;
   return isa<FloatType>(type) || type.isInteger(1) || type.isInteger(8) || type.isInteger(32) ||
          type.isInteger(64);
 }

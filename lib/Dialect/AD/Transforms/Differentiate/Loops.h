@@ -8,9 +8,11 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::ad {
-/// Bounds of a loop that are known now.
+/// The range of a loop that is known now. Numbers of the index's width, without or with a sign as the loop
+/// says.
 struct StaticBounds {
-  int64_t lower, step, trips;
+  APInt lower, step;
+  int64_t trips;
 };
 std::optional<StaticBounds> staticBounds(scf::ForOp loop);
 

@@ -52,14 +52,16 @@ static Value forwardIteration(Reverser::ReverseLoop &state, OpBuilder &builder) 
   return arith::SubIOp::create(builder, loc, last, state.reversed.getInductionVar());
 }
 
-// The forward induction variable.
+// The forward induction variable. It is right modulo the width of its type, which the casts and sums keep.
 static Value forwardIndex(Reverser::ReverseLoop &state, OpBuilder &builder) {
   Location loc = state.forward.getLoc();
-  auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); };
+  auto constant = [&](const APInt &value) {
+    return arith::ConstantIndexOp::create(builder, loc, value.getSExtValue());
+  };
   Value index = forwardIteration(state, builder);
-  if (state.bounds.step != 1)
+  if (!state.bounds.step.isOne())
     index = arith::MulIOp::create(builder, loc, index, constant(state.bounds.step));
-  if (state.bounds.lower != 0)
+  if (!state.bounds.lower.isZero())
     index = arith::AddIOp::create(builder, loc, index, constant(state.bounds.lower));
   Type type = state.forward.getInductionVar().getType();
   return type.isIndex() ? index : arith::IndexCastOp::create(builder, loc, type, index).getResult();

@@ -11,14 +11,36 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-// Indices are saved as i64, scalars as tensors of one element.
+// The type of an element of a tape. Tensors have integers of few widths: the others, and indices, are saved
+// as i64.
+static Type elementOnTape(Type type) {
+  bool isElement = isa<FloatType>(type) || type.isInteger(1) || type.isInteger(8) || type.isInteger(32);
+  return isElement ? type : IntegerType::get(type.getContext(), 64);
+}
+
+// Scalars are saved as tensors of one element.
 static RankedTensorType rowType(Type type, int64_t rows) {
   if (auto tensor = dyn_cast<RankedTensorType>(type)) {
     SmallVector<int64_t> shape = {rows};
     llvm::append_range(shape, tensor.getShape());
     return tensor.clone(shape);
   }
-  return RankedTensorType::get({rows}, type.isIndex() ? IntegerType::get(type.getContext(), 64) : type);
+  return RankedTensorType::get({rows}, elementOnTape(type));
+}
+
+static Value scalarToTape(OpBuilder &builder, Location loc, Value value) {
+  Type element = elementOnTape(value.getType());
+  if (value.getType() == element)
+    return value;
+  return value.getType().isIndex() ? arith::IndexCastOp::create(builder, loc, element, value).getResult()
+                                   : arith::ExtUIOp::create(builder, loc, element, value).getResult();
+}
+
+static Value scalarFromTape(OpBuilder &builder, Location loc, Type type, Value value) {
+  if (value.getType() == type)
+    return value;
+  return type.isIndex() ? arith::IndexCastOp::create(builder, loc, type, value).getResult()
+                        : arith::TruncIOp::create(builder, loc, type, value).getResult();
 }
 
 static Value emptyTape(OpBuilder &builder, Location loc, const Saved &saved, int64_t trips) {
@@ -31,9 +53,8 @@ static Value asRow(OpBuilder &builder, Location loc, const Saved &saved, Value v
   RankedTensorType type = rowType(value.getType(), 1);
   if (isa<RankedTensorType>(value.getType()))
     return ReshapeOp::create(builder, loc, type, value, saved.sizes, PermissionsAttr());
-  if (value.getType().isIndex())
-    value = arith::IndexCastOp::create(builder, loc, type.getElementType(), value);
-  return FullOp::create(builder, loc, type, value, ValueRange(), PermissionsAttr());
+  return FullOp::create(builder, loc, type, scalarToTape(builder, loc, value), ValueRange(),
+                        PermissionsAttr());
 }
 
 static SmallVector<Value> offsetsOfRow(OpBuilder &builder, Location loc, Value tape, Value iteration) {
@@ -44,17 +65,19 @@ static SmallVector<Value> offsetsOfRow(OpBuilder &builder, Location loc, Value t
   return offsets;
 }
 
-// The number of the iteration, counted from 0.
+// The number of the iteration, counted from 0. The distance to the lower bound is a number of the index's
+// width without sign.
 static Value iterationNumber(OpBuilder &builder, Location loc, scf::ForOp loop, const StaticBounds &bounds) {
   Value number = loop.getInductionVar();
+  auto constant = [&](const APInt &value) -> Value {
+    return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(number.getType(), value));
+  };
+  if (!bounds.lower.isZero())
+    number = arith::SubIOp::create(builder, loc, number, constant(bounds.lower));
+  if (!bounds.step.isOne())
+    number = arith::DivUIOp::create(builder, loc, number, constant(bounds.step));
   if (!number.getType().isIndex())
-    number = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), number);
-  if (bounds.lower != 0)
-    number = arith::SubIOp::create(builder, loc, number,
-                                   arith::ConstantIndexOp::create(builder, loc, bounds.lower));
-  if (bounds.step != 1)
-    number = arith::DivUIOp::create(builder, loc, number,
-                                    arith::ConstantIndexOp::create(builder, loc, bounds.step));
+    number = arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), number);
   return number;
 }
 
@@ -127,5 +150,5 @@ Value ad::readTape(OpBuilder &builder, Location loc, Type type, Value tape, Valu
     return ReshapeOp::create(builder, loc, type, row, sizes, PermissionsAttr());
   Value scalar = tensor::ExtractOp::create(
       builder, loc, row, ValueRange(arith::ConstantIndexOp::create(builder, loc, 0).getResult()));
-  return type.isIndex() ? arith::IndexCastOp::create(builder, loc, type, scalar).getResult() : scalar;
+  return scalarFromTape(builder, loc, type, scalar);
 }
