@@ -31,6 +31,18 @@ ZEROS = """%zero = ad.constant dense<0.0> : tensor<f64>
 CASES.append(Case("ad.reduce_prod", "reduce_prod_zeros", [Argument("2x4"), Argument("2x4", low=0.0, high=0.0)], ZEROS,
                   Argument("2")))
 
+# Products of dynamic size go by blocks of 16 and blocks of blocks: sizes around their ends.
+for size in (1, 16, 17, 257, 4099):
+    CASES.append(Case("ad.reduce_prod", f"reduce_prod_blocks_{size}", [Argument("?", (size,), 0.99, 1.01)],
+                      "%y = ad.reduce_prod %a0 axes [0] : {0} -> {r}", Argument(""), second_order=size < 100,
+                      value=lambda x: x.prod()))
+CASES.append(Case("ad.reduce_prod", "reduce_prod_blocks_zero", [Argument("?", (20,), 0.9, 1.1),
+                                                                Argument("1", low=0.0, high=0.0)],
+                  """%x = ad.concat axis 0 %a0, %a1 : {0}, {1}
+                     %y = ad.reduce_prod %x axes [0] : tensor<?xf64> -> {r}""", Argument("")))
+CASES.append(Case("ad.reduce_prod", "reduce_prod_blocks_rows", [Argument("2x?x3", (2, 11, 3), 0.9, 1.1)],
+                  "%y = ad.reduce_prod %a0 axes [1, 2] : {0} -> {r}", Argument("2")))
+
 CASES += [
     Case("ad.cumsum", "cumsum", [Argument("2x5")], "%y = ad.cumsum %a0 axis 1 : {0}", Argument("2x5")),
     Case("ad.cumsum", "cumsum_dynamic", [Argument("?x2", (4, 2))], "%y = ad.cumsum %a0 axis 0 : {0}",

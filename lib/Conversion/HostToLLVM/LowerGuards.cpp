@@ -32,7 +32,9 @@ class LowerGuardsPass : public ad::impl::LowerGuardsPassBase<LowerGuardsPass> {
     Block *exit = builder.createBlock(&function.getBody(), function.getBody().end(), builder.getI32Type(),
                                       function.getLoc());
     func::ReturnOp::create(builder, function.getLoc(), exit->getArgument(0));
-    for (GuardOp guard : guards) {
+    // From the last guard to the first: a split then moves the operations up to the next guard, not all that
+    // follow.
+    for (GuardOp guard : llvm::reverse(guards)) {
       Block *block = guard->getBlock();
       Block *rest = block->splitBlock(std::next(guard->getIterator()));
       builder.setInsertionPoint(guard);

@@ -3,6 +3,7 @@
 // The pass ad-autocast: first the types of all results, then the casts of operands, then contractions in 8
 // bits.
 
+#include "../VerifyCalls.h"
 #include "ByteContractions.h"
 #include "Policies.h"
 #include "ValueCasts.h"
@@ -176,6 +177,8 @@ struct AutocastPass : ad::impl::AutocastPassBase<AutocastPass> {
     PolicyTable policies(policy);
     SmallVector<FunctionOpInterface> functions;
     getOperation()->walk([&](FunctionOpInterface function) { functions.push_back(function); });
+    if (llvm::any_of(functions, scalesOf) && failed(verifyCalls(getOperation())))
+      return signalPassFailure();
     for (FunctionOpInterface function : functions)
       if (failed(inlineCallsUnderScales(function, policies)))
         return signalPassFailure();

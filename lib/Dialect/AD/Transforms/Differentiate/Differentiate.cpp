@@ -3,6 +3,7 @@
 // The pass ad-differentiate: derivatives innermost first, each derivative function made once.
 
 #include "adjoint/Dialect/AD/Transforms/Differentiate.h"
+#include "../VerifyCalls.h"
 #include "Generate.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
@@ -147,7 +148,9 @@ LogicalResult Differentiator::run() {
   return all;
 }
 
-LogicalResult ad::differentiate(ModuleOp module) { return Differentiator(module).run(); }
+LogicalResult ad::differentiate(ModuleOp module) {
+  return failed(verifyCalls(module)) ? failure() : Differentiator(module).run();
+}
 
 namespace {
 class DifferentiatePass : public ad::impl::DifferentiatePassBase<DifferentiatePass> {
