@@ -45,6 +45,8 @@ class Case:
     second_order: bool = True
     tolerance: float = 1e-7
     seed: int = 0
+    # As many numbers are multiplied with one another; each product rounds.
+    factors: int = 1
     # The result by NumPy, of the arguments; it is compared with that of the program.
     value: object = None
     lines: list = field(default_factory=list)

@@ -98,7 +98,8 @@ class Module:
         random_like = [self.direction(argument) for argument in wide.results]
         cotangents = [self.add_input(argument, f"c{index}_w{i}") for i, argument in enumerate(random_like)]
         self.writer.emit(f"// {case.op}: {case.name}")
-        compare_types(self.writer, wide, function, values, cotangents, TOLERANCE_OF_ELEMENT[element])
+        compare_types(self.writer, wide, function, values, cotangents,
+                      TOLERANCE_OF_ELEMENT[element] * max(1, case.factors / ROUNDINGS))
         self.last = self.writer.number(0.0)
 
     @staticmethod

@@ -35,7 +35,7 @@ CASES.append(Case("ad.reduce_prod", "reduce_prod_zeros", [Argument("2x4"), Argum
 for size in (1, 16, 17, 257, 4099):
     CASES.append(Case("ad.reduce_prod", f"reduce_prod_blocks_{size}", [Argument("?", (size,), 0.99, 1.01)],
                       "%y = ad.reduce_prod %a0 axes [0] : {0} -> {r}", Argument(""), second_order=size < 100,
-                      value=lambda x: x.prod()))
+                      value=lambda x: x.prod(), factors=size))
 CASES.append(Case("ad.reduce_prod", "reduce_prod_blocks_zero", [Argument("?", (20,), 0.9, 1.1),
                                                                 Argument("1", low=0.0, high=0.0)],
                   """%x = ad.concat axis 0 %a0, %a1 : {0}, {1}
