@@ -17,7 +17,6 @@ namespace {
 constexpr int64_t lanes = 8;
 constexpr int64_t blockElements = 1024;
 constexpr double nanValue = 1e10;
-constexpr double relativeBase = 1e-3;
 
 /// What is compared in place of NaN and of infinities.
 inline double clean(double value) {
@@ -57,7 +56,7 @@ struct MaxDiffBuilder::Block {
         e = clean(e);
         double d = std::fabs(clean(g) - e);
         diff[i + lane] = d;
-        double r = d / (std::fabs(e) + relativeBase);
+        double r = d / (std::fabs(e) + kRelativeBase);
         maxAbs[lane] = d > maxAbs[lane] ? d : maxAbs[lane];
         maxRel[lane] = r > maxRel[lane] ? r : maxRel[lane];
       }
@@ -85,7 +84,8 @@ llvm::ArrayRef<double> diff::getUsualThresholds() {
 
 MaxDiff diff::makeIncomparable() {
   MaxDiff result;
-  result.abs = result.rel = result.sum = result.n = result.dnan = std::numeric_limits<double>::infinity();
+  result.abs = result.rel = result.l2 = result.max = result.sum = result.n = result.dnan =
+      std::numeric_limits<double>::infinity();
   return result;
 }
 
@@ -117,6 +117,8 @@ void MaxDiffBuilder::addBlock(const char *expected, const char *got, int64_t cou
   block.compare();
   notePosition(block, expected, got, result.abs);
   sum.add(block.diff, count);
+  auto size = static_cast<size_t>(count);
+  norms.add({block.expected, size}, {block.got, size}, {block.diff, size});
   result.abs = std::max(result.abs, block.abs);
   result.rel = std::max(result.rel, block.rel);
   result.nanPairs += block.nanBoth;
@@ -144,8 +146,14 @@ void MaxDiffBuilder::add(const char *expected, const char *got, int64_t count) {
 MaxDiff MaxDiffBuilder::finish(llvm::ArrayRef<int64_t> shape) const {
   MaxDiff diff = result;
   diff.sum = sum.getResult();
-  if (total == 0)
+  diff.l2 = norms.l2();
+  diff.max = norms.max();
+  diff.largest = norms.getLargest();
+  diff.isTensor = true;
+  if (total == 0) {
+    diff.start = FieldStart::Integers;
     return diff;
+  }
   Shape index(shape.size());
   int64_t rest = position;
   for (size_t axis = shape.size(); axis-- > 0; rest /= shape[axis])

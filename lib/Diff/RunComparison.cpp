@@ -110,7 +110,8 @@ llvm::Error RunsReport::compare() {
 
 Table RunsReport::makeTable(size_t limit) const {
   Table table;
-  table.header = {"kind", "name", "op", "run", "left", "right", "abs", "rel", "ulp", "origin", "pair"};
+  table.header = {"kind", "name", "op",  "run", "left",   "right", "abs",
+                  "rel",  "l2",   "max", "ulp", "origin", "pair"};
   for (const Difference &difference : llvm::ArrayRef(differences).take_front(limit)) {
     const Record &l = *difference.left, &r = *difference.right;
     bool sameType = typeText(l) == typeText(r);
@@ -121,7 +122,8 @@ Table RunsReport::makeTable(size_t limit) const {
     const std::optional<MaxDiff> &diff = difference.diff;
     table.rows.push_back({l.kind, l.name, l.op == r.op ? l.op : l.op + ", " + r.op, std::to_string(l.run),
                           side(l), side(r), diff ? pythonNumber(diff->abs) : "",
-                          diff ? pythonNumber(diff->rel) : "", diff ? ulpText(*diff) : "",
+                          diff ? pythonNumber(diff->rel) : "", diff ? pythonNumber(diff->l2) : "",
+                          diff ? pythonNumber(diff->max) : "", diff ? ulpText(*diff) : "",
                           l.origin.empty() ? r.origin : l.origin, difference.isGuess ? "guess" : ""});
     table.rowClasses.push_back(bound && diff && !difference.isGuess && !isWithin(*diff, *bound) ? "fail"
                                                                                                 : "");
@@ -162,8 +164,7 @@ void RunsReport::addFirst() {
   if (first->left->hash != first->right->hash)
     report.text += ", hashes " + first->left->hash + " and " + first->right->hash;
   if (first->diff)
-    report.text +=
-        "; " + stringDiff(*first->diff) + (first->diff->ulp ? ", ulp=" + ulpText(*first->diff) : "");
+    report.text += "; " + stringDiff(*first->diff) + measuresText(*first->diff);
   report.text += "\n";
 }
 
@@ -189,9 +190,8 @@ void RunsReport::checkBound() {
     return;
   if (bound->different)
     report.boundHolds &= static_cast<double>(differences.size() - guesses) <= *bound->different;
-  bool needsTensors = bound->abs || bound->rel || bound->ulp;
   for (const Difference &difference : differences) {
-    if (!needsTensors)
+    if (!bound->needsTensors())
       break;
     if (difference.isGuess)
       continue;
@@ -240,6 +240,7 @@ llvm::json::Object RunsReport::toJSON() const {
     if (difference.diff) {
       value["abs"] = jsonNumber(difference.diff->abs);
       value["rel"] = jsonNumber(difference.diff->rel);
+      addNorms(value, *difference.diff);
       if (difference.diff->ulp)
         value["ulp"] = ulpText(*difference.diff);
     }
@@ -271,6 +272,11 @@ Expected<DiffReport> RunsReport::run(StringRef leftPath, StringRef rightPath) {
   report.title = (leftPath + " and " + rightPath).str();
   addText();
   checkBound();
+  std::vector<std::string> relBlind;
+  for (const Difference &difference : differences)
+    if (!difference.isGuess && difference.diff && difference.diff->isRelBlind())
+      relBlind.push_back(difference.left->name);
+  warnOfBlindRel(report, relBlind);
   report.json = toJSON();
   report.table = makeTable(differences.size());
   return std::move(report);

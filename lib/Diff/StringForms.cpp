@@ -13,9 +13,11 @@ using namespace mlir::ad::diff;
 
 namespace {
 
-/// A field of a difference; Python starts the fields of a container from the integer 0.
-std::string fieldText(const MaxDiff &diff, double field) {
-  return diff.isContainer && field == 0 ? "0" : pythonNumber(field);
+/// A field of a difference. Python starts the maxima of a container from the integer 0; all fields of empty
+/// tensors and of None are integers.
+std::string fieldText(const MaxDiff &diff, double field, bool isSum = false) {
+  bool isInteger = diff.start == FieldStart::Integers || (diff.start == FieldStart::IntegerMaxima && !isSum);
+  return isInteger && field == 0 ? "0" : pythonNumber(field);
 }
 
 std::string joinIndex(llvm::ArrayRef<int64_t> index, llvm::StringRef separator) {
@@ -23,12 +25,15 @@ std::string joinIndex(llvm::ArrayRef<int64_t> index, llvm::StringRef separator) 
 }
 
 std::string suffixOf(const MaxDiff &diff) {
-  std::string text;
+  std::vector<std::string> counts;
   for (const ThresholdCount &above : diff.rep)
     if (above.count > 0)
-      text += (text.empty() ? "/#" : "-#") + std::to_string(above.count) + thresholdKey(above.threshold);
+      counts.push_back("#" + std::to_string(above.count) + thresholdKey(above.threshold));
+  std::string text = (diff.rep.empty() ? "" : "/") + llvm::join(counts, "-");
   if (diff.argm)
     text += ",amax=" + joinIndex(*diff.argm, ",");
+  else if (diff.isEmptyTensor())
+    text += ",amax=None";
   if (diff.dev)
     text += ", dev=" + std::to_string(*diff.dev);
   return text;
@@ -148,7 +153,7 @@ std::string mlir::ad::diff::thresholdKey(double threshold) { return ">" + python
 std::string mlir::ad::diff::stringDiff(const MaxDiff &diff) {
   std::string text = "abs=" + fieldText(diff, diff.abs) + ", rel=" + fieldText(diff, diff.rel);
   if (diff.abs != 0 && diff.rel != 0)
-    text += ", n=" + fieldText(diff, diff.n);
+    text += ", n=" + fieldText(diff, diff.n, /*isSum=*/true);
   if (diff.dnan != 0)
     text += ", dnan=" + fieldText(diff, diff.dnan);
   return text + suffixOf(diff);
@@ -159,11 +164,14 @@ std::string mlir::ad::diff::stringDiffJSON(const MaxDiff &diff, bool ratios) {
   auto add = [&](const std::string &key, const std::string &value) {
     fields.push_back("\"" + key + "\": " + value);
   };
-  for (auto [key, field] : {std::pair("abs", diff.abs), std::pair("rel", diff.rel),
-                            std::pair("sum", diff.sum), std::pair("n", diff.n), std::pair("dnan", diff.dnan)})
-    add(key, jsonNumber(fieldText(diff, field)));
+  for (auto [key, field, isSum] : {std::tuple("abs", diff.abs, false), std::tuple("rel", diff.rel, false),
+                                   std::tuple("sum", diff.sum, true), std::tuple("n", diff.n, true),
+                                   std::tuple("dnan", diff.dnan, false)})
+    add(key, jsonNumber(fieldText(diff, field, isSum)));
   if (diff.argm)
     add("argm", "[" + joinIndex(*diff.argm, ", ") + "]");
+  else if (diff.isEmptyTensor())
+    add("argm", "null");
   if (diff.dev)
     add("dev", std::to_string(*diff.dev));
   for (const ThresholdCount &above : diff.rep)

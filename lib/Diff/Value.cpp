@@ -69,6 +69,10 @@ MaxDiff compareNumbers(double expected, double got, llvm::ArrayRef<double> thres
   result.n = 1;
   result.dnan = std::isnan(expected) != std::isnan(got);
   result.nanPairs = std::isnan(expected) && std::isnan(got);
+  NormDifference norms;
+  norms.add({expected}, {got}, {std::fabs(got - expected)});
+  result.l2 = result.max = norms.l2();
+  result.largest = norms.getLargest();
   expected = std::isnan(expected) ? nanNumber : expected;
   got = std::isnan(got) ? nanNumber : got;
   result.abs = result.sum = expected == got ? 0 : std::fabs(got - expected);
@@ -96,6 +100,8 @@ private:
 void Comparison::join(MaxDiff &all, const MaxDiff &one) const {
   all.abs = std::max(all.abs, one.abs);
   all.rel = std::max(all.rel, one.rel);
+  all.l2 = std::max(all.l2, one.l2);
+  all.max = std::max(all.max, one.max);
   all.dnan = std::max(all.dnan, one.dnan);
   all.sum += one.sum;
   all.n += one.n;
@@ -104,8 +110,11 @@ void Comparison::join(MaxDiff &all, const MaxDiff &one) const {
     all.ulp = std::max(all.ulp.value_or(0), *one.ulp);
   if (one.dev)
     all.dev = all.dev.value_or(0) + *one.dev;
-  for (auto [sum, count] : llvm::zip(all.rep, one.rep))
-    sum.count += count.count;
+  if (all.rep.empty())
+    all.rep = one.rep;
+  else
+    for (auto [sum, count] : llvm::zip(all.rep, one.rep))
+      sum.count += count.count;
 }
 
 void Comparison::select(Pointers &items) const {
@@ -123,9 +132,7 @@ MaxDiff Comparison::compareItems(Pointers expected, Pointers got, bool isTop) {
     select(got);
   }
   MaxDiff all;
-  all.isContainer = true;
-  for (double threshold : options.thresholds)
-    all.rep.push_back({threshold});
+  all.start = FieldStart::IntegerMaxima;
   for (auto [left, right] : llvm::zip_equal(expected, got)) {
     bool oneIsNone = (left->kind == Value::Kind::None) != (right->kind == Value::Kind::None);
     if (!(options.skipNone && oneIsNone))
@@ -141,8 +148,11 @@ MaxDiff Comparison::compareLeaves(const Value &expected, const Value &got) const
     return makeIncomparable();
   if (expected.kind == Value::Kind::Text)
     return expected.text == got.text ? MaxDiff() : makeIncomparable();
-  if (expected.kind != Value::Kind::Tensor)
-    return {};
+  if (expected.kind != Value::Kind::Tensor) {
+    MaxDiff none;
+    none.start = FieldStart::Integers;
+    return none;
+  }
   MaxDiff result = compareTensors(expected.tensor, got.tensor, options.thresholds);
   if (!expected.device.empty() && !got.device.empty())
     result.dev = expected.device != got.device;

@@ -49,6 +49,16 @@ bool setFailure(Failure &failure, Error error) {
   return false;
 }
 
+/// The value of --bound; none if the text is empty.
+Expected<std::optional<mlir::ad::diff::Bound>> readBound(const std::string &text,
+                                                         llvm::ArrayRef<StringRef> measures) {
+  std::optional<mlir::ad::diff::Bound> bound;
+  if (!text.empty())
+    if (Error error = mlir::ad::diff::parseBound(text, measures, "bound").moveInto(bound))
+      return std::move(error);
+  return std::move(bound);
+}
+
 /// Feeds of the host for several runs: their values are kept, because the host gives each of them once.
 class RepeatedFeeds {
 public:
@@ -218,10 +228,14 @@ bool mlir::ad::runner::findNonFinites(const ProgramCall &call, const Hooks &hook
 }
 
 bool mlir::ad::runner::measureErrors(const ProgramCall &call, unsigned samples, uint64_t seed,
-                                     const Hooks &hooks, Analysis &analysis, Failure &failure) {
+                                     const std::string &bound, const Hooks &hooks, Analysis &analysis,
+                                     Failure &failure) {
   Expected<Options> options = makeRunnerOptions(call.options);
   if (!options)
     return setFailure(failure, options.takeError());
+  Expected<std::optional<diff::Bound>> limits = readBound(bound, diff::kTensorMeasures);
+  if (!limits)
+    return setFailure(failure, limits.takeError());
   options->target = Target::Reference;
   CallRun run(std::move(*options), hooks, call.host, failure);
   if (!run.load(bufferOf(call), nullptr) || !run.bind(call.arguments))
@@ -232,22 +246,25 @@ bool mlir::ad::runner::measureErrors(const ProgramCall &call, unsigned samples, 
   if (!run.run(&observed))
     return false;
   diff::ShadowOrder order = samples == 0 ? diff::ShadowOrder::Local : diff::ShadowOrder::Digits;
-  analysis = toAnalysis(reportShadow(errors, shadow, order, run.getSignature()));
+  analysis = toAnalysis(reportShadow(errors, shadow, order, run.getSignature(), *limits));
   return true;
 }
 
 bool mlir::ad::runner::searchPrecision(const ProgramCall &call, const std::string &policy,
-                                       const PrecisionBound &bound, const Hooks &hooks, Analysis &analysis,
+                                       const std::string &bound, const Hooks &hooks, Analysis &analysis,
                                        Failure &failure) {
   Expected<Options> options = makeRunnerOptions(call.options);
   if (!options)
     return setFailure(failure, options.takeError());
+  Expected<diff::Bound> limits = diff::parseBound(bound, diff::kTensorMeasures, "bound");
+  if (!limits)
+    return setFailure(failure, limits.takeError());
   ChangedRuns runs(call, std::move(*options), hooks, failure);
   PrecisionProblem problem{std::string(call.source),
                            std::string(call.name),
                            call.options.entry,
                            policy,
-                           {bound.text, bound.abs, bound.rel, bound.ulp, std::nullopt, std::nullopt},
+                           std::move(*limits),
                            "policy",
                            [&](const std::string &text, StringRef name) { return runs.run(text, name); }};
   std::string program;
@@ -259,12 +276,16 @@ bool mlir::ad::runner::searchPrecision(const ProgramCall &call, const std::strin
   return true;
 }
 
-bool mlir::ad::runner::compareTraces(const std::string &left, const std::string &right, Analysis &analysis,
-                                     Failure &failure) {
-  Expected<diff::DiffReport> report =
-      diff::compareRuns(left, right, std::nullopt, diff::getUsualThresholds());
+bool mlir::ad::runner::compareTraces(const std::string &left, const std::string &right,
+                                     const std::string &bound, Analysis &analysis, Failure &failure) {
+  Expected<std::optional<diff::Bound>> limits = readBound(bound, diff::kRunsMeasures);
+  if (!limits)
+    return setFailure(failure, limits.takeError());
+  Expected<diff::DiffReport> report = diff::compareRuns(left, right, *limits, diff::getUsualThresholds());
   if (!report)
     return setFailure(failure, report.takeError());
+  if (!report->errors.empty())
+    return setFailure(failure, usageError(report->errors.front()));
   analysis = toAnalysis(std::move(*report));
   return true;
 }

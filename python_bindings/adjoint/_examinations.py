@@ -16,6 +16,7 @@ from ._errors import OptionError, OptionTypeError
 from ._host import Feed, Receiver
 from ._program import check_option, make_call
 from ._reports import read_report
+from ._tools import TENSOR_MEASURES, Bound, bound_text
 
 if TYPE_CHECKING:
     from ._program import Program
@@ -162,6 +163,10 @@ class ErrorSize:
     abs: float
     rel: float
     ulp: float
+    #: The norm of the errors of a tensor, divided by that of the exact tensor; of zeros, the norm itself.
+    l2: float
+    #: The same of the largest magnitudes.
+    max: float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -215,6 +220,8 @@ class Shadow:
     results: tuple[ResultErrors, ...]
     samples: int
     seed: int
+    #: False if an error is larger than `bound`.
+    holds: bool
     #: The table and the lines that `ad-diff shadow` prints.
     text: str
 
@@ -228,6 +235,7 @@ def shadow(
     *arrays: object,
     samples: int = 0,
     seed: int = 0,
+    bound: Bound | None = None,
     feeds: Mapping[str, Feed] | None = None,
     receives: Mapping[str, Receiver] | None = None,
     **named: object,
@@ -235,7 +243,8 @@ def shadow(
     """Runs the program once on the reference interpreter, with shadows in f64, and measures its rounding errors.
 
     With `samples`, at least 2, the shadows are runs with stochastic rounding instead; `seed` chooses the random
-    numbers. No argument is overwritten.
+    numbers. `bound` has the largest allowed errors of results and received values: "l2", "max", "abs", "rel", "ulp"; a
+    number is one of "l2". No argument is overwritten.
     """
     for name, value in (("samples", samples), ("seed", seed)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
@@ -244,8 +253,9 @@ def shadow(
         raise OptionError(f"expected samples as 0 or from 2 to {_MAX_SAMPLES}, got {samples}")
     if not 0 <= seed < 2**32:
         raise OptionError(f"expected seed from 0 to {2**32 - 1}, got {seed}")
+    limits = "" if bound is None else bound_text(bound, TENSOR_MEASURES)
     native, inputs, failed = make_call(program, arrays, named, feeds, receives)
-    text, found = read_report(_adjoint.shadow(native, inputs, int(samples), int(seed)), failed)
+    text, found = read_report(_adjoint.shadow(native, inputs, int(samples), int(seed), limits), failed)
     decisions = (Decision(entry["operation"], entry["executions"], entry["control"]) for entry in found["decisions"])
     results = (ResultErrors(entry["name"], _size(entry["total"]), float(entry["digits"])) for entry in found["results"])
     return Shadow(
@@ -254,6 +264,7 @@ def shadow(
         tuple(results),
         found["samples"],
         found["seed"],
+        found["holds"],
         text,
     )
 
@@ -271,7 +282,7 @@ def _operation_errors(row: dict[str, Any]) -> OperationErrors:
 
 
 def _size(size: dict[str, Any]) -> ErrorSize:
-    return ErrorSize(*(float(size[key]) for key in ("abs", "rel", "ulp")))
+    return ErrorSize(*(float(size[key]) for key in ("abs", "rel", "ulp", "l2", "max")))
 
 
 # ===- Mixed precision ----------------------------------------------------===#
@@ -293,6 +304,10 @@ class PrecisionDifference:
     abs: float
     rel: float
     text: str
+    #: The norm of the difference, divided by that of the result in f32; of zeros, the norm itself.
+    l2: float
+    #: The same of the largest magnitudes.
+    max: float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -322,34 +337,31 @@ def precision(
     /,
     *arrays: object,
     policy: str | os.PathLike[str],
-    bound: Mapping[str, float],
+    bound: Bound,
     feeds: Mapping[str, Feed] | None = None,
     **named: object,
 ) -> Precision:
     """Searches the operations that must compute in f32, by runs on the reference interpreter.
 
     `policy` is "bf16", "f16", "f8" or a file that ends with ".yaml". `bound` has the largest allowed differences from
-    f32: "abs", "rel", "ulp". `policy` is used in place of a policy that the program has. No argument is overwritten.
+    f32: "l2", "max", "abs", "rel", "ulp"; a number is one of "l2". `policy` is used in place of a policy that
+    the program has. No argument is overwritten.
     """
     check_option("policy", policy, (str, os.PathLike))
-    if not isinstance(bound, Mapping) or not bound or not set(bound) <= {"abs", "rel", "ulp"}:
-        raise OptionError(f"expected bound with abs, rel or ulp, such as {{'abs': 0.01}}, got {bound!r}")
-    for value in bound.values():
-        check_option("bound", value, (int, float, np.number))
-    limits = {key: float(value) for key, value in bound.items()}
-    if not all(value >= 0 for value in limits.values()):
-        raise OptionError(f"expected bound with numbers that are not negative, got {bound!r}")
+    limits = bound_text(bound, TENSOR_MEASURES)
     native, inputs, failed = make_call(program, arrays, named, feeds, None)
-    text = ",".join(f"{key}={value!r}" for key, value in limits.items())
-    name = os.fsdecode(policy)
-    report = _adjoint.precision(native, inputs, name, *(limits.get(key) for key in ("abs", "rel", "ulp")), text)
-    text, found = read_report(report, failed)
+    text, found = read_report(_adjoint.precision(native, inputs, os.fsdecode(policy), limits), failed)
     return Precision(
         tuple(KeptOperation(entry["operation"], entry["location"]) for entry in found["kept"]),
         found["holds"],
         found["candidates"],
         tuple(
-            PrecisionDifference(entry["name"], float(entry["abs"]), float(entry["rel"]), entry["text"])
+            PrecisionDifference(
+                entry["name"],
+                *(float(entry[key]) for key in ("abs", "rel")),
+                entry["text"],
+                *(float(entry[key]) for key in ("l2", "max")),
+            )
             for entry in found["results"]
         ),
         found["executions"],

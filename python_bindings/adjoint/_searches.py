@@ -12,10 +12,19 @@ from typing import Any
 from ._errors import OptionTypeError
 from ._examinations import ErrorSize
 from ._program import check_option
-from ._tools import Input, Tool, bound_words, option_words, path_word, words_of
+from ._tools import (
+    RUNS_MEASURES,
+    TENSOR_MEASURES,
+    Bound,
+    Input,
+    Tool,
+    bound_words,
+    option_words,
+    path_word,
+    words_of,
+)
 
 _Path = str | os.PathLike[str]
-_TENSOR_BOUNDS = ("abs", "rel", "ulp")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,6 +54,10 @@ class ResultDifference:
     ulp: float | None
     #: Whether some zeros differ in their signs, and nothing else differs.
     only_zero_signs: bool
+    #: The norm of the difference, divided by that of the result of A; of zeros, the norm itself.
+    l2: float
+    #: The same of the largest magnitudes.
+    max: float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,7 +113,7 @@ class Reduction:
     units: int
     #: How many parts of the program did not compile or run alone.
     failures: int
-    #: The relative difference of the program, divided by that of the part; None if one is zero or not finite.
+    #: The largest l2 of a result of the program, divided by that of the part; None if one is zero or not finite.
     amplification: float | None
     #: None if it is not known; `no_stage` then says why.
     stage: Stage | None
@@ -163,7 +176,7 @@ def bisect(
     inputs: Mapping[str, Input] | None = None,
     feeds: Mapping[str, Input] | None = None,
     options: str | Sequence[str] = "",
-    bound: Mapping[str, float] | None = None,
+    bound: Bound | None = None,
     output: _Path | None = None,
     seconds: int | None = None,
     runner_a: _Path | None = None,
@@ -175,9 +188,9 @@ def bisect(
 
     `source` is the program or the name of its file, as for `compile`; `name` is the name of its file in locations.
     `inputs` and `feeds` have arrays, or texts such as "normal:1", by name. `options` are those of both sides. `bound`
-    has the differences that do not count, by "abs", "rel" and "ulp". `output` is a new folder for the reduced program.
-    `seconds` ends a search for operations. `runner_a` and `runner_b` are other builds of ad-runner. `tools` is the
-    folder of ad-diff; None: that of PATH.
+    has the differences that do not count, by "l2", "max", "abs", "rel" and "ulp"; a number is one of "l2". `output`
+    is a new folder for the reduced program. `seconds` ends a search for operations. `runner_a` and `runner_b` are
+    other builds of ad-runner. `tools` is the folder of ad-diff; None: that of PATH.
 
     Raises ToolError if the tool is missing or cannot answer, OptionError for values of another kind.
     """
@@ -219,7 +232,7 @@ def reduce(
     inputs: Mapping[str, Input] | None = None,
     feeds: Mapping[str, Input] | None = None,
     options: str | Sequence[str] = "",
-    bound: Mapping[str, float] | None = None,
+    bound: Bound | None = None,
     output: _Path | None = None,
     seconds: int | None = None,
     runner_a: _Path | None = None,
@@ -245,7 +258,7 @@ def _words(
     inputs: Mapping[str, Input] | None,
     feeds: Mapping[str, Input] | None,
     options: str | Sequence[str],
-    bound: Mapping[str, float] | None,
+    bound: Bound | None,
     output: _Path | None,
     seconds: int | None,
     runner_a: _Path | None,
@@ -253,7 +266,7 @@ def _words(
     name: str | None,
 ) -> list[str]:
     words = [tool.program(source, name), *tool.inputs("arg", "inputs", inputs), *tool.inputs("feed", "feeds", feeds)]
-    words += [*option_words(options), *bound_words(bound, _TENSOR_BOUNDS)]
+    words += [*option_words(options), *bound_words(bound, TENSOR_MEASURES)]
     words += [f"--{side}={text}" for side, text in (("a", words_of("a", a)), ("b", words_of("b", b))) if text]
     for option, path in (("output", output), ("runner-a", runner_a), ("runner-b", runner_b)):
         check_option(option.replace("-", "_"), path, (str, os.PathLike), optional=True)
@@ -277,6 +290,7 @@ def _differences(rows: list[dict[str, Any]]) -> tuple[ResultDifference, ...]:
             *(float(row[key]) for key in ("abs", "rel", "dnan")),
             float(row["ulp"]) if "ulp" in row else None,
             row["only_zero_signs"],
+            *(float(row[key]) for key in ("l2", "max")),
         )
         for row in rows
     )
@@ -345,19 +359,19 @@ def stages(
     inputs: Mapping[str, Input] | None = None,
     feeds: Mapping[str, Input] | None = None,
     options: str | Sequence[str] = "",
-    bound: Mapping[str, float] | None = None,
+    bound: Bound | None = None,
     name: str | None = None,
     tools: _Path | None = None,
 ) -> Stages:
     """Runs a program as it was written, after each pass, and on the targets cpu and gpu-sim.
 
-    `options` are those of `ad-diff stages`, such as "--numerics fast". `bound` has "abs", "rel" and "ulp", from the
-    program as it was written, and "different", the number of changes. The other arguments are those of `bisect`.
+    `options` are those of `ad-diff stages`, such as "--numerics fast". `bound` has the measures of `bisect`, from
+    the program as it was written, and "different", the number of changes. The other arguments are those of `bisect`.
     """
     with Tool(tools) as tool:
         words = [tool.program(source, name), *tool.inputs("arg", "inputs", inputs)]
         words += [*tool.inputs("feed", "feeds", feeds), *option_words(options)]
-        words += bound_words(bound, (*_TENSOR_BOUNDS, "different"))
+        words += bound_words(bound, RUNS_MEASURES)
         text, found = tool.run("stages", words)
     changes = (
         StageChange(row["stage"], row["value"], row["equal"], _size(row["change"]), _size(row["from_written"]))
@@ -368,7 +382,7 @@ def stages(
 
 def _size(distances: dict[str, Any]) -> ErrorSize:
     """Values of different types have no distance in ulp; they are infinitely far apart."""
-    return ErrorSize(*(float(distances.get(key, "inf")) for key in _TENSOR_BOUNDS))
+    return ErrorSize(*(float(distances.get(key, "inf")) for key in ("abs", "rel", "ulp", "l2", "max")))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -390,6 +404,10 @@ class TensorPair:
     #: False if a difference is larger than `bound`.
     holds: bool
     text: str
+    #: The norm of the difference, divided by that of the expected tensor; of zeros, the norm itself.
+    l2: float
+    #: The same of the largest magnitudes.
+    max: float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -413,17 +431,17 @@ def tensors(
     got: _Path,
     /,
     *,
-    bound: Mapping[str, float] | None = None,
+    bound: Bound | None = None,
     thresholds: Sequence[float] | None = None,
     tools: _Path | None = None,
 ) -> Tensors:
     """Compares two .npy files, or those of the same name in two folders, in parts: memory does not limit their size.
 
-    Of arrays in memory, `max_diff` has the same numbers. `bound` has "abs", "rel" and "ulp".
+    Of arrays in memory, `max_diff` has the same numbers. `bound` has the measures of `bisect`.
     """
     for side, path in (("expected", expected), ("got", got)):
         check_option(f"the path '{side}'", path, (str, os.PathLike))
-    words = [path_word(expected), path_word(got), *bound_words(bound, _TENSOR_BOUNDS)]
+    words = [path_word(expected), path_word(got), *bound_words(bound, TENSOR_MEASURES)]
     if thresholds is not None:
         check_option("thresholds", thresholds, Sequence)
         if not all(isinstance(value, numbers.Real) for value in thresholds):
@@ -440,6 +458,7 @@ def tensors(
             tuple(pair["argm"]) if "argm" in pair else None,
             pair["holds"],
             pair["text"],
+            *(float(pair[key]) for key in ("l2", "max")),
         )
         for pair in found["pairs"]
     )

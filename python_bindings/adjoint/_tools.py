@@ -24,6 +24,11 @@ from ._program import check_option
 _Path = str | os.PathLike[str]
 #: An array, or the text of a source, such as "normal:1" or the name of a .npy file.
 Input = np.ndarray | str
+#: The largest allowed differences, by the name of their measure; a number is one of l2.
+Bound = Mapping[str, float] | float
+#: What a bound may name: of tensors, and of the values of runs.
+TENSOR_MEASURES = ("l2", "max", "abs", "rel", "ulp")
+RUNS_MEASURES = (*TENSOR_MEASURES, "different")
 _TOOL = "ad-diff"
 
 
@@ -148,14 +153,19 @@ def _split(name: str, options: str) -> list[str]:
         raise OptionError(f"expected {name} as words of a command line, got {options!r}: {error}") from error
 
 
-def bound_words(bound: Mapping[str, float] | None, allowed: Sequence[str]) -> list[str]:
-    """The option --bound."""
-    if bound is None:
-        return []
+def bound_text(bound: Bound, allowed: Sequence[str]) -> str:
+    """The value of --bound. A number alone is a bound of l2."""
+    if isinstance(bound, (int, float, np.number)) and not isinstance(bound, bool):
+        bound = {"l2": bound}
     if not isinstance(bound, Mapping) or not bound or not set(bound) <= set(allowed):
         raise OptionError(f"expected bound with {', '.join(allowed)}, such as {{'{allowed[0]}': 0.01}}, got {bound!r}")
     for key, value in bound.items():
         check_option(f"bound[{key!r}]", value, (int, float, np.number))
         if not value >= 0:
             raise OptionError(f"expected bound with numbers that are not negative, got {bound!r}")
-    return ["--bound=" + ",".join(f"{key}={float(value)!r}" for key, value in bound.items())]
+    return ",".join(f"{key}={float(value)!r}" for key, value in bound.items())
+
+
+def bound_words(bound: Bound | None, allowed: Sequence[str]) -> list[str]:
+    """The option --bound."""
+    return [] if bound is None else [f"--bound={bound_text(bound, allowed)}"]

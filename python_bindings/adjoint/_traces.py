@@ -19,6 +19,7 @@ from ._host import Feed, Receiver
 from ._program import check_option, count_threads, make_call, make_results
 from ._reports import read_report
 from ._signature import DTYPES, STORAGE, make_signature
+from ._tools import RUNS_MEASURES, Bound, bound_text
 
 if TYPE_CHECKING:
     from ._program import Program
@@ -226,6 +227,9 @@ class ValueDifference:
     abs: float | None
     rel: float | None
     ulp: float | None
+    #: Norms of the difference, divided by those of the left value.
+    l2: float | None
+    max: float | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -240,6 +244,8 @@ class RunsDifference:
     only_right: tuple[str, ...]
     #: How programs, options, versions, CPUs and sources differ.
     about: tuple[str, ...]
+    #: False if a difference is larger than `bound`.
+    holds: bool
     #: The lines that `ad-diff runs` prints.
     text: str
 
@@ -247,18 +253,23 @@ class RunsDifference:
         return self.text
 
 
-def runs(left: Trace | _Path, right: Trace | _Path) -> RunsDifference:
-    """Compares two traces value by value, as `ad-diff runs` does."""
+def runs(left: Trace | _Path, right: Trace | _Path, *, bound: Bound | None = None) -> RunsDifference:
+    """Compares two traces value by value, as `ad-diff runs` does.
+
+    `bound` has the differences that are allowed: "l2", "max", "abs", "rel" and "ulp" of each value, which both traces
+    must have kept, and "different", how many values may differ; a number is one of "l2".
+    """
     folders = [_text_of(side.folder if isinstance(side, Trace) else side) for side in (left, right)]
-    text, found = read_report(_adjoint.runs(*folders), lambda failure: TraceError(failure.message))
+    limits = "" if bound is None else bound_text(bound, RUNS_MEASURES)
+    text, found = read_report(_adjoint.runs(*folders, limits), lambda failure: TraceError(failure.message))
     different = tuple(
         ValueDifference(
             **{key: value[key] for key in ("kind", "name", "op", "run", "location", "by", "guess")},
             hashes=tuple(value["hashes"]),
             fingerprints=tuple(value["fingerprints"]),
-            **{key: float(value[key]) if key in value else None for key in ("abs", "rel", "ulp")},
+            **{key: float(value[key]) if key in value else None for key in ("abs", "rel", "ulp", "l2", "max")},
         )
         for value in found["different"]
     )
     sides = tuple(found["only_left"]), tuple(found["only_right"])
-    return RunsDifference(found["pairs"], different, *sides, tuple(found["runs"]), text)
+    return RunsDifference(found["pairs"], different, *sides, tuple(found["runs"]), found["holds"], text)

@@ -52,6 +52,7 @@ from ._searches import (
     tensors,
 )
 from ._signature import DTYPES, STORAGE
+from ._tools import TENSOR_MEASURES
 from ._traces import (
     Record,
     Replay,
@@ -128,7 +129,7 @@ class Difference:
 
     #: The largest |got - expected|.
     abs: float
-    #: The largest |got - expected| / (|expected| + 0.001).
+    #: The largest |got - expected| / (|expected| + 0.001). It says nothing about arrays of smaller elements.
     rel: float
     #: The sum of all |got - expected|.
     sum: float
@@ -144,6 +145,10 @@ class Difference:
     ulp: float | None
     #: The line that `ad-diff tensors` prints.
     text: str
+    #: ‖got - expected‖ / ‖expected‖, or ‖got - expected‖ if `expected` is zero; of containers, the largest of an item.
+    l2: float
+    #: The same of the largest magnitudes.
+    max: float
 
     def __str__(self) -> str:
         return self.text
@@ -151,7 +156,7 @@ class Difference:
 
 @dataclasses.dataclass(frozen=True)
 class Matrix:
-    """The largest absolute differences of several arrays, pairwise."""
+    """The differences of several arrays, pairwise; the array of a row is the expected one."""
 
     labels: tuple[str, ...]
     values: np.ndarray
@@ -222,10 +227,11 @@ def max_diff(
 ) -> Difference:
     """The differences of two arrays, numbers, or lists, tuples, sets and dicts of them.
 
-    Elements are compared in f64; a NaN counts as 1e10. In containers `abs`, `rel`, `dnan` and `ulp` are the largest of
-    the items, `sum`, `n` and `counts` their sums. Shapes, lengths or kinds that differ give infinities. `hist` counts
-    the elements above thresholds, the usual ones or those given. `begin` and `end` select items of a container;
-    `flatten` compares nested containers as one list if lengths differ; `skip_none` leaves out pairs with a None.
+    Elements are compared in f64; a NaN counts as 1e10. In containers `abs`, `rel`, `l2`, `max`, `dnan` and `ulp` are
+    the largest of the items, `sum`, `n` and `counts` their sums. Shapes, lengths or kinds that differ give
+    infinities. `hist` counts the elements above thresholds, the usual ones or those given. `begin` and `end` select
+    items of a container; `flatten` compares nested containers as one list if lengths differ; `skip_none` leaves out
+    pairs with a None.
     """
     thresholds = list(_THRESHOLDS) if hist is True else [] if hist is False else [float(value) for value in hist]
     for threshold in thresholds:
@@ -253,14 +259,16 @@ def fingerprint(array: np.ndarray) -> str:
     return _adjoint.fingerprint(array, _storage)
 
 
-def matrix(arrays: Mapping[str, np.ndarray] | Sequence[np.ndarray]) -> Matrix:
-    """Compares all pairs of arrays, which have names in a dict, else numbers."""
+def matrix(arrays: Mapping[str, np.ndarray] | Sequence[np.ndarray], *, measure: str = "abs") -> Matrix:
+    """Compares all pairs of arrays, which have names in a dict, else numbers. `measure` is abs, rel, l2, max or ulp."""
+    if measure not in TENSOR_MEASURES:
+        raise ValueError(f"unknown measure {measure!r}, expected {', '.join(TENSOR_MEASURES)}")
     named = dict(arrays) if isinstance(arrays, Mapping) else {str(i): array for i, array in enumerate(arrays)}
     shapes = {np.shape(array) for array in named.values()}
     if len(shapes) > 1:
         raise ValueError(f"expected arrays of one shape, found {', '.join(map(str, sorted(shapes)))}")
     labels = tuple(map(_text, named))
-    rows, groups, text = _adjoint.matrix(list(named.values()), list(labels), _storage)
+    rows, groups, text = _adjoint.matrix(list(named.values()), list(labels), _storage, measure)
     values = np.array(rows, np.float64).reshape(len(labels), len(labels))
     return Matrix(labels, values, tuple(tuple(labels[i] for i in group) for group in groups), text)
 

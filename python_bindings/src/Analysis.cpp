@@ -86,20 +86,20 @@ nb::object nonFinites(const Program &program, const CallInputs &inputs) {
   return nb::make_tuple(failure, analysis.json.empty() ? nb::object(nb::none()) : describe(analysis));
 }
 
-nb::object shadow(const Program &program, const CallInputs &inputs, unsigned samples, uint64_t seed) {
+nb::object shadow(const Program &program, const CallInputs &inputs, unsigned samples, uint64_t seed,
+                  const std::string &bound) {
   Analysis analysis;
   nb::object failure = runCall(program, inputs, [&](const ProgramCall &call, Failure &reason) {
-    return measureErrors(call, samples, seed, standardHooks(), analysis, reason);
+    return measureErrors(call, samples, seed, bound, standardHooks(), analysis, reason);
   });
   return failure.is_none() ? describe(analysis) : failure;
 }
 
 nb::object precision(const Program &program, const CallInputs &inputs, const std::string &policy,
-                     std::optional<double> abs, std::optional<double> rel, std::optional<double> ulp,
-                     const std::string &text) {
+                     const std::string &bound) {
   Analysis analysis;
   nb::object failure = runCall(program, inputs, [&](const ProgramCall &call, Failure &reason) {
-    return searchPrecision(call, policy, {abs, rel, ulp, text}, standardHooks(), analysis, reason);
+    return searchPrecision(call, policy, bound, standardHooks(), analysis, reason);
   });
   return failure.is_none() ? describe(analysis) : failure;
 }
@@ -123,13 +123,13 @@ nb::object replay(const std::string &folder, const std::string &target, std::opt
                         arraysOf(std::move(found.results)), found.different);
 }
 
-nb::object runs(const std::string &left, const std::string &right) {
+nb::object runs(const std::string &left, const std::string &right, const std::string &bound) {
   Failure failure;
   Analysis analysis;
   bool done = false;
   {
     GilRelease release;
-    done = compareTraces(left, right, analysis, failure);
+    done = compareTraces(left, right, bound, analysis, failure);
   }
   return done ? describe(analysis) : nb::cast(std::move(failure));
 }
@@ -174,10 +174,11 @@ void adjoint_python::bindAnalysis(nb::module_ &module) {
           nb::arg("feeds"), nb::arg("receives"));
   module.def("trace", trace, nb::arg("program"), nb::arg("inputs"), nb::arg("folder"), nb::arg("tensors"));
   module.def("replay", replay, nb::arg("folder"), nb::arg("target"), nb::arg("threads").none());
-  module.def("runs", runs, nb::arg("left"), nb::arg("right"));
+  module.def("runs", runs, nb::arg("left"), nb::arg("right"), nb::arg("bound"));
   module.def("records", records, nb::arg("path"));
   module.def("find_nonfinite", nonFinites, nb::arg("program"), nb::arg("inputs"));
   module.def("precision", precision, nb::arg("program"), nb::arg("inputs"), nb::arg("policy"),
-             nb::arg("abs").none(), nb::arg("rel").none(), nb::arg("ulp").none(), nb::arg("text"));
-  module.def("shadow", shadow, nb::arg("program"), nb::arg("inputs"), nb::arg("samples"), nb::arg("seed"));
+             nb::arg("bound"));
+  module.def("shadow", shadow, nb::arg("program"), nb::arg("inputs"), nb::arg("samples"), nb::arg("seed"),
+             nb::arg("bound"));
 }

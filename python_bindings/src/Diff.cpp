@@ -124,6 +124,8 @@ nb::dict toDict(const diff::MaxDiff &difference) {
     counts[diff::thresholdKey(above.threshold).c_str()] = above.count;
   result["abs"] = difference.abs;
   result["rel"] = difference.rel;
+  result["l2"] = difference.l2;
+  result["max"] = difference.max;
   result["sum"] = difference.sum;
   result["n"] = difference.n;
   result["dnan"] = difference.dnan;
@@ -162,13 +164,14 @@ std::string fingerprintOf(nb::handle array, nb::callable storage) {
   return diff::fingerprint(trees.tensor(array));
 }
 
-nb::tuple matrixOf(nb::list arrays, const std::vector<std::string> &labels, nb::callable storage) {
+nb::tuple matrixOf(nb::list arrays, const std::vector<std::string> &labels, nb::callable storage,
+                   const std::string &measure) {
   constexpr int digits = 8;
   Trees trees(std::move(storage));
   std::vector<adrt_tensor> tensors;
   for (nb::handle array : arrays)
     tensors.push_back(trees.tensor(array));
-  diff::DiffMatrix matrix = diff::comparePairwise(tensors, labels);
+  diff::DiffMatrix matrix = diff::comparePairwise(tensors, labels, measure);
   std::vector<std::vector<double>> rows(matrix.size());
   for (size_t row = 0; row < matrix.size(); ++row)
     for (size_t column = 0; column < matrix.size(); ++column)
@@ -216,6 +219,7 @@ void adjoint_python::bindDiff(nb::module_ &module) {
   module.def("string_type", stringType, nb::arg("value").none(), nb::arg("storage"), nb::arg("shape"),
              nb::arg("min_max"), nb::arg("limit"));
   module.def("fingerprint", fingerprintOf, nb::arg("array").none(), nb::arg("storage"));
-  module.def("matrix", matrixOf, nb::arg("arrays"), nb::arg("labels"), nb::arg("storage"));
+  module.def("matrix", matrixOf, nb::arg("arrays"), nb::arg("labels"), nb::arg("storage"),
+             nb::arg("measure"));
   module.def("align", alignOf, nb::arg("left"), nb::arg("right"), nb::arg("column"), nb::arg("storage"));
 }

@@ -84,7 +84,7 @@ def test_feeds_are_called_once_and_no_argument_is_overwritten():
 
 def test_errors(tmp_path):
     program, (x, w) = adjoint.compile(PRODUCTS), inputs()
-    for bound in ({}, {"digits": 3}, 0.1, {"abs": -1}):
+    for bound in ({}, {"digits": 3}, "0.1", True, -0.1, {"abs": -1}):
         with pytest.raises(adjoint.OptionError, match="expected bound with"):
             diff.precision(program, x, w, policy="bf16", bound=bound)
     for name in ("none", "f4"):

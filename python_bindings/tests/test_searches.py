@@ -133,7 +133,7 @@ def test_tensors_are_those_of_max_diff(tmp_path):
     for pair in found.pairs:
         arrays = (np.load(tmp_path / side / f"{pair.name}.npy") for side in ("expected", "got"))
         same = diff.max_diff(*arrays, hist=[0.5])
-        for key in ("abs", "rel", "sum", "n", "dnan", "ulp", "counts", "index", "text"):
+        for key in ("abs", "rel", "sum", "n", "dnan", "ulp", "l2", "max", "counts", "index", "text"):
             assert getattr(pair, key) == getattr(same, key), key
     one = diff.tensors(tmp_path / "got/a.npy", tmp_path / "got/a.npy")
     assert one.holds and one.pairs[0].abs == 0 and one.pairs[0].counts[">0.0"] == 0

@@ -72,13 +72,49 @@ TEST(StringDiff, LeavesOutTheCountOfEqualTensors) {
 
 TEST(StringDiff, HasTheTextOfAListOfTensors) {
   MaxDiff diff;
-  diff.isContainer = true;
+  diff.start = FieldStart::IntegerMaxima;
   diff.abs = 0.000152587890625;
   diff.rel = 5.568541537966721e-07;
   diff.n = 2359296;
   diff.rep = {{0, 1484455}, {1e-4, 2032}, {1e-3, 0}};
   EXPECT_EQ(stringDiff(diff),
             "abs=0.000152587890625, rel=5.568541537966721e-07, n=2359296.0/#1484455>0.0-#2032>0.0001");
+}
+
+// What version 0.9.3 of onnx-diagnostic prints of the same values.
+TEST(StringDiff, HasTheFormsWithoutCountsOfTheReference) {
+  Tensor two = makeTensor(ADRT_F32, {2}, {1, 2}), other = makeTensor(ADRT_F32, {2}, {1, 2.5});
+  Tensor empty = makeTensor(ADRT_F32, {0}, {}), scalar = makeTensor(ADRT_F64, {}, {1}),
+         half = makeTensor(ADRT_F64, {}, {1.5});
+  double one[] = {1};
+  auto list = [](std::vector<Value> items) { return Value::list(std::move(items)); };
+  Value left = Value::fromTensor(two.view()), right = Value::fromTensor(other.view()),
+        none = Value::fromTensor(empty.view());
+  const std::tuple<Value, Value, const char *, const char *> cases[] = {
+      {left, left, "abs=0.0, rel=0.0,amax=0", "abs=0.0, rel=0.0/,amax=0"},
+      {left, right, "abs=0.5, rel=0.24987506246876562, n=2.0,amax=1",
+       "abs=0.5, rel=0.24987506246876562, n=2.0/,amax=1"},
+      {Value::fromTensor(scalar.view()), Value::fromTensor(half.view()),
+       "abs=0.5, rel=0.4995004995004996, n=1.0,amax=", "abs=0.5, rel=0.4995004995004996, n=1.0/,amax="},
+      {none, none, "abs=0, rel=0,amax=None", "abs=0, rel=0/,amax=None"},
+      {Value(), Value(), "abs=0, rel=0", "abs=0, rel=0"},
+      {list({}), list({}), "abs=0, rel=0", "abs=0, rel=0"},
+      {list({left}), list({left}), "abs=0, rel=0", "abs=0, rel=0/"},
+      {list({none}), list({none}), "abs=0, rel=0", "abs=0, rel=0/"},
+      {list({Value()}), list({Value()}), "abs=0, rel=0", "abs=0, rel=0"},
+      {list({left, left}), list({right, left}), "abs=0.5, rel=0.24987506246876562, n=4.0",
+       "abs=0.5, rel=0.24987506246876562, n=4.0/"},
+      {left, none, "abs=inf, rel=inf, n=inf, dnan=inf", "abs=inf, rel=inf, n=inf, dnan=inf"}};
+  for (const auto &[expected, got, plain, counted] : cases) {
+    EXPECT_EQ(stringDiff(compareValues(expected, got)), plain);
+    EXPECT_EQ(stringDiff(compareValues(expected, got, {one})), counted);
+  }
+  EXPECT_EQ(stringDiffJSON(compareValues(none, none)),
+            R"({"abs": 0, "rel": 0, "sum": 0, "n": 0, "dnan": 0, "argm": null})");
+  EXPECT_EQ(stringDiffJSON(compareValues(list({left}), list({left}))),
+            R"({"abs": 0, "rel": 0, "sum": 0.0, "n": 2.0, "dnan": 0})");
+  EXPECT_EQ(stringDiffJSON(compareValues(Value(), Value())),
+            R"({"abs": 0, "rel": 0, "sum": 0, "n": 0, "dnan": 0})");
 }
 
 TEST(StringDiff, NamesNaN) {

@@ -86,6 +86,17 @@ def expected_fields(element, left, right):
     return fields, counts
 
 
+def expected_norms(element, left, right):
+    """l2 and max, by numbers whose squares do not overflow. What is equal and not finite is in neither norm."""
+    e, g = (elements.decode(element, array).astype(np.longdouble).ravel() for array in (left, right))
+    finite, same = np.isfinite(e) & np.isfinite(g), (e == g) | (np.isnan(e) & np.isnan(g))
+    if not (finite | same).all():
+        return {"l2": np.inf, "max": np.inf}
+    e, g = np.where(finite, e, 0), np.where(finite, g, 0)
+    norms = {"l2": lambda x: np.sqrt((x * x).sum()), "max": lambda x: np.abs(x).max(initial=0)}
+    return {name: norm(g - e) / norm(e) if norm(e) else norm(g - e) for name, norm in norms.items()}
+
+
 def number(value):
     return float(value) if isinstance(value, str) else value
 
@@ -95,6 +106,9 @@ def differences(found, element, left, right):
     for name, value in fields.items():
         got = found[name] if name == "argm" else number(found[name])
         if got != value:
+            yield f"{name} is {found[name]}, expected {value}"
+    for name, value in expected_norms(element, left, right).items():
+        if not np.isclose(number(found[name]), float(value), rtol=1e-12, atol=0):
             yield f"{name} is {found[name]}, expected {value}"
     if found["counts"] != counts:
         yield f"counts are {found['counts']}, expected {counts}"

@@ -1,26 +1,30 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The largest absolute differences of several tensors, pairwise.
+// Pairwise differences of several tensors.
 #ifndef ADJOINT_DIFF_DIFFMATRIX_H
 #define ADJOINT_DIFF_DIFFMATRIX_H
 
-#include "adjoint/Diff/Table.h"
+#include "adjoint/Diff/DiffReport.h"
 #include "adjoint/Diff/TensorFile.h"
 
 namespace mlir::ad::diff {
 
-/// Symmetric; the diagonal is zero.
+/// The tensor of a row is the expected one of its cells; the diagonal is zero.
 class DiffMatrix {
 public:
-  explicit DiffMatrix(std::vector<std::string> labels)
-      : labels(std::move(labels)), cells(this->labels.size() * this->labels.size()) {}
+  explicit DiffMatrix(std::vector<std::string> labels, std::string measure = "abs");
 
   size_t size() const { return labels.size(); }
   llvm::ArrayRef<std::string> getLabels() const { return labels; }
-  void set(size_t row, size_t column, const MaxDiff &diff);
-  /// The largest absolute difference.
-  double at(size_t row, size_t column) const { return cells[row * size() + column].abs; }
+  void set(size_t row, size_t column, MaxDiff diff) { cells[row * size() + column] = std::move(diff); }
+  const MaxDiff &getPair(size_t row, size_t column) const { return cells[row * size() + column]; }
+  /// The measure of a pair.
+  double at(size_t row, size_t column) const { return measureOf(getPair(row, column), measure); }
   double getMax() const;
+  /// Whether all pairs are within the bound.
+  bool isWithin(const Bound &bound) const;
+  /// The expected tensors about which `rel` says nothing.
+  std::vector<std::string> findBlindRel() const;
   /// The tensors in groups of equal ones, in their order.
   std::vector<std::vector<size_t>> findEqual() const;
   /// A row and a column for each tensor; numbers have at most `digits` digits, or as many as they need if it
@@ -28,17 +32,16 @@ public:
   Table toTable(int digits) const;
 
 private:
-  struct Cell {
-    double abs = 0;
-    bool isZero = true;
-  };
   std::vector<std::string> labels;
-  std::vector<Cell> cells;
+  std::string measure;
+  std::vector<MaxDiff> cells;
 };
 
 /// Compares all pairs of tensors. An error if shapes differ.
-llvm::Expected<DiffMatrix> comparePairwise(std::vector<TensorFile> &files, std::vector<std::string> labels);
-DiffMatrix comparePairwise(llvm::ArrayRef<adrt_tensor> tensors, std::vector<std::string> labels);
+llvm::Expected<DiffMatrix> comparePairwise(std::vector<TensorFile> &files, std::vector<std::string> labels,
+                                           std::string measure = "abs");
+DiffMatrix comparePairwise(llvm::ArrayRef<adrt_tensor> tensors, std::vector<std::string> labels,
+                           std::string measure = "abs");
 
 } // namespace mlir::ad::diff
 

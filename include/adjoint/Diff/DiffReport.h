@@ -7,6 +7,7 @@
 
 #include "adjoint/Diff/MaxDiff.h"
 #include "adjoint/Diff/Table.h"
+#include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
 
 #include <optional>
@@ -31,12 +32,30 @@ struct DiffReport {
 
 /// The largest difference that is allowed.
 struct Bound {
-  std::string text; ///< as it was given
-  std::optional<double> abs, rel, ulp, distance, different;
+  std::string text; ///< with a name for each number
+  std::optional<double> abs, rel, l2, max, ulp, distance, different;
+
+  bool needsTensors() const { return abs || rel || l2 || max || ulp; }
 };
+
+/// What a bound may name: measures of two tensors, and of two runs, with the number of values that differ.
+inline constexpr llvm::StringRef kTensorMeasures[] = {"l2", "max", "abs", "rel", "ulp"};
+inline constexpr llvm::StringRef kRunsMeasures[] = {"l2", "max", "abs", "rel", "ulp", "different"};
+/// Reads `l2=0.01,ulp=4`, with names of the list. A number without a name bounds l2, if the list has it.
+/// `option` is what errors call the text.
+llvm::Expected<Bound> parseBound(llvm::StringRef text, llvm::ArrayRef<llvm::StringRef> names,
+                                 llvm::StringRef option);
 
 /// The largest distance in ULPs; empty if the element types differ.
 std::string ulpText(const MaxDiff &diff);
+/// `, l2=0.01, max=0.02, ulp=4`: the measures that the string form of a difference lacks.
+std::string measuresText(const MaxDiff &diff);
+/// Sets l2 and max, which are no numbers of JSON if they are infinite.
+void addNorms(llvm::json::Object &object, const MaxDiff &diff);
+/// Warns that `rel` says nothing about the tensors of these names, if there are any.
+void warnOfBlindRel(DiffReport &report, llvm::ArrayRef<std::string> names);
+/// The measure of this name. The distance in ULPs of other types is infinite.
+double measureOf(const MaxDiff &diff, llvm::StringRef name);
 /// Whether a difference is within the bound. It never is if an element is NaN in one tensor alone.
 bool isWithin(const MaxDiff &diff, const Bound &bound);
 

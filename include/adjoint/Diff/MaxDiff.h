@@ -2,10 +2,11 @@
 //
 // The largest differences of two tensors, after `max_diff` of the package onnx-diagnostic. Elements are
 // compared as doubles. A NaN counts as 1e10 and an infinity as the largest finite double, so that equal ones
-// do not differ.
+// do not differ. The norm-wise differences `l2` and `max` are ours.
 #ifndef ADJOINT_DIFF_MAXDIFF_H
 #define ADJOINT_DIFF_MAXDIFF_H
 
+#include "adjoint/Diff/NormDifference.h"
 #include "adjoint/Diff/PairwiseSum.h"
 #include "adjoint/Support/Tensor.h"
 
@@ -16,6 +17,9 @@ namespace mlir::ad::diff {
 
 using runner::Shape;
 
+/// What `rel` adds to the magnitude of an expected element.
+constexpr double kRelativeBase = 1e-3;
+
 /// How many elements differ by more than a threshold.
 struct ThresholdCount {
   double threshold;
@@ -25,26 +29,37 @@ struct ThresholdCount {
 /// The thresholds of `max_diff`.
 llvm::ArrayRef<double> getUsualThresholds();
 
+/// What the fields start from, as texts show: of containers the maxima are the integer 0 until an item
+/// differs, of empty tensors and of None all fields are.
+enum class FieldStart { Floats, IntegerMaxima, Integers };
+
 struct MaxDiff {
-  double abs = 0;  ///< the largest |got - expected|
-  double rel = 0;  ///< the largest |got - expected| / (|expected| + 1e-3)
-  double sum = 0;  ///< of all |got - expected|
-  double n = 0;    ///< the number of elements; an infinity if the values cannot be compared
+  double abs = 0; ///< the largest |got - expected|
+  double rel = 0; ///< the largest |got - expected| / (|expected| + kRelativeBase)
+  double l2 = 0;  ///< ‖got - expected‖ / ‖expected‖, by NormDifference; of containers, the largest of an item
+  double max = 0; ///< the largest |got - expected| / the largest |expected|, likewise
+  double sum = 0; ///< of all |got - expected|
+  double n = 0;   ///< the number of elements; an infinity if the values cannot be compared
   double dnan = 0; ///< how many elements are NaN in one of the two tensors
   std::vector<ThresholdCount> rep;
   std::optional<Shape> argm;   ///< the index of the first largest difference
   std::optional<int> dev;      ///< how many pairs of tensors are on different devices
   std::optional<uint64_t> ulp; ///< the largest ULP distance, if both tensors have one element type
   int64_t nanPairs = 0;        ///< how many elements are NaN in both tensors
+  double largest = 0;          ///< the largest finite |expected|
   /// The elements at `argm`.
   double expectedAtMax = 0, gotAtMax = 0;
-  /// Differences of containers start from the integer 0, which is printed as such.
-  bool isContainer = false;
+  FieldStart start = FieldStart::Floats;
+  bool isTensor = false;
 
+  bool isEmptyTensor() const { return isTensor && n == 0; }
   bool isComparable() const { return n != std::numeric_limits<double>::infinity(); }
   /// Whether the tensors have equal values. The ULP distance tells apart what doubles do not: large 64-bit
   /// integers, and an infinity from the largest finite double.
   bool isZero() const { return abs == 0 && dnan == 0 && ulp.value_or(0) == 0; }
+  /// Whether the constant in the denominator of `rel` is larger than every expected element, so that `rel` of
+  /// a tensor of zeros would be less than 0.5.
+  bool isRelBlind() const { return isComparable() && !isZero() && largest > 0 && largest < kRelativeBase; }
 };
 
 /// All fields are infinite: shapes, lengths or kinds of the values differ.
@@ -68,6 +83,7 @@ private:
   int64_t expectedBytes, gotBytes, total, done = 0;
   int64_t position = 0; // of the first largest difference
   PairwiseSum sum;
+  NormDifference norms;
   MaxDiff result;
 };
 

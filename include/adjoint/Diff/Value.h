@@ -56,8 +56,8 @@ struct MaxDiffOptions {
   bool skipNone = false; ///< a pair with a None on one side is left out
 };
 
-/// The differences of two trees. In containers abs, rel, dnan and ulp are the largest ones of the items; sum,
-/// n, rep and dev are sums.
+/// The differences of two trees. In containers abs, rel, l2, max, dnan and ulp are the largest ones of the
+/// items; sum, n, rep and dev are sums.
 MaxDiff compareValues(const Value &expected, const Value &got, const MaxDiffOptions &options = {});
 
 } // namespace mlir::ad::diff

@@ -57,24 +57,20 @@ struct Analysis {
 bool findNonFinites(const ProgramCall &call, const Hooks &hooks, Analysis &analysis, Failure &failure);
 
 /// Measures the rounding errors of each operation, as `ad-diff shadow` does, in a run on the reference
-/// interpreter: against f64, or of `samples` runs with stochastic rounding if there are any.
-bool measureErrors(const ProgramCall &call, unsigned samples, uint64_t seed, const Hooks &hooks,
-                   Analysis &analysis, Failure &failure);
-
-/// The largest differences from f32 that are allowed.
-struct PrecisionBound {
-  std::optional<double> abs, rel, ulp;
-  std::string text; ///< as it is printed
-};
+/// interpreter: against f64, or of `samples` runs with stochastic rounding if there are any. `bound` is the
+/// text of --bound, or empty.
+bool measureErrors(const ProgramCall &call, unsigned samples, uint64_t seed, const std::string &bound,
+                   const Hooks &hooks, Analysis &analysis, Failure &failure);
 
 /// Searches the operations that must compute in f32 for a bound, as `ad-diff precision` does, by runs on the
-/// reference interpreter. The host gives its feeds once, and receives nothing. The JSON also has the text of
-/// the program that was found.
-bool searchPrecision(const ProgramCall &call, const std::string &policy, const PrecisionBound &bound,
+/// reference interpreter. `bound` is the text of --bound. The host gives its feeds once, and receives
+/// nothing. The JSON also has the text of the program that was found.
+bool searchPrecision(const ProgramCall &call, const std::string &policy, const std::string &bound,
                      const Hooks &hooks, Analysis &analysis, Failure &failure);
 
-/// Compares the values of two traces, as `ad-diff runs` does.
-bool compareTraces(const std::string &left, const std::string &right, Analysis &analysis, Failure &failure);
+/// Compares the values of two traces, as `ad-diff runs` does. `bound` is the text of --bound, or empty.
+bool compareTraces(const std::string &left, const std::string &right, const std::string &bound,
+                   Analysis &analysis, Failure &failure);
 
 } // namespace mlir::ad::runner
 

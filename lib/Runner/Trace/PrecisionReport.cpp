@@ -18,8 +18,7 @@ std::string operationsText(size_t count) { return countText(count, "operation");
 std::string describe(llvm::ArrayRef<PrecisionDiff> diffs) {
   std::string text;
   for (const PrecisionDiff &entry : diffs)
-    text += "  " + entry.name + ": " + stringDiff(entry.diff) +
-            (entry.diff.ulp ? ", ulp=" + ulpText(entry.diff) : "") + "\n";
+    text += "  " + entry.name + ": " + stringDiff(entry.diff) + measuresText(entry.diff) + "\n";
   return text;
 }
 
@@ -42,6 +41,8 @@ llvm::json::Object precisionToJSON(const PrecisionSearch &search, const Table &t
     results.push_back(llvm::json::Object{{"name", entry.name},
                                          {"abs", jsonNumber(entry.diff.abs)},
                                          {"rel", jsonNumber(entry.diff.rel)},
+                                         {"l2", jsonNumber(entry.diff.l2)},
+                                         {"max", jsonNumber(entry.diff.max)},
                                          {"text", stringDiff(entry.diff)}});
   return llvm::json::Object{{"policy", problem.policy},
                             {"against", problem.runExact ? "f64" : "f32"},
@@ -89,6 +90,11 @@ Expected<DiffReport> mlir::ad::runner::findPrecision(const PrecisionProblem &pro
                  (problem.runExact ? " against f64" : "") +
                  (report.boundHolds ? " holds" : " does not hold") + "; " +
                  countText(search.getExecutions(), "execution") + "\n";
+  std::vector<std::string> relBlind;
+  for (const PrecisionDiff &entry : search.getDiffs())
+    if (entry.diff.isRelBlind())
+      relBlind.push_back(entry.name);
+  warnOfBlindRel(report, relBlind);
   report.json = precisionToJSON(search, report.table, problem);
   return std::move(report);
 }

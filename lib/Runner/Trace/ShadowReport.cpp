@@ -4,6 +4,9 @@
 #include "adjoint/Runner/Trace/ShadowReport.h"
 #include "adjoint/Diff/NumberText.h"
 #include "adjoint/Support/LocationText.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <cmath>
 
 using namespace mlir::ad::diff;
 using namespace mlir::ad::runner;
@@ -35,8 +38,9 @@ double keyOf(const OperationErrors &errors, ShadowOrder order) {
 class ShadowReport {
 public:
   ShadowReport(const ShadowOptions &options, ShadowOrder order, const ShadowRun &run,
-               const Signature &signature)
-      : options(options), order(order), operations(run.getOperations()), decisions(run.getDecisions()) {
+               const Signature &signature, const std::optional<Bound> &bound)
+      : options(options), order(order), bound(bound), operations(run.getOperations()),
+        decisions(run.getDecisions()) {
     sortOperations();
     for (const ResultErrors &received : run.getReceived())
       results.push_back(received);
@@ -56,6 +60,7 @@ private:
   void sortOperations();
   Table makeTable(bool exact) const;
   std::string makeText() const;
+  void checkBound();
   llvm::json::Object toJSON() const;
   std::string number(double value, bool exact) const {
     return exact ? pythonNumber(value) : shortNumber(value);
@@ -63,6 +68,7 @@ private:
 
   const ShadowOptions &options;
   ShadowOrder order;
+  const std::optional<Bound> &bound;
   std::vector<OperationErrors> operations;
   std::vector<Decision> decisions;
   std::vector<ResultErrors> results;
@@ -87,8 +93,8 @@ Table ShadowReport::makeTable(bool exact) const {
   table.header = {"operation", "location", "executions", "worst iteration"};
   for (StringRef part : {"local", "propagated", "total"})
     if (isExactRun || part == "total")
-      for (StringRef unit : {"abs", "rel", "ulp"})
-        if (exact || unit != "abs")
+      for (StringRef unit : {"abs", "rel", "ulp", "l2", "max"})
+        if (exact || unit == "rel" || unit == "ulp")
           table.header.push_back((part + " " + unit).str());
   if (isExactRun)
     table.header.push_back("amplification");
@@ -103,6 +109,8 @@ Table ShadowReport::makeTable(bool exact) const {
           row.push_back(number(size->abs, exact));
         row.push_back(number(size->rel, exact));
         row.push_back(number(size->ulp, exact));
+        if (exact)
+          row.insert(row.end(), {number(size->l2, exact), number(size->max, exact)});
       }
     if (isExactRun)
       row.push_back(number(errors.amplification, exact));
@@ -138,14 +146,37 @@ std::string ShadowReport::makeText() const {
             countText(static_cast<uint64_t>(decision.executions), "execution") + ")\n";
   for (const ResultErrors &result : results)
     text += "'" + result.name + "': " + shortNumber(result.digits) + " digits, abs " +
-            shortNumber(result.total.abs) + ", rel " + shortNumber(result.total.rel) + ", ulp " +
+            shortNumber(result.total.abs) + ", rel " + shortNumber(result.total.rel) + ", l2 " +
+            shortNumber(result.total.l2) + ", max " + shortNumber(result.total.max) + ", ulp " +
             shortNumber(result.total.ulp) + "\n";
   return text;
 }
 
+bool isWithin(const ErrorSize &size, const Bound &bound) {
+  return size.abs <= bound.abs.value_or(HUGE_VAL) && size.rel <= bound.rel.value_or(HUGE_VAL) &&
+         size.l2 <= bound.l2.value_or(HUGE_VAL) && size.max <= bound.max.value_or(HUGE_VAL) &&
+         size.ulp <= bound.ulp.value_or(HUGE_VAL);
+}
+
+void ShadowReport::checkBound() {
+  if (!bound)
+    return;
+  std::vector<std::string> names;
+  for (const ResultErrors &result : results)
+    if (!isWithin(result.total, *bound))
+      names.push_back(result.name);
+  report.boundHolds = names.empty();
+  report.text += "bound " + bound->text +
+                 (names.empty() ? " holds" : " does not hold for " + llvm::join(names, ", ")) + "\n";
+  report.json["bound"] = bound->text;
+}
+
 llvm::json::Object sizeJSON(const ErrorSize &size) {
-  return llvm::json::Object{
-      {"abs", jsonNumber(size.abs)}, {"rel", jsonNumber(size.rel)}, {"ulp", jsonNumber(size.ulp)}};
+  return llvm::json::Object{{"abs", jsonNumber(size.abs)},
+                            {"rel", jsonNumber(size.rel)},
+                            {"ulp", jsonNumber(size.ulp)},
+                            {"l2", jsonNumber(size.l2)},
+                            {"max", jsonNumber(size.max)}};
 }
 
 llvm::json::Object ShadowReport::toJSON() const {
@@ -183,12 +214,14 @@ DiffReport ShadowReport::make() {
   report.tableText = shown.toText();
   report.text = makeText();
   report.json = toJSON();
+  checkBound();
   report.legend =
       options.samples == 0
           ? "The program runs in its own types and a second time in f64. local: what the operation itself "
             "rounds. propagated: what the errors of its operands become. total: both. Each is the largest "
             "of all elements and executions: abs absolute, rel relative to the exact element, ulp in "
-            "units of its last place. amplification: by how much the operation enlarges the relative "
+            "units of its last place, l2 and max by norms of the tensor. amplification: by how much the "
+            "operation enlarges the relative "
             "errors of its operands. digits: correct decimal digits of the worst element."
           : "The program also runs several times with each operation rounded at random. total: the "
             "largest difference of the actual run from one of these. digits: the decimal digits that "
@@ -200,6 +233,7 @@ DiffReport ShadowReport::make() {
 } // namespace
 
 DiffReport mlir::ad::runner::reportShadow(const ShadowRun &run, const ShadowOptions &options,
-                                          ShadowOrder order, const Signature &signature) {
-  return ShadowReport(options, order, run, signature).make();
+                                          ShadowOrder order, const Signature &signature,
+                                          const std::optional<Bound> &bound) {
+  return ShadowReport(options, order, run, signature, bound).make();
 }

@@ -3,6 +3,7 @@
 // Computes each operation for the actual operands and for their shadows, and compares.
 #include "adjoint/Runner/Trace/ShadowRun.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Diff/NormDifference.h"
 #include "adjoint/Numerics/Casts.h"
 #include "adjoint/Numerics/Random.h"
 #include "mlir/Interfaces/CallInterfaces.h"
@@ -106,19 +107,34 @@ double mlir::ad::runner::roundStochastically(ElementType type, double x, double 
   return uniform < (x - low) / (high - low) ? high : low;
 }
 
-void ErrorSize::add(double got, double exact, ElementType type) {
-  double error = distance(got, exact);
-  if (error == 0)
-    return;
-  abs = std::max(abs, error);
-  rel = std::max(rel, exact == 0 || std::isnan(exact) ? HUGE_VAL : error / std::fabs(exact));
-  ulp = std::max(ulp, std::isfinite(exact) ? error / ulpAt(exact, type) : HUGE_VAL);
-}
-
 void ErrorSize::add(const ErrorSize &other) {
   abs = std::max(abs, other.abs);
   rel = std::max(rel, other.rel);
   ulp = std::max(ulp, other.ulp);
+  l2 = std::max(l2, other.l2);
+  max = std::max(max, other.max);
+}
+
+/// `ulp` is one of `type`.
+static ErrorSize measure(const reference::Tensor &got, const reference::Tensor &exact, ElementType type) {
+  ErrorSize size;
+  SmallVector<double> wanted, found, errors;
+  for (int64_t i = 0, count = exact.getNumElements(); i < count; ++i) {
+    double g = elementAt(got, i), e = elementAt(exact, i), error = distance(g, e);
+    wanted.push_back(e);
+    found.push_back(g);
+    errors.push_back(error);
+    if (error == 0)
+      continue;
+    size.abs = std::max(size.abs, error);
+    size.rel = std::max(size.rel, e == 0 || std::isnan(e) ? HUGE_VAL : error / std::fabs(e));
+    size.ulp = std::max(size.ulp, std::isfinite(e) ? error / ulpAt(e, type) : HUGE_VAL);
+  }
+  mlir::ad::diff::NormDifference norms;
+  norms.add(wanted, found, errors);
+  size.l2 = norms.l2();
+  size.max = norms.max();
+  return size;
 }
 
 //===- Executions ------------------------------------------------------===//
@@ -178,13 +194,9 @@ void ShadowRun::noteErrors(const Execution &execution, size_t result, const refe
   const reference::Tensor &actual = execution.results[result];
   ElementType type = actual.getType();
   OperationErrors &errors = errorsOf(execution.op, type);
-  ErrorSize localNow;
-  for (int64_t i = 0, count = actual.getNumElements(); i < count; ++i) {
-    double got = elementAt(actual, i), exact = elementAt(local, i), wide = elementAt(shadow, i);
-    localNow.add(got, exact, type);
-    errors.propagated.add(exact, wide, type);
-    errors.total.add(got, wide, type);
-  }
+  ErrorSize localNow = measure(actual, local, type);
+  errors.propagated.add(measure(local, shadow, type));
+  errors.total.add(measure(actual, shadow, type));
   if (errors.executions == 0 || localNow.rel > errors.local.rel)
     errors.worst = position.get();
   errors.local.add(localNow);
@@ -219,8 +231,7 @@ void ShadowRun::noteDigits(const Execution &execution, size_t result, ArrayRef<r
     errors.worst = position.get();
   errors.digits = std::min(errors.digits, digits);
   for (const reference::Tensor &sample : samples)
-    for (int64_t i = 0, count = sample.getNumElements(); i < count; ++i)
-      errors.total.add(elementAt(execution.results[result], i), elementAt(sample, i), type);
+    errors.total.add(measure(execution.results[result], sample, type));
 }
 
 void ShadowRun::runSamples(const Execution &execution) {
@@ -280,8 +291,7 @@ ResultErrors ShadowRun::summarize(std::string name, const reference::Tensor &act
   ElementType type = actual.getType();
   Tensors values = shadows.get(actual);
   for (const reference::Tensor &value : values)
-    for (int64_t i = 0, count = value.getNumElements(); i < count; ++i)
-      summary.total.add(elementAt(actual, i), elementAt(value, i), type);
+    summary.total.add(measure(actual, value, type));
   if (ad::numerics::isFloat(type))
     summary.digits =
         options.samples == 0 ? significantDigits(summary.total.rel, type) : minDigits(values, type);

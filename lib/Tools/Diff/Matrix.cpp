@@ -4,6 +4,7 @@
 #include "Commands.h"
 #include "adjoint/Diff/NumberText.h"
 #include "adjoint/Diff/Pictures.h"
+#include "adjoint/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -11,6 +12,7 @@
 
 using namespace mlir::ad::diff;
 using llvm::Expected;
+using mlir::ad::runner::usageError;
 
 namespace {
 
@@ -39,6 +41,19 @@ std::vector<std::string> labelsOf(const DiffOptions &options) {
   return names.size() == labels.size() ? labels : options.inputs;
 }
 
+std::string legendOf(llvm::StringRef measure) {
+  if (measure == "abs")
+    return "The largest absolute difference";
+  if (measure == "ulp")
+    return "The largest number of steps of the type between two elements";
+  std::string expected = " expected (the row's) tensor";
+  return measure == "rel"
+             ? "The largest |difference| / (|expected| + 0.001), of the elements of the" + expected
+         : measure == "l2"
+             ? "The Euclidean norm of the difference, divided by that of the" + expected + ","
+             : "The largest magnitude of the difference, divided by that of the" + expected + ",";
+}
+
 std::string groupText(const DiffMatrix &matrix, llvm::ArrayRef<size_t> group) {
   return "{" + llvm::join(llvm::map_range(group, [&](size_t i) { return matrix.getLabels()[i]; }), ", ") +
          "}";
@@ -51,14 +66,19 @@ std::string equalText(const DiffMatrix &matrix) {
   return text + "\n";
 }
 
-llvm::json::Object toJSON(const DiffMatrix &matrix, const DiffOptions &options) {
-  llvm::json::Array rows, groups;
+llvm::json::Array rowsToJSON(const DiffMatrix &matrix, llvm::StringRef measure) {
+  llvm::json::Array rows;
   for (size_t row = 0; row < matrix.size(); ++row) {
     llvm::json::Array cells;
     for (size_t column = 0; column < matrix.size(); ++column)
-      cells.push_back(jsonNumber(matrix.at(row, column)));
+      cells.push_back(jsonNumber(measureOf(matrix.getPair(row, column), measure)));
     rows.push_back(std::move(cells));
   }
+  return rows;
+}
+
+llvm::json::Object toJSON(const DiffMatrix &matrix, const DiffOptions &options) {
+  llvm::json::Array groups;
   for (const std::vector<size_t> &group : matrix.findEqual()) {
     llvm::json::Array labels;
     for (size_t index : group)
@@ -67,7 +87,9 @@ llvm::json::Object toJSON(const DiffMatrix &matrix, const DiffOptions &options) 
   }
   llvm::json::Object object{{"title", options.title},
                             {"labels", llvm::json::Array(matrix.getLabels())},
-                            {"abs", std::move(rows)},
+                            {"abs", rowsToJSON(matrix, "abs")},
+                            {"measure", options.measure},
+                            {"values", rowsToJSON(matrix, options.measure)},
                             {"equal", std::move(groups)},
                             {"max", jsonNumber(matrix.getMax())}};
   if (options.bound)
@@ -82,12 +104,21 @@ Expected<DiffReport> mlir::ad::diff::runMatrix(const DiffOptions &options) {
   Expected<std::vector<TensorFile>> files = openAll(options);
   if (!files)
     return files.takeError();
-  Expected<DiffMatrix> matrix = comparePairwise(*files, labelsOf(options));
+  bool usesUlp = options.measure == "ulp" || (options.bound && options.bound->ulp);
+  bool usesRel = options.measure == "rel" || (options.bound && options.bound->rel);
+  for (const TensorFile &file : *files)
+    if (usesUlp && file.getType() != files->front().getType())
+      return usageError("'" + files->front().getPath() + "' is " + files->front().getTypeText() + ", '" +
+                        file.getPath() + "' is " + file.getTypeText() +
+                        ": the measure ulp needs tensors of one element type");
+  Expected<DiffMatrix> matrix = comparePairwise(*files, labelsOf(options), options.measure);
   if (!matrix)
     return matrix.takeError();
   DiffReport report;
   report.legend =
-      "The largest absolute difference of each pair of tensors. White is an exact 0, orange the largest.";
+      legendOf(options.measure) + " of each pair of tensors. White is an exact 0, orange the largest.";
+  if (usesRel)
+    warnOfBlindRel(report, matrix->findBlindRel());
   report.title =
       options.title.empty() ? "Differences of " + countText(matrix->size(), "tensor") : options.title;
   if (!options.title.empty())
@@ -95,7 +126,7 @@ Expected<DiffReport> mlir::ad::diff::runMatrix(const DiffOptions &options) {
   report.tableText += matrix->toTable(digits).toText();
   report.text = "max=" + pythonNumber(matrix->getMax()) + "\n" + equalText(*matrix);
   if (options.bound) {
-    report.boundHolds = matrix->getMax() <= *options.bound->abs;
+    report.boundHolds = matrix->isWithin(*options.bound);
     report.text += "bound " + options.bound->text + (report.boundHolds ? " holds\n" : " does not hold\n");
   }
   report.json = toJSON(*matrix, options);

@@ -72,23 +72,20 @@ struct CommandInfo {
   Runs runs;
 };
 
-constexpr StringRef tensorBounds[] = {"abs", "rel", "ulp"};
-constexpr StringRef matrixBounds[] = {"abs"};
 constexpr StringRef alignBounds[] = {"distance"};
-constexpr StringRef runsBounds[] = {"abs", "rel", "ulp", "different"};
 constexpr size_t maxTensors = 256;
 constexpr CommandInfo commands[] = {
     {"tensors", "EXPECTED.npy GOT.npy | EXPECTED/ GOT/",
      "Compares two tensors, or the tensors of two folders by name", OutputVis | BoundVis | TensorsVis, 2, 2,
-     tensorBounds, Runs::Never},
+     kTensorMeasures, Runs::Never},
     {"matrix", "A.npy B.npy…", "Compares several tensors pairwise", OutputVis | BoundVis | MatrixVis, 2,
-     maxTensors, matrixBounds, Runs::Never},
+     maxTensors, kTensorMeasures, Runs::Never},
     {"align", "A.tsv B.tsv | A/ B/ | A.mlir B.mlir", "Aligns the records of two runs side by side",
      OutputVis | BoundVis | ProgramVis | AlignVis, 2, 2, alignBounds, Runs::IfGivenPrograms},
     {"runs", "A/ B/", "Compares two traces of ad-runner value by value", OutputVis | BoundVis | RunsVis, 2, 2,
-     runsBounds, Runs::Never},
+     kRunsMeasures, Runs::Never},
     {"stages", "FILE.mlir", "Runs a program after each pass and on each target",
-     OutputVis | BoundVis | ProgramVis | TargetVis, 1, 1, runsBounds, Runs::Always},
+     OutputVis | BoundVis | ProgramVis | TargetVis, 1, 1, kRunsMeasures, Runs::Always},
     {"nan",
      "FILE.mlir",
      "Finds the operations that make NaNs and infinities",
@@ -99,21 +96,15 @@ constexpr CommandInfo commands[] = {
      Runs::Always},
     {"bisect", "FILE.mlir --a OPTIONS --b OPTIONS",
      "Finds the rewrites, or the operation and pass, that cause a difference of two configurations",
-     OutputVis | BoundVis | ProgramVis | BisectVis, 1, 1, tensorBounds, Runs::Always},
+     OutputVis | BoundVis | ProgramVis | BisectVis, 1, 1, kTensorMeasures, Runs::Always},
     {"reduce", "FILE.mlir --a OPTIONS --b OPTIONS",
      "Finds the smallest part of a program that differs between two configurations",
-     OutputVis | BoundVis | ProgramVis | BisectVis, 1, 1, tensorBounds, Runs::Always},
-    {"shadow",
-     "FILE.mlir",
-     "Measures the rounding errors of each operation",
-     OutputVis | ProgramVis | ShadowVis,
-     1,
-     1,
-     {},
-     Runs::Always},
+     OutputVis | BoundVis | ProgramVis | BisectVis, 1, 1, kTensorMeasures, Runs::Always},
+    {"shadow", "FILE.mlir", "Measures the rounding errors of each operation",
+     OutputVis | BoundVis | ProgramVis | ShadowVis, 1, 1, kTensorMeasures, Runs::Always},
     {"precision", "FILE.mlir --policy POLICY --bound NAME=NUMBER",
      "Finds the operations that must compute in f32 for a bound",
-     OutputVis | BoundVis | ProgramVis | PrecisionVis, 1, 1, tensorBounds, Runs::Always},
+     OutputVis | BoundVis | ProgramVis | PrecisionVis, 1, 1, kTensorMeasures, Runs::Always},
 };
 
 const CommandInfo &infoOf(Command command) { return commands[static_cast<size_t>(command)]; }
@@ -204,28 +195,7 @@ Error DiffOptionsReader::readThresholds(DiffOptions &options) const {
 Error DiffOptionsReader::readBound(DiffOptions &options) const {
   if (!has(OPT_bound))
     return Error::success();
-  ArrayRef<StringRef> names = infoOf(command).bounds;
-  Bound bound;
-  bound.text = text(OPT_bound);
-  for (StringRef word : split(bound.text, ',')) {
-    auto [name, number] = word.split('=');
-    if (!is_contained(names, name))
-      return usageError("expected --bound with " + join(names, ", ") + ", found '" + name + "'" +
-                        suggestValue(name, names));
-    std::optional<double> &limit = name == "abs"        ? bound.abs
-                                   : name == "rel"      ? bound.rel
-                                   : name == "ulp"      ? bound.ulp
-                                   : name == "distance" ? bound.distance
-                                                        : bound.different;
-    if (limit)
-      return usageError("--bound has '" + name + "' twice");
-    double value;
-    if (number.getAsDouble(value) || !(value >= 0))
-      return usageError("expected --bound " + name + "=NUMBER that is not negative, found '" + word + "'");
-    limit = value;
-  }
-  options.bound = std::move(bound);
-  return Error::success();
+  return parseBound(text(OPT_bound), infoOf(command).bounds, "--bound").moveInto(options.bound);
 }
 
 // Files without labels have their names, without folder and ending.
@@ -311,7 +281,7 @@ Error DiffOptionsReader::readPrecision(DiffOptions &options) const {
   if (options.againstF64 && options.bound->ulp)
     return usageError(
         "--bound ulp counts steps between values of one type, and results of --against f64 have "
-        "another one; bound abs or rel");
+        "another one; bound l2, max, abs or rel");
   return Error::success();
 }
 
@@ -370,6 +340,9 @@ Expected<DiffOptions> DiffOptionsReader::read() {
   options.command = command;
   options.describe = has(OPT_describe);
   options.title = text(OPT_title);
+  if (has(OPT_measure))
+    if (Error error = readName(OPT_measure, "measure", kTensorMeasures, options.measure))
+      return std::move(error);
   constexpr unsigned minColumn = 20, maxColumn = 1000;
   if (Error error = checkUnknown())
     return std::move(error);

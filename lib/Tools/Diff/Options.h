@@ -28,6 +28,7 @@ struct DiffOptions {
   bool describe = false;
   std::vector<std::string> labels;
   std::string title;
+  std::string measure = "abs"; ///< of a matrix
   unsigned column = kUsualColumn;
   bool nodes = false;   ///< programs are aligned by their operations and do not run
   unsigned samples = 0; ///< of stochastic rounding; 0: a run in f64

@@ -24,8 +24,9 @@ def ProgramVis : OptionVisibility; // of subcommands that run programs
 def TargetVis : OptionVisibility;  // of those that compile them
 
 let Visibility = [BoundVis] in
-defm bound : Value<"bound", "NAME=NUMBER[,…]", "Exit with 1 if a difference is larger: "
-    "abs, rel and ulp of tensors, abs of a matrix, distance of an alignment, different of traces: how many values may differ">;
+defm bound : Value<"bound", "[NAME=]NUMBER[,…]", "Exit with 1 if a difference is larger: "
+    "l2, max, abs, rel and ulp of each tensor, distance of an alignment, different of traces and stages: how many values may differ; "
+    "a number alone is one of l2, the norm of the difference divided by that of the expected tensor">;
 
 let Visibility = [OutputVis] in {
 defm json : Value<"json", "FILE.json", "Write the result as JSON; - is standard output, for every file">;
@@ -47,6 +48,7 @@ def describe : Switch<"describe", "Print the range, the mean and the fingerprint
 
 let Visibility = [MatrixVis] in {
 defm labels : Value<"labels", "NAME[,…]", "Names of the tensors in the table (default: the names of the files)">;
+defm measure : Value<"measure", "NAME", "What the table and the picture show: abs (default), rel, l2, max or ulp; each row is the expected tensor">;
 defm title : Value<"title", "TEXT", "A line before the table and in the picture">;
 }
 

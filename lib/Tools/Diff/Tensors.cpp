@@ -63,6 +63,7 @@ private:
   const DiffOptions &options;
   bool isFolder = false;
   std::vector<Comparison> comparisons;
+  std::vector<std::string> relBlind;
   DiffReport report;
 };
 
@@ -92,6 +93,8 @@ llvm::Error TensorsReport::describe(Comparison &comparison, TensorFile &expected
 void TensorsReport::warnOf(const Comparison &comparison) {
   const MaxDiff &diff = comparison.diff;
   std::string name = "'" + comparison.name + "': ";
+  if (diff.isRelBlind())
+    relBlind.push_back(comparison.name);
   if (diff.n == 0)
     report.warnings.push_back(name + "both tensors are empty");
   else if (static_cast<double>(diff.nanPairs) == diff.n)
@@ -122,7 +125,6 @@ llvm::Error TensorsReport::compare(const FilePair &pair) {
   if (llvm::Error error = describe(comparison, *expected, *got))
     return error;
   comparison.holds = !options.bound || isWithin(comparison.diff, *options.bound);
-  comparison.holds = !options.bound || isWithin(comparison.diff, *options.bound);
   report.boundHolds &= comparison.holds;
   warnOf(comparison);
   comparisons.push_back(std::move(comparison));
@@ -150,7 +152,7 @@ std::string TensorsReport::pairText(const Comparison &comparison) const {
   std::string text = "expected: " + sideText(comparison.expected) +
                      "\ngot:      " + sideText(comparison.got) + "\n" + stringDiff(diff) +
                      "\nsum=" + pythonNumber(diff.sum) + ", dnan=" + pythonNumber(diff.dnan);
-  text += (diff.ulp ? ", ulp=" + ulpText(diff) : ", ulp: element types differ") + "\n";
+  text += measuresText(diff) + (diff.ulp ? "" : ", ulp: element types differ") + "\n";
   if (std::string index = indexText(diff); !index.empty())
     text += "largest at " + index + ": expected " + pythonNumber(diff.expectedAtMax) + ", got " +
             pythonNumber(diff.gotAtMax) + "\n";
@@ -159,7 +161,7 @@ std::string TensorsReport::pairText(const Comparison &comparison) const {
 
 // Without the counts, for which a terminal is too narrow.
 std::string TensorsReport::folderTable() const {
-  constexpr size_t columns = 8;
+  constexpr size_t columns = 10;
   Table table = makeTable();
   auto shorten = [](std::vector<std::string> &cells) { cells.resize(columns); };
   shorten(table.header);
@@ -218,6 +220,7 @@ llvm::json::Object TensorsReport::toJSON(const Comparison &comparison) const {
                             {"counts", std::move(counts)},
                             {"text", stringDiff(diff)},
                             {"holds", comparison.holds}};
+  addNorms(object, diff);
   if (diff.ulp)
     object["ulp"] = *diff.ulp == UINT64_MAX ? llvm::json::Value("inf") : llvm::json::Value(*diff.ulp);
   if (diff.argm) {
@@ -230,14 +233,15 @@ llvm::json::Object TensorsReport::toJSON(const Comparison &comparison) const {
 
 Table TensorsReport::makeTable() const {
   Table table;
-  table.header = {"name", "abs", "rel", "ulp", "sum", "n", "dnan", "argm"};
+  table.header = {"name", "abs", "rel", "l2", "max", "ulp", "sum", "n", "dnan", "argm"};
   for (double threshold : options.thresholds)
     table.header.push_back(thresholdKey(threshold));
   for (const Comparison &comparison : comparisons) {
     const MaxDiff &diff = comparison.diff;
-    std::vector<std::string> row = {comparison.name,         pythonNumber(diff.abs), pythonNumber(diff.rel),
-                                    ulpText(diff),           pythonNumber(diff.sum), pythonNumber(diff.n),
-                                    pythonNumber(diff.dnan), indexText(diff)};
+    std::vector<std::string> row = {comparison.name,        pythonNumber(diff.abs), pythonNumber(diff.rel),
+                                    pythonNumber(diff.l2),  pythonNumber(diff.max), ulpText(diff),
+                                    pythonNumber(diff.sum), pythonNumber(diff.n),   pythonNumber(diff.dnan),
+                                    indexText(diff)};
     for (const ThresholdCount &above : diff.rep)
       row.push_back(std::to_string(above.count));
     table.rows.push_back(std::move(row));
@@ -270,10 +274,13 @@ Expected<DiffReport> TensorsReport::run() {
         return std::move(error);
       report.errors.push_back(consumeExitError(std::move(error)).second);
     }
+  warnOfBlindRel(report, relBlind);
   report.title = options.inputs[0] + " and " + options.inputs[1];
   report.legend =
-      "abs, rel: the largest absolute and relative difference; ulp: the largest number of steps of the type "
-      "between two elements; sum: of all differences; n: elements; dnan: elements that are NaN on one side; "
+      "abs, rel: the largest absolute and relative difference; l2, max: the Euclidean norm and the largest "
+      "magnitude of the difference, divided by that of the expected tensor; ulp: the largest number of steps "
+      "of the type between two elements; sum: of all differences; n: elements; dnan: elements that are NaN "
+      "on one side; "
       "argm: the index of abs; >x: elements that differ by more than x.";
   report.tableText = isFolder ? folderTable() : "";
   report.text = (isFolder ? folderText() : pairText(comparisons.front())) + boundText();

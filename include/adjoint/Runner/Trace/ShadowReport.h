@@ -11,8 +11,9 @@
 
 namespace mlir::ad::runner {
 
+/// The bound is about the errors of results and received values.
 diff::DiffReport reportShadow(const ShadowRun &run, const ShadowOptions &options, diff::ShadowOrder order,
-                              const Signature &signature);
+                              const Signature &signature, const std::optional<diff::Bound> &bound);
 
 } // namespace mlir::ad::runner
 

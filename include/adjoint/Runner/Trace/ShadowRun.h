@@ -27,12 +27,12 @@ struct ShadowOptions {
   uint64_t seed = 0;
 };
 
-/// The largest error of some elements.
+/// The largest errors of elements and tensors.
 struct ErrorSize {
   double abs = 0, rel = 0; ///< rel: to the exact element, infinite if that is 0
   double ulp = 0;          ///< in units of the last place of the exact element
+  double l2 = 0, max = 0;  ///< norm-wise, of the worst tensor (NormDifference.h)
 
-  void add(double got, double exact, reference::ElementType type);
   void add(const ErrorSize &other);
 };
 

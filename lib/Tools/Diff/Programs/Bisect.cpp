@@ -299,8 +299,8 @@ Expected<DiffReport> BisectReport::run() {
       "A and B are the two configurations. A cause is a rewrite of the compiler, or the operation and the "
       "pass, that alone makes the results differ; the permission is what allows the rewrite, the pass the "
       "one that applies it. "
-      "amplification: the largest relative difference of the results of the program, divided by that of "
-      "the operation itself.";
+      "amplification: the largest l2 of a result of the program, divided by that of the operation itself.";
+  warnOfBlindRel(report, cause.relBlind);
   report.table = makeTable();
   report.boundHolds = !options.bound || cause.differences.empty();
   return std::move(report);

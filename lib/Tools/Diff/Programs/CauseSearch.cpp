@@ -280,7 +280,8 @@ Expected<Cause> CauseSearch::find(const Side &sideA, const Side &sideB) {
     return std::move(error);
   if (llvm::Error error = process.run(*b).moveInto(runB))
     return std::move(error);
-  if (llvm::Error error = compareRuns(runA.results, runB.results, bound).moveInto(cause.differences))
+  if (llvm::Error error =
+          compareRuns(runA.results, runB.results, bound, &cause.relBlind).moveInto(cause.differences))
     return std::move(error);
   if (cause.differences.empty())
     return cause;

@@ -19,6 +19,7 @@ enum class CauseKind {
 struct Cause {
   CauseKind kind = CauseKind::None;
   std::vector<ResultDiff> differences; ///< of the results of A and B
+  std::vector<std::string> relBlind;   ///< results about which `rel` says nothing
   /// The side that applies the rewrites, A or B, and how many it applies that the other one does not, whether
   /// or not they were tried. Of shared ones, no side, and how many have their name and permission.
   std::string side;

@@ -55,8 +55,9 @@ Expected<DiffReport> mlir::ad::diff::runReduce(const DiffOptions &options) {
   report.legend =
       "A and B are the two configurations. The operations of the table are enough for a difference: a "
       "program of them alone, with the operands that they have in the whole program, differs between A "
-      "and B. The amplification is the largest relative difference of the results of the program, "
-      "divided by that of the results of the reduced program.";
+      "and B. The amplification is the largest l2 of a result of the program, divided by that of the reduced "
+      "program.";
+  warnOfBlindRel(report, reduction.relBlind);
   report.table = makeTable(reduction);
   report.boundHolds = !options.bound || reduction.differences.empty();
   return std::move(report);

@@ -26,10 +26,10 @@ using llvm::Expected;
 
 std::optional<double> Reduction::amplification() const {
   auto largest = [](const std::vector<ResultDiff> &results) {
-    double rel = 0;
+    double l2 = 0;
     for (const ResultDiff &result : results)
-      rel = std::max(rel, result.diff.rel);
-    return rel;
+      l2 = std::max(l2, result.diff.l2);
+    return l2;
   };
   double whole = largest(differences), part = largest(reduced);
   if (!(whole > 0) || !(part > 0) || std::isinf(whole) || std::isinf(part))
@@ -73,7 +73,8 @@ Expected<ReduceSearch::Level> ReduceSearch::record(Block *block, Occasion occasi
 
 Expected<ReduceSearch::Differences> ReduceSearch::compare(const TemporaryFolder &folder,
                                                           const std::string &path,
-                                                          std::vector<std::string> inputs) {
+                                                          std::vector<std::string> inputs,
+                                                          std::vector<std::string> *relBlind) {
   RunnerProcess process(folder, path, std::move(inputs));
   auto run = [&](const Configuration &configuration) -> Expected<RunnerProcess::Run> {
     progress(++executions);
@@ -89,7 +90,7 @@ Expected<ReduceSearch::Differences> ReduceSearch::compare(const TemporaryFolder 
   Expected<RunnerProcess::Run> runB = run(b);
   if (!runB)
     return runB.takeError();
-  return compareRuns(runA->results, runB->results, options.bound);
+  return compareRuns(runA->results, runB->results, options.bound, relBlind);
 }
 
 //===- Slices as files ------------------------------------------------------===//
@@ -310,7 +311,8 @@ Error ReduceSearch::compareWhole(ReduceHints &hints) {
   Expected<TemporaryFolder> folder = TemporaryFolder::create();
   if (!folder)
     return folder.takeError();
-  return compare(*folder, options.inputs[0], options.program).moveInto(reduction.differences);
+  return compare(*folder, options.inputs[0], options.program, &reduction.relBlind)
+      .moveInto(reduction.differences);
 }
 
 Expected<Reduction> ReduceSearch::find(StringRef output, ReduceHints hints) {

@@ -33,6 +33,7 @@ struct Reduction {
   };
   ReductionKind kind = ReductionKind::None;
   std::vector<ResultDiff> differences; ///< of the whole program
+  std::vector<std::string> relBlind;   ///< results of the whole program about which `rel` says nothing
   std::vector<ResultDiff> reduced;     ///< of the reduced program
   bool ended = false;                  ///< the time was over: fewer operations may differ
   bool isShort = false;                ///< one operation differs by itself, or two
@@ -45,8 +46,8 @@ struct Reduction {
   std::string noStage;               ///< why that is not known
   unsigned failures = 0;             ///< parts of the program that a configuration could not compile or run
 
-  /// The relative difference of the program, divided by that of the reduced one; none if one of them is not
-  /// positive and finite.
+  /// The largest l2 of a result of the program, divided by that of the reduced one; none if one of them is
+  /// not positive and finite.
   std::optional<double> amplification() const;
 };
 
@@ -79,7 +80,8 @@ private:
   llvm::Error load();
   llvm::Expected<Level> record(Block *block, Occasion occasion);
   llvm::Expected<Differences> compare(const TemporaryFolder &folder, const std::string &program,
-                                      std::vector<std::string> inputs);
+                                      std::vector<std::string> inputs,
+                                      std::vector<std::string> *relBlind = nullptr);
   llvm::Error compareWhole(ReduceHints &hints);
   /// Writes the slice into `folder` as if that were `path`, and returns the options that run it.
   llvm::Expected<std::vector<std::string>> write(ProgramSlice &slice, const TemporaryFolder &folder,

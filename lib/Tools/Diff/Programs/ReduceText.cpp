@@ -41,9 +41,7 @@ llvm::Error mlir::ad::diff::checkNewFolder(StringRef path) {
 std::string mlir::ad::diff::describe(const std::vector<ResultDiff> &results) {
   std::string text;
   for (const ResultDiff &result : results) {
-    text += "  " + result.name + ": " + stringDiff(result.diff);
-    if (result.diff.ulp)
-      text += ", ulp=" + ulpText(result.diff);
+    text += "  " + result.name + ": " + stringDiff(result.diff) + measuresText(result.diff);
     text += result.onlyZeroSigns ? ", signs of zeros\n" : "\n";
   }
   return text;
@@ -57,6 +55,7 @@ llvm::json::Value mlir::ad::diff::toJSON(const std::vector<ResultDiff> &results)
                               {"abs", jsonNumber(result.diff.abs)},
                               {"rel", jsonNumber(result.diff.rel)},
                               {"dnan", jsonNumber(result.diff.dnan)}};
+    addNorms(object, result.diff);
     if (result.diff.ulp)
       object["ulp"] = static_cast<int64_t>(std::min<uint64_t>(*result.diff.ulp, INT64_MAX));
     array.push_back(std::move(object));
@@ -64,7 +63,7 @@ llvm::json::Value mlir::ad::diff::toJSON(const std::vector<ResultDiff> &results)
   return array;
 }
 
-static std::string measuresText(const Reduction &reduction, mlir::StringRef of) {
+static std::string reducedText(const Reduction &reduction, mlir::StringRef of) {
   std::string text = ("results of the " + of + " that differ:\n").str() + describe(reduction.reduced);
   if (std::optional<double> factor = reduction.amplification())
     text += "amplification: the relative difference of the program is " + generalNumber(*factor, 3) +
@@ -96,7 +95,7 @@ static std::string foundText(const Reduction &reduction) {
   text += operationsText(reduction);
   for (const std::string &outer : reduction.inside)
     text += "inside " + outer + "\n";
-  return text + measuresText(reduction, "reduced program");
+  return text + reducedText(reduction, "reduced program");
 }
 
 std::string mlir::ad::diff::noDifference(const std::optional<Bound> &bound) {
@@ -130,13 +129,13 @@ std::string mlir::ad::diff::describe(const Reduction &reduction, const std::opti
            "or from options that change what is differentiated\n";
   case ReductionKind::Derivative:
     return "the derivative of an operation differs, but the operation itself does not:\n" +
-           operationsText(reduction) + measuresText(reduction, "derivative, for random cotangents,");
+           operationsText(reduction) + reducedText(reduction, "derivative, for random cotangents,");
   case ReductionKind::Alone:
     return std::string(reduction.operations.size() == 1
                            ? "this operation differs by itself, for its operands in the program:\n"
                            : "these operations differ together, for their operands in the program:\n") +
            operationsText(reduction) +
-           measuresText(reduction, reduction.operations.size() == 1 ? "operation" : "operations");
+           reducedText(reduction, reduction.operations.size() == 1 ? "operation" : "operations");
   case ReductionKind::Unknown:
     return "no operation at this place differs by itself; --output FOLDER searches the whole program\n";
   case ReductionKind::WrongPlan:

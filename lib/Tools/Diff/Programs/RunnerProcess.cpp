@@ -251,7 +251,8 @@ static Expected<ResultDiff> compareFilePair(const FilePair &pair) {
 }
 
 Expected<std::vector<ResultDiff>> mlir::ad::diff::compareRuns(StringRef expected, StringRef got,
-                                                              const std::optional<Bound> &bound) {
+                                                              const std::optional<Bound> &bound,
+                                                              std::vector<std::string> *relBlind) {
   Expected<std::vector<FilePair>> pairs = pairFolders(expected, got);
   if (!pairs)
     return pairs.takeError();
@@ -260,6 +261,8 @@ Expected<std::vector<ResultDiff>> mlir::ad::diff::compareRuns(StringRef expected
     Expected<ResultDiff> result = compareFilePair(pair);
     if (!result)
       return result.takeError();
+    if (relBlind && result->diff.isRelBlind())
+      relBlind->push_back(result->name);
     if (bound ? !isWithin(result->diff, *bound) : result->onlyZeroSigns || !result->diff.isZero())
       different.push_back(std::move(*result));
   }

@@ -83,9 +83,11 @@ private:
   unsigned count = 0;
 };
 
-/// The results that differ by more than the bound, or, without one, in a bit.
+/// The results that differ by more than the bound, or, without one, in a bit. `relBlind` gets the results
+/// about which `rel` says nothing.
 llvm::Expected<std::vector<ResultDiff>> compareRuns(llvm::StringRef expected, llvm::StringRef got,
-                                                    const std::optional<Bound> &bound);
+                                                    const std::optional<Bound> &bound,
+                                                    std::vector<std::string> *relBlind = nullptr);
 
 /// The value of the environment.
 std::vector<std::string> environmentWith(llvm::ArrayRef<std::string> assignments);

@@ -18,7 +18,7 @@ Expected<DiffReport> mlir::ad::diff::runShadow(const DiffOptions &options) {
   Expected<RunValues> values = (*program)->run(&run);
   if (!values)
     return values.takeError();
-  DiffReport report = reportShadow(run, shadow, options.order, (*program)->getSignature());
+  DiffReport report = reportShadow(run, shadow, options.order, (*program)->getSignature(), options.bound);
   report.title = "Rounding errors of " + options.inputs[0];
   return std::move(report);
 }

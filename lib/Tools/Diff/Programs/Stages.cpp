@@ -45,6 +45,9 @@ ValuesByName byName(const RunValues &values) {
 void keepLarger(MaxDiff &all, const MaxDiff &one) {
   all.abs = std::max(all.abs, one.abs);
   all.rel = std::max(all.rel, one.rel);
+  all.l2 = std::max(all.l2, one.l2);
+  all.max = std::max(all.max, one.max);
+  all.largest = std::max(all.largest, one.largest);
   all.dnan += one.dnan;
   all.ulp = all.ulp && one.ulp ? std::optional(std::max(*all.ulp, *one.ulp)) : std::nullopt;
 }
@@ -162,11 +165,16 @@ Error StagesReport::compareStages() {
 
 Table StagesReport::makeTable() const {
   Table table;
-  table.header = {"stage", "value", "bits", "abs", "rel", "ulp", "abs_written", "ulp_written"};
+  table.header = {"stage", "value", "bits",        "abs",        "rel",         "l2",
+                  "max",   "ulp",   "abs_written", "l2_written", "max_written", "ulp_written"};
   for (const ValueChange &change : changes) {
-    table.rows.push_back({change.stage, change.value, change.sameBits ? "equal" : "changed",
-                          pythonNumber(change.change.abs), pythonNumber(change.change.rel),
-                          ulpText(change.change), pythonNumber(change.total.abs), ulpText(change.total)});
+    std::vector<std::string> row = {change.stage, change.value, change.sameBits ? "equal" : "changed",
+                                    pythonNumber(change.change.abs), pythonNumber(change.change.rel)};
+    row.insert(row.end(),
+               {pythonNumber(change.change.l2), pythonNumber(change.change.max), ulpText(change.change),
+                pythonNumber(change.total.abs), pythonNumber(change.total.l2), pythonNumber(change.total.max),
+                ulpText(change.total)});
+    table.rows.push_back(std::move(row));
     table.rowClasses.push_back(change.sameBits ? "" : "different");
   }
   return table;
@@ -185,7 +193,7 @@ void StagesReport::addText() {
   report.text += countText(static_cast<uint64_t>(changed), "change") + "\nfirst change: '" + first->value +
                  "' " + (StringRef(first->stage).starts_with("target ") ? "on " : "after ") + first->stage +
                  ", abs=" + pythonNumber(first->change.abs) + ", rel=" + pythonNumber(first->change.rel) +
-                 (first->change.ulp ? ", ulp=" + ulpText(first->change) : "") + "\n";
+                 measuresText(first->change) + "\n";
 }
 
 // A bound is about the distance from the program as it was written, and about the number of changes.
@@ -204,6 +212,7 @@ llvm::json::Object StagesReport::toJSON() const {
   llvm::json::Array rows;
   auto distances = [](const MaxDiff &diff) {
     llvm::json::Object object{{"abs", jsonNumber(diff.abs)}, {"rel", jsonNumber(diff.rel)}};
+    addNorms(object, diff);
     if (diff.ulp)
       object["ulp"] = *diff.ulp == UINT64_MAX ? llvm::json::Value("inf") : llvm::json::Value(*diff.ulp);
     return object;
@@ -231,11 +240,17 @@ Expected<DiffReport> StagesReport::run() {
   report.title = "Stages of " + options.inputs.front();
   addText();
   checkBound();
+  std::vector<std::string> relBlind;
+  for (const ValueChange &change : changes)
+    if (change.total.isRelBlind() && !llvm::is_contained(relBlind, change.value))
+      relBlind.push_back(change.value);
+  warnOfBlindRel(report, relBlind);
   report.json = toJSON();
   report.legend =
       "A stage is the program after a pass, or on a target. Each row has a result of the program: "
-      "whether its bits are those of the stage before (bits), its largest differences from that stage "
-      "(abs, rel, ulp), and from the program as it was written (abs_written, ulp_written).";
+      "whether its bits are those of the stage before (bits), its differences from that stage (abs, rel, l2, "
+      "max, ulp), and from the program as it was written (those with _written). abs, rel and ulp are the "
+      "largest of an element; l2 and max are norms of the difference, divided by those of the value before.";
   report.table = makeTable();
   return std::move(report);
 }
