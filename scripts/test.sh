@@ -122,7 +122,7 @@ python_tests() {
 
 fuzz_campaigns() {
   local name count
-  for name in programs gradients passes adx gpu-sim fused linalg; do
+  for name in programs gradients passes adx gpu-sim fused linalg scalars; do
     count=$FUZZ_COUNT
     # Each program of the last three is compiled several times.
     [[ $name != gpu-sim && $name != fused && $name != linalg ]] || count=$((FUZZ_COUNT / 2))

@@ -4,6 +4,7 @@
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -15,11 +16,13 @@ using namespace mlir::ad;
 static bool isScalarCode(Operation *op) {
   using namespace arith;
   return isa<AddIOp, SubIOp, MulIOp, AndIOp, OrIOp, XOrIOp, ShLIOp, ShRUIOp, ShRSIOp, MinSIOp, MaxSIOp,
-             MinUIOp, MaxUIOp, DivSIOp, RemSIOp, DivUIOp, RemUIOp, FloorDivSIOp, CeilDivSIOp, CeilDivUIOp>(
+             MinUIOp, MaxUIOp, DivSIOp, RemSIOp, DivUIOp, RemUIOp, FloorDivSIOp, CeilDivSIOp, CeilDivUIOp,
+             AddUIExtendedOp, MulSIExtendedOp, MulUIExtendedOp>(op) ||
+         isa<AddFOp, SubFOp, MulFOp, DivFOp, RemFOp, NegFOp, MinimumFOp, MaximumFOp, MinNumFOp, MaxNumFOp>(
              op) ||
-         isa<AddFOp, SubFOp, MulFOp, DivFOp, RemFOp, NegFOp, MinimumFOp, MaximumFOp>(op) ||
+         isa<math::AbsFOp, math::FloorOp, math::CeilOp, math::RoundEvenOp, math::SqrtOp>(op) ||
          isa<CmpIOp, CmpFOp, arith::SelectOp, arith::ConstantOp, IndexCastOp, IndexCastUIOp, ExtSIOp, ExtUIOp,
-             TruncIOp, ExtFOp, TruncFOp, SIToFPOp, FPToSIOp>(op) ||
+             TruncIOp, ExtFOp, TruncFOp, SIToFPOp, UIToFPOp, FPToSIOp, FPToUIOp, arith::BitcastOp>(op) ||
          isa<ElementaryOp, ConvertOp>(op);
 }
 
@@ -54,8 +57,6 @@ static std::string sameName(Operation *op) {
 static std::string insteadOf(Operation *op) {
   return llvm::StringSwitch<std::string>(op->getName().getStringRef())
       .Case("arith.constant", "ad.constant")
-      .Case("arith.uitofp", "arith.extui and arith.sitofp")
-      .Case("arith.fptoui", "arith.fptosi to a wider type and arith.trunci")
       .Cases({"tensor.empty", "tensor.splat", "linalg.fill"}, "ad.full")
       .Cases({"tensor.expand_shape", "tensor.collapse_shape", "tensor.reshape"}, "ad.reshape")
       .Case("tensor.extract_slice", "ad.slice")
@@ -89,7 +90,7 @@ static LogicalResult verify(Operation *op, Stage stage) {
     return success();
   if (auto call = dyn_cast<func::CallOp>(op))
     return refuseCall(call);
-  if (isa<ADDialect>(op->getDialect()))
+  if (isa_and_nonnull<ADDialect>(op->getDialect()))
     return op->emitOpError("is in no kernel; ") << howToReach(stage);
   return op->emitOpError("is not supported in a program for this target; write ")
          << insteadOf(op) << " instead";

@@ -1,8 +1,11 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "adjoint/Codegen/Kernel/TotalScalars.h"
+#include "TotalConversions.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/Transforms/ScalarFlags.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -31,19 +34,20 @@ struct Integers {
 };
 } // namespace
 
-static bool isOnTensors(Operation *op) {
-  return llvm::any_of(op->getOperandTypes(), llvm::IsaPred<ShapedType>);
+// Upstream's conversion of it does not know indices.
+static bool addWithOverflow(Operation *op) {
+  auto add = dyn_cast<arith::AddUIExtendedOp>(op);
+  if (!add)
+    return false;
+  Integers s(op);
+  Value sum = arith::AddIOp::create(s.builder, s.loc, add.getLhs(), add.getRhs());
+  add->replaceAllUsesWith(ValueRange{sum, s.compare(arith::CmpIPredicate::ult, sum, add.getLhs())});
+  add->erase();
+  return true;
 }
 
-// Only the attributes of the kernel or the program permit rewrites of numbers. Flags that promise no overflow
-// hold for the written order of a sum only.
-static void dropFlags(Operation *op) {
-  if (auto flags = dyn_cast<arith::ArithFastMathInterface>(op))
-    op->setAttr(flags.getFastMathAttrName(),
-                arith::FastMathFlagsAttr::get(op->getContext(), arith::FastMathFlags::none));
-  if (auto flags = dyn_cast<arith::ArithIntegerOverflowFlagsInterface>(op))
-    op->setAttr(flags.getIntegerOverflowAttrName(),
-                arith::IntegerOverflowFlagsAttr::get(op->getContext(), arith::IntegerOverflowFlags::none));
+static bool isOnTensors(Operation *op) {
+  return llvm::any_of(op->getOperandTypes(), llvm::IsaPred<ShapedType>);
 }
 
 // All uses of `op` but that by `made`, which is computed from it.
@@ -51,11 +55,27 @@ static void replaceUses(Operation *op, Value made) {
   op->getResult(0).replaceAllUsesExcept(made, made.getDefiningOp());
 }
 
+static bool isSignedDivision(Operation *op) {
+  return isa<arith::DivSIOp, arith::RemSIOp, arith::CeilDivSIOp, arith::FloorDivSIOp>(op);
+}
+static bool isUnsignedDivision(Operation *op) {
+  return isa<arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp>(op);
+}
+
+// Numbers of one bit have one divisor, which is 1 or -1.
+static bool divideBits(Operation *op) {
+  if (!(isSignedDivision(op) || isUnsignedDivision(op)) || !op->getResult(0).getType().isInteger(1))
+    return false;
+  Value result = isa<arith::RemSIOp, arith::RemUIOp>(op) ? Integers(op).number(0) : op->getOperand(0);
+  op->replaceAllUsesWith(ValueRange(result));
+  op->erase();
+  return true;
+}
+
 // CPUs trap at a quotient that does not exist, in masked lanes too.
 static void divide(Operation *op) {
-  bool isRemainder = isa<arith::RemSIOp>(op);
-  bool isSigned = isRemainder || isa<arith::DivSIOp, arith::CeilDivSIOp, arith::FloorDivSIOp>(op);
-  if (!isSigned && !isa<arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp>(op))
+  bool isRemainder = isa<arith::RemSIOp>(op), isSigned = isSignedDivision(op);
+  if (!isSigned && !isUnsignedDivision(op))
     return;
   Value lhs = op->getOperand(0), divisor = op->getOperand(1);
   if (std::optional<int64_t> known = getConstantIntValue(divisor); known && *known != 0 && *known != -1)
@@ -90,50 +110,60 @@ static void shift(Operation *op) {
   replaceUses(op, result);
 }
 
-static bool isShort(Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32; }
-
-static bool convert(Operation *op) {
-  if (!isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::FPToSIOp>(op))
-    return false;
-  Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
-  if (!isa<arith::FPToSIOp>(op) && !isShort(from) && !isShort(to))
+// A number rather than NaN; maximumf and minimumf say which zero is larger.
+static bool chooseNumber(Operation *op) {
+  if (!isa<arith::MaxNumFOp, arith::MinNumFOp>(op))
     return false;
   OpBuilder builder(op);
-  Value x = op->getOperand(0);
-  if (isa<arith::SIToFPOp>(op) && from.isInteger(1)) // -1 here, but 1 for ad.cast
-    x = arith::ExtSIOp::create(builder, op->getLoc(), builder.getI8Type(), x);
-  op->replaceAllUsesWith(ConvertOp::create(builder, op->getLoc(), to, x));
+  Location loc = op->getLoc();
+  auto isNaN = [&](Value x) -> Value {
+    return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, x, x);
+  };
+  Value lhs = op->getOperand(0), rhs = op->getOperand(1);
+  Value a = arith::SelectOp::create(builder, loc, isNaN(lhs), rhs, lhs);
+  Value b = arith::SelectOp::create(builder, loc, isNaN(rhs), lhs, rhs);
+  Value chosen = isa<arith::MaxNumFOp>(op) ? arith::MaximumFOp::create(builder, loc, a, b).getResult()
+                                           : arith::MinimumFOp::create(builder, loc, a, b).getResult();
+  op->replaceAllUsesWith(ValueRange(chosen));
   op->erase();
   return true;
 }
 
 // Some CPUs flush subnormal numbers in operations on 16 bits. There is one rounding to their type, as in ad.
-static bool computeInF32(Operation *op) {
+// Gives the operation that computes.
+static Operation *computeInF32(Operation *op) {
   if (!isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::RemFOp, arith::NegFOp,
-           arith::MinimumFOp, arith::MaximumFOp, arith::CmpFOp>(op) ||
-      !isShort(op->getOperand(0).getType()))
-    return false;
+           arith::MinimumFOp, arith::MaximumFOp, arith::MinNumFOp, arith::MaxNumFOp, arith::CmpFOp>(op) &&
+      !isa<math::AbsFOp, math::FloorOp, math::CeilOp, math::RoundEvenOp, math::SqrtOp>(op))
+    return op;
+  if (!isShortFloat(op->getOperand(0).getType()))
+    return op;
   OpBuilder builder(op);
   Location loc = op->getLoc();
   IRMapping wide;
   for (Value operand : op->getOperands())
     if (!wide.contains(operand))
       wide.map(operand, ConvertOp::create(builder, loc, builder.getF32Type(), operand).getResult());
-  Value result = builder.clone(*op, wide)->getResult(0);
+  Operation *computed = builder.clone(*op, wide);
+  Value result = computed->getResult(0);
   if (!isa<arith::CmpFOp>(op)) {
     result.setType(builder.getF32Type());
     result = ConvertOp::create(builder, loc, op->getResult(0).getType(), result);
   }
   op->getResult(0).replaceAllUsesWith(result);
   op->erase();
-  return true;
+  return computed;
 }
 
 void ad::makeTotal(Operation *op, ShortFloats shortFloats) {
   if (isOnTensors(op))
     return;
-  dropFlags(op);
-  if (convert(op) || (shortFloats == ShortFloats::inF32 && computeInF32(op)))
+  dropScalarFlags(op);
+  if (makeConversionTotal(op) || addWithOverflow(op))
+    return;
+  if (shortFloats == ShortFloats::inF32)
+    op = computeInF32(op);
+  if (chooseNumber(op) || divideBits(op))
     return;
   divide(op);
   shift(op);

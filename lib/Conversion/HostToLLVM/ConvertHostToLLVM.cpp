@@ -7,6 +7,7 @@
 #include "VerifyPlannedProgram.h"
 #include "adjoint/Codegen/Kernel/TotalScalars.h"
 #include "adjoint/Conversion/Passes.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "convert-host-to-llvm"
@@ -71,7 +72,7 @@ private:
     SmallVector<Operation *> ops;
     program.walk([&](Operation *op) { ops.push_back(op); });
     for (Operation *op : ops)
-      if (isa<arith::ArithDialect>(op->getDialect()))
+      if (isa_and_nonnull<arith::ArithDialect, math::MathDialect>(op->getDialect()))
         makeTotal(op);
   }
 

@@ -8,6 +8,7 @@
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/PatternLog.h"
 #include "adjoint/Dialect/AD/Transforms/Patterns.h"
+#include "adjoint/Dialect/AD/Transforms/ScalarFlags.h"
 #include "adjoint/Dialect/AD/Transforms/UpstreamPatterns.h"
 #include "adjoint/Support/NumericOption.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -66,6 +67,7 @@ struct SimplifyPass : ad::impl::SimplifyPassBase<SimplifyPass> {
   void runOnOperation() override {
     if (failed(verifyAtLeast(getOperation(), "max-rewrites", -1, maxRewrites)))
       return signalPassFailure();
+    getOperation()->walk(dropScalarFlags); // upstream's folders ask them
     CountRewrites counter;
     simplify(counter);
     counter.report(getOperation());

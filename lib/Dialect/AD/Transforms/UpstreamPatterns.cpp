@@ -50,7 +50,8 @@ static bool isFolded(StringRef operation) {
 }
 
 bool ad::mayFold(Operation *op) {
-  return isa_and_nonnull<ADDialect>(op->getDialect()) || isFolded(op->getName().getStringRef());
+  return isa_and_nonnull<ADDialect>(op->getDialect()) ||
+         (isFolded(op->getName().getStringRef()) && mayFoldTypes(op));
 }
 
 // All dialects with a table. Of `tensor`, only operations on sizes.

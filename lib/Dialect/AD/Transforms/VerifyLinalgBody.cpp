@@ -27,11 +27,11 @@ static bool mayTouchNarrow(Operation *op) {
     return llvm::all_of(llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()),
                         [](Type type) { return !isNarrow(type) || type.isBF16(); });
   return isa<arith::ConstantOp, arith::SelectOp, arith::BitcastOp, tensor::ExtractOp>(op) ||
-         isa<ADDialect>(op->getDialect());
+         isa_and_nonnull<ADDialect>(op->getDialect());
 }
 
 static bool isKnownScalarOp(Operation *op) {
-  if (isa<arith::ArithDialect>(op->getDialect()))
+  if (isa_and_nonnull<arith::ArithDialect>(op->getDialect()))
     return !isa<arith::ScalingExtFOp, arith::ScalingTruncFOp>(op);
   return isa<ElementaryOp, ConvertOp, linalg::IndexOp, tensor::ExtractOp, math::FmaOp, math::SqrtOp,
              math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp, math::RoundEvenOp, math::CopySignOp>(

@@ -1,10 +1,13 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Rewrites of scalars. Integer and index arithmetic is exact; float arithmetic folds through APFloat, rounded
-// once, to nearest even.
+// Rewrites of scalars: those that give what docs/numerics.md says ("Scalar code"), which scripts/fuzz.sh scalars
+// compares with programs that are not simplified. Integer and index arithmetic is exact; float arithmetic folds
+// through APFloat, rounded once, to nearest even. No operation has flags then (ScalarFlags.h).
 
 #include "Tables.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
+using namespace mlir;
 using namespace mlir::ad::upstream;
 
 // Programs do without these: constants are folded by the folders, and scalars are few.
@@ -40,7 +43,8 @@ static constexpr PatternRow kPatterns[] = {
     {"arith.mulf", "MulFOfNegF", kNotNeeded},
     {"arith.index_castui", "IndexCastUIOfIndexCastUI", kNotNeeded},
     {"arith.index_castui", "IndexCastUIOfExtUI", kNotNeeded},
-    {"arith.index_cast", "IndexCastOfIndexCast", kAdmitted},
+    {"arith.index_cast", "IndexCastOfIndexCast",
+     "it drops a cast of an index to a narrower integer and back, as if that kept all numbers"},
     {"arith.index_cast", "IndexCastOfExtSI", kAdmitted},
     {"arith.extsi", "ExtSIOfExtUI", kNotNeeded},
     {"arith.divf", "DivFOfNegF", kNotNeeded},
@@ -58,6 +62,9 @@ static constexpr PatternRow kPatterns[] = {
     {"arith.addi", "AddIMulNegativeOneLhs", kAdmitted},
 };
 
+static constexpr llvm::StringLiteral kEitherZero = "APFloat does not say which zero of -0 and +0 it gives";
+static constexpr llvm::StringLiteral kNotRun = "no target runs the operation";
+
 static constexpr FolderRow kFolders[] = {
     {"arith.select", kAdmitted},
     {"arith.xori", kAdmitted},
@@ -69,26 +76,26 @@ static constexpr FolderRow kFolders[] = {
     {"arith.shrui", kAdmitted},
     {"arith.shrsi", kAdmitted},
     {"arith.shli", kAdmitted},
-    {"arith.scaling_truncf", kAdmitted},
-    {"arith.scaling_extf", kAdmitted},
+    {"arith.scaling_truncf", kNotRun},
+    {"arith.scaling_extf", kNotRun},
     {"arith.sitofp", kAdmitted},
     {"arith.remui", kAdmitted},
     {"arith.remsi", kAdmitted},
     {"arith.remf", kAdmitted},
     {"arith.ori", kAdmitted},
     {"arith.negf", kAdmitted},
-    {"arith.mului_extended", kAdmitted},
-    {"arith.mulsi_extended", kAdmitted},
+    {"arith.mului_extended", kNotNeeded},
+    {"arith.mulsi_extended", kNotNeeded},
     {"arith.muli", kAdmitted},
     {"arith.mulf", kAdmitted},
     {"arith.minimumf", kAdmitted},
     {"arith.minui", kAdmitted},
     {"arith.minsi", kAdmitted},
-    {"arith.minnumf", kAdmitted},
+    {"arith.minnumf", kEitherZero},
     {"arith.maximumf", kAdmitted},
     {"arith.maxui", kAdmitted},
     {"arith.maxsi", kAdmitted},
-    {"arith.maxnumf", kAdmitted},
+    {"arith.maxnumf", kEitherZero},
     {"arith.index_castui", kAdmitted},
     {"arith.index_cast", kAdmitted},
     {"arith.floordivsi", kAdmitted},
@@ -105,11 +112,22 @@ static constexpr FolderRow kFolders[] = {
     {"arith.cmpf", kAdmitted},
     {"arith.ceildivui", kAdmitted},
     {"arith.ceildivsi", kAdmitted},
-    {"arith.bitcast", kAdmitted},
+    {"arith.bitcast", "the bits of a NaN are those of one pattern, but it keeps them"},
     {"arith.andi", kAdmitted},
-    {"arith.addui_extended", kAdmitted},
+    {"arith.addui_extended", kNotNeeded},
     {"arith.addi", kAdmitted},
     {"arith.addf", kAdmitted},
 };
+
+// APFloat has no type that saturates, and moves an infinity that an operation saturates: x * 1 is x.
+static bool isByteFloat(Type type) {
+  auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
+  return element && element.getWidth() <= 8;
+}
+
+bool mlir::ad::upstream::mayFoldTypes(Operation *op) {
+  return !isa_and_nonnull<arith::ArithDialect>(op->getDialect()) || isa<arith::ConstantOp, arith::SelectOp>(op) ||
+         llvm::none_of(llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()), isByteFloat);
+}
 
 Table mlir::ad::upstream::arithTable() { return {kPatterns, kFolders}; }

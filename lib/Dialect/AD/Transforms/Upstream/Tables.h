@@ -8,7 +8,7 @@
 #ifndef ADJOINT_LIB_DIALECT_AD_TRANSFORMS_UPSTREAM_TABLES_H
 #define ADJOINT_LIB_DIALECT_AD_TRANSFORMS_UPSTREAM_TABLES_H
 
-#include "mlir/Support/LLVM.h"
+#include "mlir/IR/Operation.h"
 
 namespace mlir::ad::upstream {
 
@@ -35,6 +35,9 @@ struct Table {
 Table arithTable();
 Table controlTable(); ///< scf
 Table sizesTable();   ///< tensor.dim, tensor.cast and memref.dim
+
+/// Whether an admitted folder of arith is right for the types of an operation.
+bool mayFoldTypes(Operation *op);
 
 } // namespace mlir::ad::upstream
 
