@@ -10,8 +10,8 @@
 
 namespace mlir::ad::reference {
 
-/// Whether no operand is a tensor, and all types are known. Tensors travel through the frame too, but arith on
-/// tensors is not host code.
+/// Whether no operand is a tensor, and all types are known. Tensors travel through the frame too, but arith
+/// on tensors is not host code.
 bool isScalarCode(Operation *op);
 /// Refuses an operation that is not.
 int32_t refuseTensors(Operation *op, Frame &frame);

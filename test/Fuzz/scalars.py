@@ -2,7 +2,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Random graphs of scalar operations of `arith` and `math`, on every element type, with adversarial numbers.
 
-Two cases of three are host programs: constants, arguments and constants behind ad.barrier, through selections, branches
+Two cases of three are host programs: constants, arguments and constants after ad.barrier, through selections, branches
 and loops. The reference interpreter, the CPU with and without simplification, and the emulated GPU must give what
 numbers of Python say (Support/scalar_oracle.py). The third is a kernel of linalg.generic, whose lanes have numbers of
 their own.
@@ -78,8 +78,8 @@ def reduced(program):
 def report(given, number):
     program = reduced(make(given.seed, number))
     complaint = check([program])[0] or "does not fail alone"
-    path = campaign.write_program(f"{given.out}/scalars-{given.seed}-{number}", program, "ad-runner program.mlir --print",
-                                  complaint)
+    path = campaign.write_program(f"{given.out}/scalars-{given.seed}-{number}", program,
+                                  "ad-runner program.mlir --print", complaint)
     print(f"case {number}: {complaint.splitlines()[0][:300]}\n  {path}", flush=True)
 
 

@@ -5,7 +5,6 @@ Every value is known here (scalar_oracle.py), so that nothing is divided by zero
 
 import math
 
-import numpy as np
 
 import elements
 import scalar_oracle as oracle
@@ -113,7 +112,8 @@ class Graph(Draws):
         result = self.new(element, [self.number(element)])
         tensor, bits = f"tensor<{element}>", literal(element, result.values[0])
         self.step("ad.barrier", [result], [],
-                  [f"{result}_c = ad.constant dense<{bits}> : {tensor}", f"{result}_b = ad.barrier {result}_c : {tensor}",
+                  [f"{result}_c = ad.constant dense<{bits}> : {tensor}",
+                   f"{result}_b = ad.barrier {result}_c : {tensor}",
                    f"{result} = tensor.extract {result}_b[] : {tensor}"])
         return result
 

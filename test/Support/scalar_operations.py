@@ -137,7 +137,8 @@ def convert_chain(graph):
     """To another type and on, often back."""
     made = convert(graph)
     source = graph.steps[-1].operands[0].element
-    onward = [(name, target) for name, fits in CONVERSIONS.items() for target in graph.all_types if fits(made.element, target)]
+    onward = [(name, target) for name, fits in CONVERSIONS.items() for target in graph.all_types
+              if fits(made.element, target)]
     back = [pair for pair in onward if pair[1] == source]
     if onward:
         name, target = graph.pick(back if back and graph.chance(0.6) else onward)
@@ -182,8 +183,8 @@ def loop(graph):
 
 
 # Groups of operations that patterns join.
-CHAINS = [["addi", "subi", "muli"], ["andi", "ori", "xori"], ["muli", "divsi", "divui", "remsi"], ["shli", "shrsi", "shrui"],
-          ["minsi", "maxsi", "minui", "maxui"]]
+CHAINS = [["addi", "subi", "muli"], ["andi", "ori", "xori"], ["muli", "divsi", "divui", "remsi"],
+          ["shli", "shrsi", "shrui"], ["minsi", "maxsi", "minui", "maxui"]]
 # Each as often as it is listed.
 FLAT = [integer] * 4 + [integer_chain] * 3 + [binary] * 4 + [convert] * 3 + [convert_chain] * 4 + [compare] * 2 + \
     [choose] * 2 + [unary]

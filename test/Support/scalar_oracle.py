@@ -217,14 +217,14 @@ def convert(name, source, target, value):
     return wrapped(value, width)  # extsi, trunci, index_cast
 
 
+NAN = {"f64": 0x7FF8 << 48, "f32": 0x7FC0 << 16, "f16": 0x7E00, "bf16": 0x7FC0, "f8E4M3FN": 0x7F, "f8E5M2": 0x7E}
 _WORDS = {"f64": ("<d", "<q"), "f32": ("<f", "<i")}
 
 
 def bits_of(element, value):
     """The bits of a float as a signed number; NaN has one pattern: positive, and the leading bit of its fraction."""
     if math.isnan(value):
-        pattern = {"f64": 0x7FF8 << 48, "f32": 0x7FC0 << 16, "f16": 0x7E00, "bf16": 0x7FC0, "f8E4M3FN": 0x7F, "f8E5M2": 0x7E}
-        return wrapped(pattern[element], FLOAT_BITS[element])
+        return wrapped(NAN[element], FLOAT_BITS[element])
     if element in _WORDS:
         return struct.unpack(_WORDS[element][1], struct.pack(_WORDS[element][0], value))[0]
     if element == "f8E5M2" and math.isinf(value):

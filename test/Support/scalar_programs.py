@@ -21,7 +21,8 @@ class Program:
         self.sizes = () if lanes is None else (lanes,)
         self.steps, names = needed(steps, results)
         self.scalars, self.results = [a for a in arguments if a.name in names], results
-        self.arguments = [(self.tensor(f"{s.name}_t", s.element), self.array(s.element, s.values)) for s in self.scalars]
+        self.arguments = [(self.tensor(f"{s.name}_t", s.element), self.array(s.element, s.values))
+                          for s in self.scalars]
         self.stored = [scalar.stored() for scalar in results]
         self.outputs = [self.tensor(s.name, element) for s, (_, _, element) in zip(results, self.stored)]
         self.expected = [self.array(element, s.values) for s, (_, _, element) in zip(results, self.stored)]
@@ -66,7 +67,8 @@ class HostProgram(Program):
     """Tensors of rank 0 are its arguments and results."""
 
     def function(self, name, prefix="", visibility=""):
-        lines = [f"{s} = tensor.extract {value}[] : {value.type}" for s, (value, _) in zip(self.scalars, self.arguments)]
+        lines = [f"{s} = tensor.extract {value}[] : {value.type}"
+                 for s, (value, _) in zip(self.scalars, self.arguments)]
         lines += self.lines()
         lines += [f"{value}_r = ad.full {stored} : {value.element} -> {value.type}"
                   for value, (_, stored, _) in zip(self.outputs, self.stored)]
@@ -100,7 +102,8 @@ class KernelProgram(Program):
         yielded = ", ".join(stored for _, stored, _ in self.stored), ", ".join(v.element for v in self.outputs)
         body = "".join(f"    {line}\n" for line in [*self.lines(), f"linalg.yield {yielded[0]} : {yielded[1]}"])
         made = ", ".join(f"%k#{i}" for i in range(len(self.outputs)))
-        return f"""ad.kernel private @{name}_kernel({taken}) -> {returned} attributes {{kernel_class = #ad<kernel_class elementwise>}} {{
+        attributes = "attributes {kernel_class = #ad<kernel_class elementwise>}"
+        return f"""ad.kernel private @{name}_kernel({taken}) -> {returned} {attributes} {{
 {empty}  %k:{len(self.outputs)} = linalg.generic {{indexing_maps = [{maps}], iterator_types = ["parallel"]}}
       ins({named} : {types}) outs({outs} : {results}) {{
   ^bb0({', '.join(block)}):

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Conversions of arith in terms of ad.convert, which is defined for all operands, but knows signed integers of
-// the element types only.
+// Conversions of arith in terms of ad.convert, which is defined for all operands, but knows signed integers
+// of the element types only.
 
 #include "TotalConversions.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
@@ -18,7 +18,8 @@ namespace {
 class ConversionBuilder {
 public:
   explicit ConversionBuilder(Operation *op)
-      : builder(op), loc(op->getLoc()), x(op->getOperand(0)), from(x.getType()), to(op->getResult(0).getType()) {}
+      : builder(op), loc(op->getLoc()), x(op->getOperand(0)), from(x.getType()),
+        to(op->getResult(0).getType()) {}
 
   Value floatToFloat() { return convert(x, to); }
   Value floatToInteger(bool isSigned);
@@ -47,9 +48,7 @@ private:
 } // namespace
 
 /// A signed integer type that ad.convert knows.
-static bool isConvertible(Type type) {
-  return type.isInteger(8) || type.isInteger(32) || type.isInteger(64);
-}
+static bool isConvertible(Type type) { return type.isInteger(8) || type.isInteger(32) || type.isInteger(64); }
 
 // The range of a narrower type is a part of that of i64.
 Value ConversionBuilder::floatToInteger(bool isSigned) {
@@ -60,8 +59,8 @@ Value ConversionBuilder::floatToInteger(bool isSigned) {
     return floatToUnsigned64(isShortFloat(from) ? convert(x, builder.getF32Type()) : x);
   Type wide = builder.getI64Type();
   APInt least = isSigned ? APInt::getSignedMinValue(width).sext(kMaxWidth) : APInt::getZero(kMaxWidth);
-  APInt most = isSigned ? APInt::getSignedMaxValue(width).sext(kMaxWidth)
-                        : APInt::getMaxValue(width).zext(kMaxWidth);
+  APInt most =
+      isSigned ? APInt::getSignedMaxValue(width).sext(kMaxWidth) : APInt::getMaxValue(width).zext(kMaxWidth);
   Value number = make<arith::MaxSIOp>(convert(x, wide), constant(wide, least));
   return make<arith::TruncIOp>(to, make<arith::MinSIOp>(number, constant(wide, most)));
 }

@@ -1,11 +1,12 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Rewrites of scalars: those that give what docs/numerics.md says ("Scalar code"), which scripts/fuzz.sh scalars
-// compares with programs that are not simplified. Integer and index arithmetic is exact; float arithmetic folds
-// through APFloat, rounded once, to nearest even. No operation has flags then (ScalarFlags.h).
+// Rewrites of scalars: those that give what docs/numerics.md says ("Scalar code"), which scripts/fuzz.sh
+// scalars compares with programs that are not simplified. Integer and index arithmetic is exact; float
+// arithmetic folds through APFloat, rounded once, to nearest even. No operation has flags then
+// (ScalarFlags.h).
 
-#include "Tables.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "Tables.h"
 
 using namespace mlir;
 using namespace mlir::ad::upstream;
@@ -126,7 +127,8 @@ static bool isByteFloat(Type type) {
 }
 
 bool mlir::ad::upstream::mayFoldTypes(Operation *op) {
-  return !isa_and_nonnull<arith::ArithDialect>(op->getDialect()) || isa<arith::ConstantOp, arith::SelectOp>(op) ||
+  return !isa_and_nonnull<arith::ArithDialect>(op->getDialect()) ||
+         isa<arith::ConstantOp, arith::SelectOp>(op) ||
          llvm::none_of(llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()), isByteFloat);
 }
 

@@ -1,9 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Which patterns and folders of MLIR may rewrite programs in `ad`. Each dialect has two tables. A pattern or
-// an operation without a row is not admitted. A row that is not admitted says why. ad-list-patterns --upstream
-// lists what MLIR has, and test/Permissions/upstream_patterns_test.py refuses patterns without a row and rows
-// without a pattern.
+// an operation without a row is not admitted. A row that is not admitted says why. ad-list-patterns
+// --upstream lists what MLIR has, and test/Permissions/upstream_patterns_test.py refuses patterns without a
+// row and rows without a pattern.
 
 #ifndef ADJOINT_LIB_DIALECT_AD_TRANSFORMS_UPSTREAM_TABLES_H
 #define ADJOINT_LIB_DIALECT_AD_TRANSFORMS_UPSTREAM_TABLES_H
