@@ -122,10 +122,11 @@ python_tests() {
 
 fuzz_campaigns() {
   local name count
-  for name in programs gradients passes adx gpu-sim fused linalg scalars; do
+  for name in programs gradients passes adx gpu-sim fused linalg scalars diff; do
     count=$FUZZ_COUNT
-    # Each program of the last three is compiled several times.
+    # Each program of these is compiled several times, those of diff most often.
     [[ $name != gpu-sim && $name != fused && $name != linalg ]] || count=$((FUZZ_COUNT / 2))
+    [[ $name != diff ]] || count=$((FUZZ_COUNT / 8))
     wanted "fuzz-$name" || continue
     say "fuzz-$name: scripts/fuzz.sh $name --count $count --seed $seed"
     counted "fuzz-$name" scripts/fuzz.sh "$name" --count "$count" --seed "$seed"

@@ -165,7 +165,10 @@ double mlir::ad::diff::distanceOf(const Record &left, const Record &right) {
   double distance = left.kind == right.kind ? 0 : otherKind;
   distance += dtypeDistance(left.dtype, right.dtype) + shapeDistance(left.shape, right.shape);
   distance += summaryDistance(left.summary, right.summary);
-  return distance + (left.op == right.op ? 0 : otherOp);
+  distance += left.op == right.op ? 0 : otherOp;
+  // Equal fingerprints do not mean equal bits.
+  bool onlyBitsDiffer = distance == 0 && compareBits(left, right) == Verdict::Different;
+  return onlyBitsDiffer ? 1 : distance;
 }
 
 int64_t Alignment::count(Symbol symbol) const {

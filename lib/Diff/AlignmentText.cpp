@@ -5,6 +5,8 @@
 #include "adjoint/Diff/Elements.h"
 #include "adjoint/Diff/NumberText.h"
 #include "adjoint/Diff/TensorFile.h"
+#include "adjoint/Support/Elements.h"
+#include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,7 +29,10 @@ std::string rowNumber(size_t row) {
   return std::string(digits - std::min(digits, number.size()), '0') + number;
 }
 
-/// The largest absolute and relative difference, computed in f32.
+bool isOfF32(adrt_type type) { return type != ADRT_F64 && type != ADRT_I32 && type != ADRT_I64; }
+
+/// The largest absolute and relative difference, computed in f32 as the reference package does. Elements of
+/// types that f32 rounds are compared without rounding, so that different ones have a difference.
 class KeptDifference {
 public:
   llvm::Error compare(TensorFile &left, TensorFile &right);
@@ -37,36 +42,65 @@ public:
   }
 
 private:
-  void add(const double *left, const double *right, int64_t count);
+  /// Some elements of a tensor.
+  struct Part {
+    adrt_type type;
+    std::vector<char> elements;
+    std::vector<double> values;
 
-  float largest = 0, relative = 0;
+    long double exactAt(int64_t index) const {
+      return type == ADRT_I64 ? static_cast<long double>(adrt::loadAsInteger(
+                                    type, elements.data() + index * static_cast<int64_t>(sizeof(int64_t))))
+                              : values[static_cast<size_t>(index)];
+    }
+  };
+
+  void add(double difference, double ratio);
+  void addInF32(double left, double right);
+  void addExactly(long double left, long double right);
+
+  double largest = 0, relative = 0;
 };
 
-void KeptDifference::add(const double *left, const double *right, int64_t count) {
-  constexpr float base = 1e-7F;
-  for (int64_t i = 0; i < count; ++i) {
-    auto l = static_cast<float>(left[i]), r = static_cast<float>(right[i]);
-    float difference = l == r ? 0 : std::fabs(l - r);
-    // Written so that a NaN stays.
-    largest = largest >= difference ? largest : difference;
-    float ratio = difference / (std::fabs(l) + base);
-    relative = relative >= ratio ? relative : ratio;
-  }
+constexpr float relativeBase = 1e-7F;
+
+// Written so that a NaN stays.
+void KeptDifference::add(double difference, double ratio) {
+  largest = largest >= difference ? largest : difference;
+  relative = relative >= ratio ? relative : ratio;
+}
+
+void KeptDifference::addInF32(double left, double right) {
+  auto l = static_cast<float>(left), r = static_cast<float>(right);
+  float difference = l == r ? 0 : std::fabs(l - r);
+  add(difference, difference / (std::fabs(l) + relativeBase));
+}
+
+void KeptDifference::addExactly(long double left, long double right) {
+  auto difference = static_cast<double>(exactDistance(left, right));
+  add(difference, difference / (std::fabs(static_cast<double>(left)) + relativeBase));
 }
 
 llvm::Error KeptDifference::compare(TensorFile &left, TensorFile &right) {
-  constexpr int64_t part = 4096;
-  std::vector<char> elements(part * sizeof(double));
-  std::vector<double> leftValues(part), rightValues(part);
+  constexpr int64_t partSize = 4096;
+  Part parts[2];
+  TensorFile *files[] = {&left, &right};
+  for (auto [part, file] : llvm::zip(parts, files))
+    part = {file->getType(), std::vector<char>(partSize * sizeof(double)), std::vector<double>(partSize)};
+  bool inF32 = isOfF32(left.getType()) && isOfF32(right.getType());
   int64_t total = left.getElementCount();
-  for (int64_t first = 0; first < total; first += part) {
-    int64_t count = std::min(part, total - first);
-    for (auto [file, values] : {std::pair(&left, &leftValues), std::pair(&right, &rightValues)}) {
-      if (llvm::Error error = file->read(first, count, elements.data()))
+  for (int64_t first = 0; first < total; first += partSize) {
+    int64_t count = std::min(partSize, total - first);
+    for (auto [part, file] : llvm::zip(parts, files)) {
+      if (llvm::Error error = file->read(first, count, part.elements.data()))
         return error;
-      toDoubles(file->getType(), elements.data(), count, values->data());
+      toDoubles(part.type, part.elements.data(), count, part.values.data());
     }
-    add(leftValues.data(), rightValues.data(), count);
+    for (int64_t i = 0; i < count; ++i)
+      if (inF32)
+        addInF32(parts[0].values[static_cast<size_t>(i)], parts[1].values[static_cast<size_t>(i)]);
+      else
+        addExactly(parts[0].exactAt(i), parts[1].exactAt(i));
   }
   return llvm::Error::success();
 }
@@ -76,10 +110,10 @@ llvm::Error KeptDifference::compare(TensorFile &left, TensorFile &right) {
 Expected<std::string> mlir::ad::diff::keptDifference(const Record &left, const Record &right) {
   if (left.value.empty() || right.value.empty())
     return std::string();
-  Expected<TensorFile> leftFile = TensorFile::open(left.value);
+  Expected<TensorFile> leftFile = TensorFile::open(left.value, elementType(left));
   if (!leftFile)
     return leftFile.takeError();
-  Expected<TensorFile> rightFile = TensorFile::open(right.value);
+  Expected<TensorFile> rightFile = TensorFile::open(right.value, elementType(right));
   if (!rightFile)
     return rightFile.takeError();
   if (leftFile->getElementCount() != rightFile->getElementCount())

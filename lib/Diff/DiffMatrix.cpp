@@ -2,6 +2,7 @@
 //
 // Pairwise differences of tensors.
 #include "adjoint/Diff/DiffMatrix.h"
+#include "adjoint/Diff/DiffReport.h"
 #include "adjoint/Diff/NumberText.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -22,6 +23,17 @@ double DiffMatrix::getMax() const {
   for (const MaxDiff &cell : cells)
     max = std::max(max, measureOf(cell, measure));
   return max;
+}
+
+MaxDiff DiffMatrix::getLargest() const {
+  MaxDiff largest;
+  for (const MaxDiff &cell : cells) {
+    bool isLarger = measure == "abs" ? cell.exactAbs() > largest.exactAbs()
+                                     : measureOf(cell, measure) > measureOf(largest, measure);
+    if (isLarger)
+      largest = cell;
+  }
+  return largest;
 }
 
 bool DiffMatrix::isWithin(const Bound &bound) const {
@@ -58,7 +70,7 @@ Table DiffMatrix::toTable(int digits) const {
   for (size_t row = 0; row < size(); ++row) {
     std::vector<std::string> texts = {labels[row]};
     for (size_t column = 0; column < size(); ++column)
-      texts.push_back(digits ? generalNumber(at(row, column), digits) : pythonNumber(at(row, column)));
+      texts.push_back(digits ? generalNumber(at(row, column), digits) : measureText(getPair(row, column), measure));
     table.rows.push_back(std::move(texts));
   }
   return table;

@@ -21,10 +21,20 @@ llvm::json::Value mlir::ad::diff::jsonNumber(double value) {
   return pythonNumber(value);
 }
 
+llvm::json::Value mlir::ad::diff::jsonNumber(double value, std::optional<uint64_t> integer) {
+  return integer && value >= kFirstInexact ? llvm::json::Value(*integer) : jsonNumber(value);
+}
+
+llvm::json::Value mlir::ad::diff::jsonNumber(double value, std::optional<int64_t> integer) {
+  return integer && std::fabs(value) >= kFirstInexact ? llvm::json::Value(*integer) : jsonNumber(value);
+}
+
+std::string mlir::ad::diff::absText(const MaxDiff &diff) { return pythonNumber(diff.abs, diff.integerAbs); }
+
 std::string mlir::ad::diff::ulpText(const MaxDiff &diff) {
   if (!diff.ulp)
     return "";
-  return *diff.ulp == UINT64_MAX ? "inf" : std::to_string(*diff.ulp);
+  return *diff.ulp == UINT64_MAX && !diff.integerAbs ? "inf" : std::to_string(*diff.ulp);
 }
 
 std::string mlir::ad::diff::measuresText(const MaxDiff &diff) {
@@ -36,6 +46,14 @@ double mlir::ad::diff::measureOf(const MaxDiff &diff, StringRef name) {
   if (name == "ulp")
     return diff.ulp && *diff.ulp != UINT64_MAX ? static_cast<double>(*diff.ulp) : HUGE_VAL;
   return name == "l2" ? diff.l2 : name == "max" ? diff.max : name == "rel" ? diff.rel : diff.abs;
+}
+
+std::string mlir::ad::diff::measureText(const MaxDiff &diff, StringRef name) {
+  return name == "abs" ? absText(diff) : pythonNumber(measureOf(diff, name));
+}
+
+llvm::json::Value mlir::ad::diff::measureJSON(const MaxDiff &diff, StringRef name) {
+  return name == "abs" ? jsonNumber(diff.abs, diff.integerAbs) : jsonNumber(measureOf(diff, name));
 }
 
 void mlir::ad::diff::addNorms(llvm::json::Object &object, const MaxDiff &diff) {
@@ -89,8 +107,10 @@ llvm::Expected<Bound> mlir::ad::diff::parseBound(StringRef text, llvm::ArrayRef<
 }
 
 bool mlir::ad::diff::isWithin(const MaxDiff &diff, const Bound &bound) {
-  double ulp = diff.ulp ? static_cast<double>(*diff.ulp) : 0;
-  return diff.dnan == 0 && diff.abs <= bound.abs.value_or(diff.abs) &&
+  // A long double has all integers of 64 bits.
+  auto ulp = static_cast<long double>(diff.ulp.value_or(0));
+  return diff.dnan == 0 && (!bound.abs || diff.exactAbs() <= static_cast<long double>(*bound.abs)) &&
          diff.rel <= bound.rel.value_or(diff.rel) && diff.l2 <= bound.l2.value_or(diff.l2) &&
-         diff.max <= bound.max.value_or(diff.max) && ulp <= bound.ulp.value_or(ulp);
+         diff.max <= bound.max.value_or(diff.max) &&
+         (!bound.ulp || ulp <= static_cast<long double>(*bound.ulp));
 }

@@ -109,6 +109,9 @@ void Matcher::warnOfValues() {
     else if (l.summary != r.summary)
       result.warnings.push_back("input '" + l.name + "' has other values in the right run: fingerprints " +
                                 l.summary + " and " + r.summary);
+    else if (compareBits(l, r) == Verdict::Different)
+      result.warnings.push_back("input '" + l.name + "' has other values in the right run: hashes " + l.hash +
+                                " and " + r.hash);
   }
 }
 

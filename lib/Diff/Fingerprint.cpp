@@ -13,8 +13,8 @@ namespace {
 
 constexpr int64_t parts = 4;
 
-char letterOf(double sum) {
-  constexpr double limit = 1e10;
+char letterOf(long double sum) {
+  constexpr long double limit = 1e10L;
   constexpr int64_t letters = 26;
   if (!(std::fabs(sum) < limit))
     return '?';
@@ -29,10 +29,11 @@ FingerprintBuilder::FingerprintBuilder(int64_t total)
       sums{PairwiseSum(partLength), PairwiseSum(partLength), PairwiseSum(partLength),
            PairwiseSum(partLength)} {}
 
-void FingerprintBuilder::add(const double *values, int64_t count) {
+template <class Values, class AddTo>
+void FingerprintBuilder::addParts(Values values, int64_t count, AddTo addTo) {
   while (count > 0) {
     int64_t step = std::min(room, count);
-    sums[part].add(values, step);
+    addTo(part, values, step);
     values += step;
     count -= step;
     room -= step;
@@ -43,6 +44,18 @@ void FingerprintBuilder::add(const double *values, int64_t count) {
   }
 }
 
+void FingerprintBuilder::add(const double *values, int64_t count) {
+  addParts(values, count,
+           [&](size_t number, const double *some, int64_t step) { sums[number].add(some, step); });
+}
+
+void FingerprintBuilder::add(const int64_t *values, int64_t count) {
+  addParts(values, count, [&](size_t number, const int64_t *some, int64_t step) {
+    for (int64_t i = 0; i < step; ++i)
+      integerSums[number].add(some[i]);
+  });
+}
+
 // The sums of parts that have not ended lack only zeros; those of ended parts have no room left.
 std::string FingerprintBuilder::finish() const {
   FingerprintBuilder padded = *this;
@@ -50,8 +63,8 @@ std::string FingerprintBuilder::finish() const {
   while (partLength > 0 && padded.part < parts)
     padded.add(zeros, std::min(padded.room, parts));
   std::string letters;
-  for (const PairwiseSum &sum : padded.sums)
-    letters += letterOf(sum.getResult());
+  for (size_t number = 0; number < parts; ++number)
+    letters += letterOf(padded.sums[number].getResult() + integerSums[number].toLongDouble());
   return letters;
 }
 

@@ -26,13 +26,30 @@ inline double clean(double value) {
   return value < -largest ? -largest : value;
 }
 
+bool isInteger(adrt_type type) { return !mlir::ad::runner::isFloat(type); }
+bool isWide(adrt_type type) { return type == ADRT_I64; }
+
+/// An element without rounding; `value` is what it is as a double.
+long double exactElement(adrt_type type, const char *elements, int64_t index, double value) {
+  if (!isWide(type))
+    return clean(value);
+  return static_cast<long double>(
+      adrt::loadAsInteger(type, elements + index * static_cast<int64_t>(sizeof(int64_t))));
+}
+
 } // namespace
+
+// A difference of two 64-bit integers has up to 64 bits, and so has the mantissa of a long double.
+static_assert(std::numeric_limits<long double>::digits >= 64, "64-bit integers would be rounded");
 
 /// The elements of one block, padded with zeros to whole groups of lanes.
 struct MaxDiffBuilder::Block {
   alignas(64) double expected[blockElements], got[blockElements], diff[blockElements];
+  long double exactDiff[blockElements]; ///< of 64-bit integers
   int64_t count;
   double abs = 0, rel = 0;
+  long double exactAbs = 0;
+  int64_t largestAt = -1;
   int64_t nanExpected = 0, nanGot = 0, nanBoth = 0;
 
   void load(adrt_type expectedType, const char *expectedData, adrt_type gotType, const char *gotData) {
@@ -62,11 +79,35 @@ struct MaxDiffBuilder::Block {
       }
     abs = *std::max_element(maxAbs, maxAbs + lanes);
     rel = *std::max_element(maxRel, maxRel + lanes);
+    exactAbs = abs;
     for (int64_t lane = 0; lane < lanes; ++lane) {
       nanExpected += static_cast<int64_t>(nans[0][lane]);
       nanGot += static_cast<int64_t>(nans[1][lane]);
       nanBoth += static_cast<int64_t>(nans[2][lane]);
     }
+  }
+
+  /// After `compare`: the differences of 64-bit integers from each other or from other elements.
+  void compareExactly(adrt_type expectedType, const char *expectedData, adrt_type gotType,
+                      const char *gotData) {
+    abs = rel = 0;
+    exactAbs = -1;
+    for (int64_t i = 0; i < count; ++i) {
+      long double e = exactElement(expectedType, expectedData, i, expected[i]);
+      long double exact = exactDistance(e, exactElement(gotType, gotData, i, got[i]));
+      if (exact > exactAbs) {
+        exactAbs = exact;
+        largestAt = i;
+      }
+      exactDiff[i] = exact;
+      diff[i] = static_cast<double>(exact);
+      abs = std::max(abs, diff[i]);
+      rel = std::max(rel, diff[i] / (std::fabs(static_cast<double>(e)) + relativeBase));
+    }
+  }
+
+  int64_t findLargest() const {
+    return largestAt >= 0 ? largestAt : std::find(diff, diff + count, abs) - diff;
   }
 
   int64_t countAbove(double threshold) const {
@@ -76,6 +117,19 @@ struct MaxDiffBuilder::Block {
     return above;
   }
 };
+
+static bool isInteger64(long double value) {
+  return std::fabs(value) <= 0x1p63L && std::floor(value) == value;
+}
+
+// Other differences are those of doubles, so that they are rounded once.
+long double diff::exactDistance(long double expected, long double got) {
+  auto e = static_cast<double>(expected), g = static_cast<double>(got);
+  bool areDoubles = static_cast<long double>(e) == expected && static_cast<long double>(g) == got;
+  if (areDoubles && !(isInteger64(expected) && isInteger64(got)))
+    return e == g ? 0 : std::fabs(g - e);
+  return std::fabs(got - expected);
+}
 
 llvm::ArrayRef<double> diff::getUsualThresholds() {
   static constexpr double thresholds[] = {0, 1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100};
@@ -89,10 +143,18 @@ MaxDiff diff::makeIncomparable() {
   return result;
 }
 
+void MaxDiff::raiseAbs(const MaxDiff &other) {
+  if (!(other.exactAbs() > exactAbs()))
+    return;
+  abs = other.abs;
+  integerAbs = other.integerAbs;
+}
+
 MaxDiffBuilder::MaxDiffBuilder(adrt_type expectedType, adrt_type gotType, int64_t total,
                                llvm::ArrayRef<double> thresholds)
     : expectedType(expectedType), gotType(gotType), expectedBytes(adrt::elementSize(expectedType)),
-      gotBytes(adrt::elementSize(gotType)), total(total), sum(total) {
+      gotBytes(adrt::elementSize(gotType)), total(total), isExact(isWide(expectedType) || isWide(gotType)),
+      hasIntegerSum(isExact && isInteger(expectedType) && isInteger(gotType)), sum(total) {
   for (double threshold : thresholds)
     result.rep.push_back({threshold});
   if (expectedType == gotType)
@@ -100,14 +162,28 @@ MaxDiffBuilder::MaxDiffBuilder(adrt_type expectedType, adrt_type gotType, int64_
   result.n = static_cast<double>(total);
 }
 
-void MaxDiffBuilder::notePosition(const Block &block, const char *expected, const char *got, double largest) {
+void MaxDiffBuilder::notePosition(const Block &block, const char *expected, const char *got) {
   bool isFirst = done == 0;
-  if (!isFirst && !(block.abs > largest))
+  if (!isFirst && !(block.exactAbs > largestDiff))
     return;
-  int64_t index = std::find(block.diff, block.diff + block.count, block.abs) - block.diff;
+  largestDiff = block.exactAbs;
+  int64_t index = block.findLargest();
+  const char *e = expected + index * expectedBytes, *g = got + index * gotBytes;
   position = done + index;
-  result.expectedAtMax = adrt::loadAsDouble(expectedType, expected + index * expectedBytes);
-  result.gotAtMax = adrt::loadAsDouble(gotType, got + index * gotBytes);
+  result.expectedAtMax = adrt::loadAsDouble(expectedType, e);
+  result.gotAtMax = adrt::loadAsDouble(gotType, g);
+  if (isWide(expectedType))
+    result.expectedIntegerAtMax = adrt::loadAsInteger(expectedType, e);
+  if (isWide(gotType))
+    result.gotIntegerAtMax = adrt::loadAsInteger(gotType, g);
+}
+
+void MaxDiffBuilder::addIntegers(const Block &block) {
+  for (long double exact : llvm::ArrayRef(block.exactDiff).take_front(block.count)) {
+    uint64_t before = integerSum;
+    integerSum += static_cast<uint64_t>(exact);
+    hasIntegerSum &= integerSum >= before;
+  }
 }
 
 void MaxDiffBuilder::addBlock(const char *expected, const char *got, int64_t count) {
@@ -115,7 +191,11 @@ void MaxDiffBuilder::addBlock(const char *expected, const char *got, int64_t cou
   block.count = count;
   block.load(expectedType, expected, gotType, got);
   block.compare();
-  notePosition(block, expected, got, result.abs);
+  if (isExact)
+    block.compareExactly(expectedType, expected, gotType, got);
+  if (hasIntegerSum)
+    addIntegers(block);
+  notePosition(block, expected, got);
   sum.add(block.diff, count);
   auto size = static_cast<size_t>(count);
   norms.add({block.expected, size}, {block.got, size}, {block.diff, size});
@@ -127,8 +207,8 @@ void MaxDiffBuilder::addBlock(const char *expected, const char *got, int64_t cou
   for (ThresholdCount &above : result.rep)
     if (block.abs > above.threshold)
       above.count += block.countAbove(above.threshold);
-  // Elements of 64 bits may differ where what is compared does not: large integers, and infinities.
-  if (result.ulp && (block.abs > 0 || dnan > 0 || expectedBytes == sizeof(double)))
+  // What is compared of infinities of 64 bits are the largest numbers.
+  if (result.ulp && (block.abs > 0 || dnan > 0 || expectedType == ADRT_F64))
     result.ulp = std::max(*result.ulp, maxUlpDistance(expectedType, expected, got, count));
   done += count;
 }
@@ -145,7 +225,11 @@ void MaxDiffBuilder::add(const char *expected, const char *got, int64_t count) {
 
 MaxDiff MaxDiffBuilder::finish(llvm::ArrayRef<int64_t> shape) const {
   MaxDiff diff = result;
-  diff.sum = sum.getResult();
+  diff.sum = hasIntegerSum ? static_cast<double>(integerSum) : sum.getResult();
+  if (hasIntegerSum)
+    diff.integerSum = integerSum;
+  if (isExact && isInteger(expectedType) && isInteger(gotType))
+    diff.integerAbs = static_cast<uint64_t>(largestDiff);
   diff.l2 = norms.l2();
   diff.max = norms.max();
   diff.largest = norms.getLargest();

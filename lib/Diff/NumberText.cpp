@@ -31,6 +31,14 @@ std::string diff::pythonNumber(double value) {
   return text.find('.') == std::string::npos ? text + ".0" : text;
 }
 
+std::string diff::pythonNumber(double value, std::optional<uint64_t> integer) {
+  return integer && value >= kFirstInexact ? std::to_string(*integer) : pythonNumber(value);
+}
+
+std::string diff::pythonNumber(double value, std::optional<int64_t> integer) {
+  return integer && std::fabs(value) >= kFirstInexact ? std::to_string(*integer) : pythonNumber(value);
+}
+
 std::string diff::generalNumber(double value, int digits) {
   char buffer[64];
   std::snprintf(buffer, sizeof(buffer), "%.*g", digits, value);

@@ -146,6 +146,13 @@ const char *mlir::ad::diff::dtypeName(adrt_type type) {
   return dtypes[type];
 }
 
+std::optional<adrt_type> mlir::ad::diff::elementType(const Record &record) {
+  for (int type = ADRT_F64; type <= ADRT_I64; ++type)
+    if (record.dtype == dtypeName(static_cast<adrt_type>(type)))
+      return static_cast<adrt_type>(type);
+  return std::nullopt;
+}
+
 Record mlir::ad::diff::makeRecord(std::string kind, const adrt_tensor &tensor, std::string op,
                                   std::string name) {
   std::vector<Dim> shape;

@@ -4,6 +4,7 @@
 #include "adjoint/Diff/RunComparison.h"
 #include "RunFiles.h"
 #include "adjoint/Diff/NumberText.h"
+#include "adjoint/Diff/ProgramEdits.h"
 #include "adjoint/Diff/RunMatching.h"
 #include "adjoint/Diff/StringForms.h"
 #include "adjoint/Diff/TensorFile.h"
@@ -20,12 +21,16 @@ namespace {
 
 using Records = std::vector<Record>;
 
-/// A pair of values whose bits differ.
+/// A pair of values whose bits are not known to be equal.
 struct Difference {
   const Record *left, *right;
   ValueMatch by;
   bool isGuess;                ///< that they are the same value; a guess decides nothing
+  bool isUnknown;              ///< whether their bits differ
   std::optional<MaxDiff> diff; ///< of kept tensors of one shape
+
+  /// Whether the values are known to be one, and to differ.
+  bool isCertain() const { return !isGuess && !isUnknown; }
 };
 
 std::string typeText(const Record &record) {
@@ -45,13 +50,6 @@ std::string valueText(const Record &record) {
   return record.location.empty() ? text : text + ", " + record.location;
 }
 
-std::optional<adrt_type> typeOf(const Record &record) {
-  for (int type = ADRT_F64; type <= ADRT_I64; ++type)
-    if (record.dtype == dtypeName(static_cast<adrt_type>(type)))
-      return static_cast<adrt_type>(type);
-  return std::nullopt;
-}
-
 class RunsReport {
 public:
   RunsReport(const std::optional<Bound> &bound, llvm::ArrayRef<double> thresholds)
@@ -64,8 +62,16 @@ private:
   void addText();
   void addCounts();
   void addFirst();
+  void addUnknown();
   void addMissingTensors();
   void checkBound();
+  /// Why a bound is not known to hold if nothing is known to be beyond it; empty if it is.
+  std::string findUnknown() const;
+  bool isBeyondBound() const;
+  /// Whether an edit of the programs made both values.
+  bool isEdited(const Record &left, const Record &right) const;
+  /// The first edit that is not known to change no value.
+  const ProgramEdit *findEdit() const;
   Table makeTable(size_t limit) const;
   llvm::json::Object toJSON() const;
 
@@ -74,18 +80,19 @@ private:
   Records left, right;
   RunMatching matching;
   std::vector<Difference> differences;
-  size_t guesses = 0;             ///< of the differences
   std::vector<std::string> about; ///< how the runs differ apart from values
+  std::vector<ProgramEdit> edits;
+  bool hasOtherOptions = false; ///< or other sources, versions and machines
   DiffReport report;
 };
 
 Expected<std::optional<MaxDiff>> RunsReport::compareTensors(const Record &l, const Record &r) const {
   if (l.value.empty() || r.value.empty() || l.shape != r.shape)
     return std::nullopt;
-  Expected<TensorFile> expected = TensorFile::open(l.value, typeOf(l));
+  Expected<TensorFile> expected = TensorFile::open(l.value, elementType(l));
   if (!expected)
     return expected.takeError();
-  Expected<TensorFile> got = TensorFile::open(r.value, typeOf(r));
+  Expected<TensorFile> got = TensorFile::open(r.value, elementType(r));
   if (!got)
     return got.takeError();
   Expected<MaxDiff> diff = compareFiles(*expected, *got, thresholds);
@@ -94,16 +101,23 @@ Expected<std::optional<MaxDiff>> RunsReport::compareTensors(const Record &l, con
   return std::optional<MaxDiff>(std::move(*diff));
 }
 
+bool RunsReport::isEdited(const Record &l, const Record &r) const {
+  return llvm::any_of(
+      edits, [&](const ProgramEdit &edit) { return computes(edit.left, l) && computes(edit.right, r); });
+}
+
+// What an edited operation computes is one value, although the operations are different.
 llvm::Error RunsReport::compare() {
   for (const MatchedValues &pair : matching.pairs) {
     const Record &l = left[pair.left], &r = right[pair.right];
-    if (haveSameBits(l, r))
+    Verdict verdict = compareBits(l, r);
+    if (verdict == Verdict::Equal)
       continue;
     Expected<std::optional<MaxDiff>> diff = compareTensors(l, r);
     if (!diff)
       return diff.takeError();
-    differences.push_back({&l, &r, pair.by, pair.isGuess, std::move(*diff)});
-    guesses += pair.isGuess;
+    differences.push_back(
+        {&l, &r, pair.by, pair.isGuess && !isEdited(l, r), verdict == Verdict::Unknown, std::move(*diff)});
   }
   return llvm::Error::success();
 }
@@ -121,10 +135,12 @@ Table RunsReport::makeTable(size_t limit) const {
     };
     const std::optional<MaxDiff> &diff = difference.diff;
     table.rows.push_back({l.kind, l.name, l.op == r.op ? l.op : l.op + ", " + r.op, std::to_string(l.run),
-                          side(l), side(r), diff ? pythonNumber(diff->abs) : "",
-                          diff ? pythonNumber(diff->rel) : "", diff ? pythonNumber(diff->l2) : "",
-                          diff ? pythonNumber(diff->max) : "", diff ? ulpText(*diff) : "",
-                          l.origin.empty() ? r.origin : l.origin, difference.isGuess ? "guess" : ""});
+                          side(l), side(r), diff ? absText(*diff) : "", diff ? pythonNumber(diff->rel) : "",
+                          diff ? pythonNumber(diff->l2) : "", diff ? pythonNumber(diff->max) : "",
+                          diff ? ulpText(*diff) : "", l.origin.empty() ? r.origin : l.origin,
+                          difference.isGuess     ? "guess"
+                          : difference.isUnknown ? "unknown"
+                                                 : ""});
     table.rowClasses.push_back(bound && diff && !difference.isGuess && !isWithin(*diff, *bound) ? "fail"
                                                                                                 : "");
   }
@@ -135,79 +151,169 @@ void RunsReport::addCounts() {
   size_t count[3] = {};
   for (const MatchedValues &pair : matching.pairs)
     ++count[static_cast<size_t>(pair.by)];
+  auto number = [&](auto isCounted) { return static_cast<size_t>(llvm::count_if(differences, isCounted)); };
+  size_t guessed = number([](const Difference &difference) { return difference.isGuess; });
+  size_t certain = number([](const Difference &difference) { return difference.isCertain(); });
+  size_t unknown = differences.size() - guessed - certain;
+  auto some = [](size_t count, StringRef what) {
+    return count > 0 ? std::to_string(count) + " " + what.str() + ", " : std::string();
+  };
   report.text += std::to_string(left.size()) + " and " + countText(right.size(), "value") + ", " +
                  countText(matching.pairs.size(), "pair") + ": " + std::to_string(count[0]) + " by name, " +
                  std::to_string(count[1]) + " as the last of a name, " + std::to_string(count[2]) +
                  " by value; " + std::to_string(matching.pairs.size() - differences.size()) + " equal, " +
-                 std::to_string(differences.size() - guesses) + " different, " +
-                 (guesses > 0 ? std::to_string(guesses) + " guessed, " : "") +
-                 std::to_string(matching.onlyLeft.size()) + " only left, " +
+                 std::to_string(certain) + " different, " + some(unknown, "unknown") +
+                 some(guessed, "guessed") + std::to_string(matching.onlyLeft.size()) + " only left, " +
                  std::to_string(matching.onlyRight.size()) + " only right\n";
 }
 
-// An input that differs explains all others.
+bool isInput(const Difference &difference) {
+  return difference.left->kind == "INPUT" || difference.left->kind == "INITIA";
+}
+
+const ProgramEdit *RunsReport::findEdit() const {
+  auto changesNothing = [&](const ProgramEdit &edit) {
+    size_t equal = 0, pairs = 0;
+    for (const MatchedValues &pair : matching.pairs)
+      if (computes(edit.left, left[pair.left]) && computes(edit.right, right[pair.right])) {
+        ++pairs;
+        equal += compareBits(left[pair.left], right[pair.right]) == Verdict::Equal;
+      }
+    return pairs > 0 && equal == pairs;
+  };
+  auto found = llvm::find_if_not(edits, changesNothing);
+  return found == edits.end() ? nullptr : &*found;
+}
+
+std::string firstText(const Difference &first) {
+  std::string text = valueText(*first.left);
+  if (first.left->op != first.right->op)
+    text += " and " + first.right->op + (first.right->location.empty() ? "" : ", " + first.right->location);
+  text +=
+      ", " + typeText(*first.left) + ": fingerprints " + first.left->summary + " and " + first.right->summary;
+  if (first.left->hash != first.right->hash)
+    text += ", hashes " + first.left->hash + " and " + first.right->hash;
+  if (first.diff)
+    text += "; " + stringDiff(*first.diff) + measuresText(*first.diff);
+  return text;
+}
+
+// An input that differs explains all others. An edited operation explains those after it, although its own
+// value may have no record: the operation is fused, or computes a size.
 void RunsReport::addFirst() {
-  auto find = [&](bool isInput) {
+  auto find = [&](bool ofInputs) {
     return llvm::find_if(differences, [&](const Difference &difference) {
-      bool isOfInput = difference.left->kind == "INPUT" || difference.left->kind == "INITIA";
-      return isOfInput == isInput && !difference.isGuess;
+      return isInput(difference) == ofInputs && difference.isCertain();
     });
   };
-  if (auto input = find(true); input != differences.end())
+  auto input = find(true), first = find(false);
+  if (input != differences.end() && !isEdited(*input->left, *input->right))
     report.warnings.push_back("the runs have other inputs or constants, which explains other results: " +
                               valueText(*input->left));
-  auto first = find(false);
+  report.text += editsText(edits);
   if (first == differences.end())
     return;
-  report.text += "first difference: " + valueText(*first->left) + ", " + typeText(*first->left) +
-                 ": fingerprints " + first->left->summary + " and " + first->right->summary;
-  if (first->left->hash != first->right->hash)
-    report.text += ", hashes " + first->left->hash + " and " + first->right->hash;
-  if (first->diff)
-    report.text += "; " + stringDiff(*first->diff) + measuresText(*first->diff);
-  report.text += "\n";
+  bool isOfEdit = isEdited(*first->left, *first->right);
+  const ProgramEdit *edit = isOfEdit || hasOtherOptions ? nullptr : findEdit();
+  report.text += "first difference: " + firstText(*first) +
+                 (edit ? "; the cause is before it: the edited operation " + editText(*edit) : "") + "\n";
+  auto unknown = std::count_if(differences.begin(), first,
+                               [](const Difference &difference) { return difference.isUnknown; });
+  if (unknown > 0)
+    report.text += "it may be an earlier one: " + countText(static_cast<uint64_t>(unknown), "value") +
+                   " before it " + (unknown == 1 ? "is" : "are") + " unknown\n";
+}
+
+std::string nameList(llvm::ArrayRef<std::string> names) {
+  constexpr size_t shown = 3;
+  return llvm::join(names.take_front(shown), ",");
+}
+
+/// The names of values, without the numbers of further operations of that name.
+std::vector<std::string> namesOf(llvm::ArrayRef<Difference> differences,
+                                 llvm::function_ref<bool(const Difference &)> isWanted, size_t &count) {
+  std::vector<std::string> names;
+  for (const Difference &difference : differences)
+    if (isWanted(difference)) {
+      ++count;
+      std::string name = StringRef(difference.left->name).split('(').first.str();
+      if (!llvm::is_contained(names, name))
+        names.push_back(name);
+    }
+  return names;
+}
+
+void RunsReport::addUnknown() {
+  size_t count = 0;
+  std::vector<std::string> names = namesOf(
+      differences, [](const Difference &difference) { return difference.isUnknown && !difference.isGuess; },
+      count);
+  if (count > 0)
+    report.text += countText(count, "value") + (count == 1 ? " is" : " are") + " unknown (" +
+                   nameList(names) + "): equal fingerprints, but no hashes or tensors in both runs\n";
 }
 
 void RunsReport::addMissingTensors() {
-  constexpr size_t named = 3;
-  std::vector<std::string> names;
   size_t count = 0;
-  for (const Difference &difference : differences)
-    if (!difference.isGuess && !difference.diff && difference.left->shape == difference.right->shape) {
-      ++count;
-      std::string name = StringRef(difference.left->name).split('(').first.str();
-      if (names.size() < named && !llvm::is_contained(names, name))
-        names.push_back(name);
-    }
+  std::vector<std::string> names = namesOf(
+      differences,
+      [](const Difference &difference) {
+        return difference.isCertain() && !difference.diff &&
+               difference.left->shape == difference.right->shape;
+      },
+      count);
   if (count > 0)
     report.text += std::to_string(count) + " of the different values " +
                    (count == 1 ? "has no tensor" : "have no tensors") + "; to see how far apart they are, " +
-                   "trace both runs again with --trace-tensors " + llvm::join(names, ",") + ", or all\n";
+                   "trace both runs again with --trace-tensors " + nameList(names) + ", or all\n";
+}
+
+bool RunsReport::isBeyondBound() const {
+  auto certain = llvm::count_if(differences, [](const Difference &d) { return d.isCertain(); });
+  if (bound->different && static_cast<double>(certain) > *bound->different)
+    return true;
+  return llvm::any_of(differences, [&](const Difference &difference) {
+    return difference.isCertain() && difference.diff && !isWithin(*difference.diff, *bound);
+  });
+}
+
+std::string RunsReport::findUnknown() const {
+  std::string head = "the bound " + bound->text;
+  for (const auto &[numbers, records, side] :
+       {std::tuple(&matching.onlyLeft, &left, "left"), {&matching.onlyRight, &right, "right"}})
+    for (size_t number : *numbers)
+      if ((*records)[number].kind == "OUTPUT")
+        return head + " needs all results of both runs, but only the " + side + " run has '" +
+               (*records)[number].name + "'";
+  auto possible = llvm::count_if(differences, [](const Difference &d) { return !d.isGuess; });
+  bool needsTensors = bound->needsTensors();
+  bool needsBits = bound->different && static_cast<double>(possible) > *bound->different;
+  for (const Difference &difference : differences) {
+    const Record &l = *difference.left, &r = *difference.right;
+    if (difference.isGuess)
+      continue;
+    if (needsTensors && !difference.diff)
+      return head + (typeText(l) == typeText(r)
+                         ? " needs tensors of '" + l.name + "' in both traces"
+                         : " is one of values of one type, but '" + l.name + "' is " + typeText(l) +
+                               " in one trace and " + typeText(r) + " in the other");
+    if (needsBits && difference.isUnknown)
+      return head + " needs a hash or a tensor of '" + l.name + "' in both traces";
+  }
+  return "";
 }
 
 void RunsReport::checkBound() {
   if (!bound)
     return;
-  if (bound->different)
-    report.boundHolds &= static_cast<double>(differences.size() - guesses) <= *bound->different;
-  for (const Difference &difference : differences) {
-    if (!bound->needsTensors())
-      break;
-    if (difference.isGuess)
-      continue;
-    if (!difference.diff) {
-      report.boundHolds = false;
-      bool sameType = typeText(*difference.left) == typeText(*difference.right);
-      report.errors.push_back("the bound " + bound->text +
-                              (sameType ? " needs tensors of '" + difference.left->name + "' in both traces"
-                                        : " is one of values of one type, but '" + difference.left->name +
-                                              "' is " + typeText(*difference.left) + " in one trace and " +
-                                              typeText(*difference.right) + " in the other"));
-      return; // whether it holds is not known
-    }
-    report.boundHolds &= isWithin(*difference.diff, *bound);
+  report.boundHolds = !isBeyondBound();
+  std::string unknown = report.boundHolds ? findUnknown() : "";
+  if (unknown.empty()) {
+    report.text += "bound " + bound->text + (report.boundHolds ? " holds\n" : " does not hold\n");
+    return;
   }
-  report.text += "bound " + bound->text + (report.boundHolds ? " holds\n" : " does not hold\n");
+  report.boundHolds = false;
+  report.errors.push_back(std::move(unknown));
 }
 
 void RunsReport::addText() {
@@ -220,12 +326,13 @@ void RunsReport::addText() {
     report.tableText += "… " + std::to_string(differences.size() - shownRows) + " more; --csv has all\n";
   addCounts();
   addFirst();
+  addUnknown();
   addMissingTensors();
 }
 
 llvm::json::Object RunsReport::toJSON() const {
   static constexpr StringRef ways[] = {"name", "last of a name", "value"};
-  llvm::json::Array values, onlyLeft, onlyRight;
+  llvm::json::Array values, unknown, onlyLeft, onlyRight;
   for (const Difference &difference : differences) {
     llvm::json::Object value{
         {"name", difference.left->name},
@@ -238,13 +345,13 @@ llvm::json::Object RunsReport::toJSON() const {
         {"hashes", llvm::json::Array{difference.left->hash, difference.right->hash}},
         {"fingerprints", llvm::json::Array{difference.left->summary, difference.right->summary}}};
     if (difference.diff) {
-      value["abs"] = jsonNumber(difference.diff->abs);
+      value["abs"] = jsonNumber(difference.diff->abs, difference.diff->integerAbs);
       value["rel"] = jsonNumber(difference.diff->rel);
       addNorms(value, *difference.diff);
       if (difference.diff->ulp)
         value["ulp"] = ulpText(*difference.diff);
     }
-    values.push_back(std::move(value));
+    (difference.isUnknown ? unknown : values).push_back(std::move(value));
   }
   for (size_t number : matching.onlyLeft)
     onlyLeft.push_back(valueText(left[number]));
@@ -252,6 +359,8 @@ llvm::json::Object RunsReport::toJSON() const {
     onlyRight.push_back(valueText(right[number]));
   llvm::json::Object object{{"pairs", static_cast<int64_t>(matching.pairs.size())},
                             {"different", std::move(values)},
+                            {"unknown", std::move(unknown)},
+                            {"edits", editsToJSON(edits)},
                             {"only_left", std::move(onlyLeft)},
                             {"only_right", std::move(onlyRight)},
                             {"runs", llvm::json::Array(about)}};
@@ -264,8 +373,15 @@ Expected<DiffReport> RunsReport::run(StringRef leftPath, StringRef rightPath) {
   for (auto [records, path] : {std::pair(&left, leftPath), {&right, rightPath}})
     if (llvm::Error error = readRecords(path).moveInto(*records))
       return std::move(error);
+  for (Records *records : {&left, &right})
+    if (llvm::Error error = hashKeptTensors(*records))
+      return std::move(error);
   if (llvm::Error error = compareRunFiles(leftPath, rightPath).moveInto(about))
     return std::move(error);
+  if (llvm::Error error = findEditsOfRuns(leftPath, rightPath).moveInto(edits))
+    return std::move(error);
+  // Other numerics or another target may be the cause of what an edit seems to be.
+  hasOtherOptions = llvm::any_of(about, [](StringRef line) { return !line.starts_with("program:"); });
   matching = matchRuns(left, right);
   if (llvm::Error error = compare())
     return std::move(error);

@@ -2,6 +2,7 @@
 //
 // Compares run.json of two traces, and their programs.
 #include "RunFiles.h"
+#include "adjoint/Diff/ProgramEdits.h"
 #include "adjoint/Support/Error.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -86,6 +87,42 @@ Expected<std::optional<int64_t>> mlir::ad::diff::recordCount(StringRef folder) {
   if (!run)
     return run.takeError();
   return run->getInteger("records");
+}
+
+namespace {
+
+/// The text of a program and the name of its file; no text if the run has none.
+struct NamedProgram {
+  std::string name;
+  std::optional<std::string> text;
+};
+
+Expected<NamedProgram> readProgramOf(StringRef path) {
+  if (path.ends_with(".mlir")) {
+    auto text = llvm::MemoryBuffer::getFile(path);
+    return NamedProgram{llvm::sys::path::filename(path).str(),
+                        text ? std::optional((*text)->getBuffer().str()) : std::nullopt};
+  }
+  Expected<llvm::json::Object> run = readRunFile(path);
+  if (!run)
+    return run.takeError();
+  std::string name = run->getString("program").value_or("").str();
+  return NamedProgram{name, StringRef(name).ends_with(".mlir") ? programText(path, *run) : std::nullopt};
+}
+
+} // namespace
+
+Expected<std::vector<mlir::ad::diff::ProgramEdit>> mlir::ad::diff::findEditsOfRuns(StringRef left,
+                                                                                   StringRef right) {
+  Expected<NamedProgram> l = readProgramOf(left);
+  if (!l)
+    return l.takeError();
+  Expected<NamedProgram> r = readProgramOf(right);
+  if (!r)
+    return r.takeError();
+  if (!l->text || !r->text || *l->text == *r->text)
+    return std::vector<ProgramEdit>();
+  return findEdits(*l->text, l->name, *r->text, r->name);
 }
 
 Expected<std::vector<std::string>> mlir::ad::diff::compareRunFiles(StringRef left, StringRef right) {

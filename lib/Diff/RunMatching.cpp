@@ -47,6 +47,10 @@ std::string valueKey(const Record &record) {
   return record.kind + "\t" + shapeKey(record) + "\t" + (record.hash.empty() ? record.summary : record.hash);
 }
 
+bool mayHaveSameBits(const Record &left, const Record &right) {
+  return compareBits(left, right) != Verdict::Different;
+}
+
 /// Names of arguments, results and received values are those of the program; the compiler makes others.
 bool isInside(const Record &record) { return record.kind == "RESULT" || record.kind == "INITIA"; }
 
@@ -85,7 +89,7 @@ private:
 std::pair<size_t, size_t> RunMatcher::findPair(llvm::ArrayRef<size_t> l, llvm::ArrayRef<size_t> r) const {
   for (size_t leftNumber : llvm::reverse(l))
     for (size_t rightNumber : llvm::reverse(r))
-      if (haveSameBits(left[leftNumber], right[rightNumber]))
+      if (mayHaveSameBits(left[leftNumber], right[rightNumber]))
         return {leftNumber, rightNumber};
   return {l.back(), r.back()};
 }
@@ -102,7 +106,7 @@ bool RunMatcher::isReordered(llvm::ArrayRef<size_t> l, llvm::ArrayRef<size_t> r)
       values->insert(valueKey(records[number]));
   return llvm::any_of(llvm::zip_equal(l, r), [&](auto pair) {
     auto [leftNumber, rightNumber] = pair;
-    return !haveSameBits(left[leftNumber], right[rightNumber]) &&
+    return !mayHaveSameBits(left[leftNumber], right[rightNumber]) &&
            (rightValues.contains(valueKey(left[leftNumber])) ||
             leftValues.contains(valueKey(right[rightNumber])));
   });
@@ -128,7 +132,8 @@ void RunMatcher::match(const Key &key, ValueMatch by) {
     }
     bool isUnsure = onlyLast || isChosen || (by == ValueMatch::Name && isReordered(l, r));
     for (auto [leftNumber, rightNumber] : llvm::zip_first(llvm::ArrayRef(l).take_front(r.size()), r)) {
-      bool isGuess = (isUnsure || isOfOperation(leftNumber, rightNumber)) && by != ValueMatch::Value;
+      bool isGuess = by == ValueMatch::Value ? left[leftNumber].hash.empty()
+                                             : isUnsure || isOfOperation(leftNumber, rightNumber);
       result.pairs.push_back({leftNumber, rightNumber, by, isGuess && isInside(left[leftNumber])});
       leftUsed[leftNumber] = rightUsed[rightNumber] = true;
     }
@@ -152,10 +157,4 @@ RunMatching RunMatcher::run() {
 
 RunMatching mlir::ad::diff::matchRuns(llvm::ArrayRef<Record> left, llvm::ArrayRef<Record> right) {
   return RunMatcher(left, right).run();
-}
-
-bool mlir::ad::diff::haveSameBits(const Record &left, const Record &right) {
-  if (shapeKey(left) != shapeKey(right))
-    return false;
-  return left.hash.empty() || right.hash.empty() ? left.summary == right.summary : left.hash == right.hash;
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 using namespace mlir::ad::diff;
@@ -55,7 +56,19 @@ void StatisticsBuilder::noteIntegers(const char *elements, int64_t count) {
   }
 }
 
+void StatisticsBuilder::addIntegers64(const char *elements, int64_t count) {
+  int64_t values[blockElements];
+  std::memcpy(values, elements, static_cast<size_t>(count) * sizeof(int64_t));
+  for (int64_t i = 0; i < count; ++i)
+    integerSum.add(values[i]);
+  fingerprint.add(values, count);
+  noteIntegers(elements, count);
+  result.count += count;
+}
+
 void StatisticsBuilder::addBlock(const char *elements, int64_t count) {
+  if (type == ADRT_I64)
+    return addIntegers64(elements, count);
   double values[blockElements];
   toDoubles(type, elements, count, values);
   if (isFloat(type))
@@ -82,7 +95,9 @@ void StatisticsBuilder::add(const char *elements, int64_t count) {
 
 Statistics StatisticsBuilder::finish() const {
   Statistics statistics = result;
-  statistics.mean = sum.getResult() / static_cast<double>(result.count - result.nans);
+  auto numbers = static_cast<double>(result.count - result.nans);
+  statistics.mean =
+      (type == ADRT_I64 ? static_cast<double>(integerSum.toLongDouble()) : sum.getResult()) / numbers;
   statistics.fingerprint = fingerprint.finish();
   return statistics;
 }

@@ -15,9 +15,10 @@ namespace {
 
 /// A field of a difference. Python starts the maxima of a container from the integer 0; all fields of empty
 /// tensors and of None are integers.
-std::string fieldText(const MaxDiff &diff, double field, bool isSum = false) {
+std::string fieldText(const MaxDiff &diff, double field, bool isSum = false,
+                      std::optional<uint64_t> integer = std::nullopt) {
   bool isInteger = diff.start == FieldStart::Integers || (diff.start == FieldStart::IntegerMaxima && !isSum);
-  return isInteger && field == 0 ? "0" : pythonNumber(field);
+  return isInteger && field == 0 ? "0" : pythonNumber(field, integer);
 }
 
 std::string joinIndex(llvm::ArrayRef<int64_t> index, llvm::StringRef separator) {
@@ -151,7 +152,8 @@ std::string TypeWriter::write(const Value &value) const {
 std::string mlir::ad::diff::thresholdKey(double threshold) { return ">" + pythonNumber(threshold); }
 
 std::string mlir::ad::diff::stringDiff(const MaxDiff &diff) {
-  std::string text = "abs=" + fieldText(diff, diff.abs) + ", rel=" + fieldText(diff, diff.rel);
+  std::string text =
+      "abs=" + fieldText(diff, diff.abs, /*isSum=*/false, diff.integerAbs) + ", rel=" + fieldText(diff, diff.rel);
   if (diff.abs != 0 && diff.rel != 0)
     text += ", n=" + fieldText(diff, diff.n, /*isSum=*/true);
   if (diff.dnan != 0)
@@ -164,10 +166,11 @@ std::string mlir::ad::diff::stringDiffJSON(const MaxDiff &diff, bool ratios) {
   auto add = [&](const std::string &key, const std::string &value) {
     fields.push_back("\"" + key + "\": " + value);
   };
-  for (auto [key, field, isSum] : {std::tuple("abs", diff.abs, false), std::tuple("rel", diff.rel, false),
-                                   std::tuple("sum", diff.sum, true), std::tuple("n", diff.n, true),
-                                   std::tuple("dnan", diff.dnan, false)})
-    add(key, jsonNumber(fieldText(diff, field, isSum)));
+  add("abs", jsonNumber(fieldText(diff, diff.abs, /*isSum=*/false, diff.integerAbs)));
+  add("rel", jsonNumber(fieldText(diff, diff.rel)));
+  add("sum", jsonNumber(fieldText(diff, diff.sum, /*isSum=*/true, diff.integerSum)));
+  add("n", jsonNumber(fieldText(diff, diff.n, /*isSum=*/true)));
+  add("dnan", jsonNumber(fieldText(diff, diff.dnan)));
   if (diff.argm)
     add("argm", "[" + joinIndex(*diff.argm, ", ") + "]");
   else if (diff.isEmptyTensor())

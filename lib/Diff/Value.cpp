@@ -64,19 +64,28 @@ Pointers flattened(const Value &value) {
   return leaves;
 }
 
-MaxDiff compareNumbers(double expected, double got, llvm::ArrayRef<double> thresholds) {
+/// A number without rounding; a long double has the 64 bits of an integer.
+long double exactNumber(const Value &value) {
+  if (value.kind != Value::Kind::Float)
+    return static_cast<long double>(value.integer);
+  return std::isnan(value.number) ? nanNumber : value.number;
+}
+
+MaxDiff compareNumbers(const Value &expected, const Value &got, llvm::ArrayRef<double> thresholds) {
+  bool expectedNaN = std::isnan(expected.asDouble()), gotNaN = std::isnan(got.asDouble());
   MaxDiff result;
   result.n = 1;
-  result.dnan = std::isnan(expected) != std::isnan(got);
-  result.nanPairs = std::isnan(expected) && std::isnan(got);
+  result.dnan = expectedNaN != gotNaN;
+  result.nanPairs = expectedNaN && gotNaN;
+  long double e = exactNumber(expected), g = exactNumber(got), exact = exactDistance(e, g);
+  result.abs = result.sum = static_cast<double>(exact);
+  if (expected.kind != Value::Kind::Float && got.kind != Value::Kind::Float)
+    result.integerAbs = result.integerSum = static_cast<uint64_t>(exact);
+  result.rel = result.abs / (std::fabs(static_cast<double>(e)) + scalarBase);
   NormDifference norms;
-  norms.add({expected}, {got}, {std::fabs(got - expected)});
+  norms.add({expected.asDouble()}, {got.asDouble()}, {expectedNaN || gotNaN ? std::nan("") : result.abs});
   result.l2 = result.max = norms.l2();
   result.largest = norms.getLargest();
-  expected = std::isnan(expected) ? nanNumber : expected;
-  got = std::isnan(got) ? nanNumber : got;
-  result.abs = result.sum = expected == got ? 0 : std::fabs(got - expected);
-  result.rel = result.abs / (std::fabs(expected) + scalarBase);
   for (double threshold : thresholds)
     result.rep.push_back({threshold, result.abs > threshold});
   return result;
@@ -98,7 +107,7 @@ private:
 };
 
 void Comparison::join(MaxDiff &all, const MaxDiff &one) const {
-  all.abs = std::max(all.abs, one.abs);
+  all.raiseAbs(one);
   all.rel = std::max(all.rel, one.rel);
   all.l2 = std::max(all.l2, one.l2);
   all.max = std::max(all.max, one.max);
@@ -143,7 +152,7 @@ MaxDiff Comparison::compareItems(Pointers expected, Pointers got, bool isTop) {
 
 MaxDiff Comparison::compareLeaves(const Value &expected, const Value &got) const {
   if (expected.isNumber() && got.isNumber())
-    return compareNumbers(expected.asDouble(), got.asDouble(), options.thresholds);
+    return compareNumbers(expected, got, options.thresholds);
   if (expected.kind != got.kind)
     return makeIncomparable();
   if (expected.kind == Value::Kind::Text)

@@ -217,6 +217,7 @@ bool mlir::ad::runner::findNonFinites(const ProgramCall &call, const Hooks &hook
   CallRun run(std::move(*options), hooks, host, failure);
   NonFiniteFinder finder;
   ObservedRun observed(run.getOptions().target, finder);
+  observeFolded(observed, finder);
   if (!run.load(bufferOf(call), &observed) || !run.bind(call.arguments))
     return false;
   bool done = run.run(&observed);

@@ -11,6 +11,11 @@ from typing import Any
 from . import _adjoint
 
 
+def read_number(value: Any) -> float:
+    """A number of a report: an int beyond the integers that a float has, such as a difference of 64-bit integers."""
+    return value if isinstance(value, int) and abs(value) > 2**53 else float(value)
+
+
 def read_report(found: Any, failed: Callable[[_adjoint.Failure], Exception]) -> tuple[str, dict[str, Any]]:
     """The text and the JSON of a report; its warnings are those of the function that calls this one."""
     if isinstance(found, _adjoint.Failure):

@@ -12,6 +12,7 @@ from typing import Any
 from ._errors import OptionTypeError
 from ._examinations import ErrorSize
 from ._program import check_option
+from ._reports import read_number
 from ._tools import (
     RUNS_MEASURES,
     TENSOR_MEASURES,
@@ -287,8 +288,8 @@ def _differences(rows: list[dict[str, Any]]) -> tuple[ResultDifference, ...]:
     return tuple(
         ResultDifference(
             row["name"],
-            *(float(row[key]) for key in ("abs", "rel", "dnan")),
-            float(row["ulp"]) if "ulp" in row else None,
+            *(read_number(row[key]) for key in ("abs", "rel", "dnan")),
+            read_number(row["ulp"]) if "ulp" in row else None,
             row["only_zero_signs"],
             *(float(row[key]) for key in ("l2", "max")),
         )
@@ -382,7 +383,7 @@ def stages(
 
 def _size(distances: dict[str, Any]) -> ErrorSize:
     """Values of different types have no distance in ulp; they are infinitely far apart."""
-    return ErrorSize(*(float(distances.get(key, "inf")) for key in ("abs", "rel", "ulp", "l2", "max")))
+    return ErrorSize(*(read_number(distances.get(key, "inf")) for key in ("abs", "rel", "ulp", "l2", "max")))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -452,8 +453,8 @@ def tensors(
     pairs = (
         TensorPair(
             pair["name"],
-            *(float(pair[key]) for key in ("abs", "rel", "sum", "n", "dnan")),
-            float(pair["ulp"]) if "ulp" in pair else None,
+            *(read_number(pair[key]) for key in ("abs", "rel", "sum", "n", "dnan")),
+            read_number(pair["ulp"]) if "ulp" in pair else None,
             pair["counts"],
             tuple(pair["argm"]) if "argm" in pair else None,
             pair["holds"],

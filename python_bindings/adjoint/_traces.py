@@ -17,7 +17,7 @@ from . import _adjoint
 from ._errors import OptionTypeError, Source, TraceError, make_exception
 from ._host import Feed, Receiver
 from ._program import check_option, count_threads, make_call, make_results
-from ._reports import read_report
+from ._reports import read_number, read_report
 from ._signature import DTYPES, STORAGE, make_signature
 from ._tools import RUNS_MEASURES, Bound, bound_text
 
@@ -233,6 +233,23 @@ class ValueDifference:
 
 
 @dataclasses.dataclass(frozen=True)
+class Statement:
+    """An operation in the text of a program."""
+
+    operation: str
+    location: str
+    text: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Edit:
+    """An operation that differs between two programs; None where one of them lacks it."""
+
+    left: Statement | None
+    right: Statement | None
+
+
+@dataclasses.dataclass(frozen=True)
 class RunsDifference:
     """Where the bits of two traced runs differ."""
 
@@ -240,6 +257,10 @@ class RunsDifference:
     pairs: int
     #: In the order of the run.
     different: tuple[ValueDifference, ...]
+    #: Values that may differ: their fingerprints are equal, but one run has neither their hash nor their tensor.
+    unknown: tuple[ValueDifference, ...]
+    #: The operations that differ between the programs.
+    edits: tuple[Edit, ...]
     only_left: tuple[str, ...]
     only_right: tuple[str, ...]
     #: How programs, options, versions, CPUs and sources differ.
@@ -262,14 +283,23 @@ def runs(left: Trace | _Path, right: Trace | _Path, *, bound: Bound | None = Non
     folders = [_text_of(side.folder if isinstance(side, Trace) else side) for side in (left, right)]
     limits = "" if bound is None else bound_text(bound, RUNS_MEASURES)
     text, found = read_report(_adjoint.runs(*folders, limits), lambda failure: TraceError(failure.message))
-    different = tuple(
-        ValueDifference(
-            **{key: value[key] for key in ("kind", "name", "op", "run", "location", "by", "guess")},
-            hashes=tuple(value["hashes"]),
-            fingerprints=tuple(value["fingerprints"]),
-            **{key: float(value[key]) if key in value else None for key in ("abs", "rel", "ulp", "l2", "max")},
+    names = ("abs", "rel", "ulp", "l2", "max")
+    different, unknown = (
+        tuple(
+            ValueDifference(
+                **{key: value[key] for key in ("kind", "name", "op", "run", "location", "by", "guess")},
+                hashes=tuple(value["hashes"]),
+                fingerprints=tuple(value["fingerprints"]),
+                **{name: read_number(value[name]) if name in value else None for name in names},
+            )
+            for value in found[key]
         )
-        for value in found["different"]
+        for key in ("different", "unknown")
+    )
+    edits = tuple(
+        Edit(*(edit[side] and Statement(**edit[side]) for side in ("left", "right"))) for edit in found["edits"]
     )
     sides = tuple(found["only_left"]), tuple(found["only_right"])
-    return RunsDifference(found["pairs"], different, *sides, tuple(found["runs"]), found["holds"], text)
+    return RunsDifference(
+        found["pairs"], different, unknown, edits, *sides, tuple(found["runs"]), found["holds"], text
+    )

@@ -54,9 +54,11 @@ from ._searches import (
 from ._signature import DTYPES, STORAGE
 from ._tools import TENSOR_MEASURES
 from ._traces import (
+    Edit,
     Record,
     Replay,
     RunsDifference,
+    Statement,
     Trace,
     ValueDifference,
     read_trace,
@@ -70,6 +72,7 @@ __all__ = [
     "Bisection",
     "Decision",
     "Difference",
+    "Edit",
     "ErrorSize",
     "KeptOperation",
     "Matrix",
@@ -93,6 +96,7 @@ __all__ = [
     "Stage",
     "StageChange",
     "Stages",
+    "Statement",
     "Step",
     "TensorPair",
     "Tensors",
@@ -127,7 +131,7 @@ _NAMES = {dtype: name for name, dtype in DTYPES.items()}
 class Difference:
     """The largest differences of two values, and their text."""
 
-    #: The largest |got - expected|.
+    #: The largest |got - expected|; an int if it is a difference of integers beyond 2^53, and so is `sum`.
     abs: float
     #: The largest |got - expected| / (|expected| + 0.001). It says nothing about arrays of smaller elements.
     rel: float
@@ -227,11 +231,11 @@ def max_diff(
 ) -> Difference:
     """The differences of two arrays, numbers, or lists, tuples, sets and dicts of them.
 
-    Elements are compared in f64; a NaN counts as 1e10. In containers `abs`, `rel`, `l2`, `max`, `dnan` and `ulp` are
-    the largest of the items, `sum`, `n` and `counts` their sums. Shapes, lengths or kinds that differ give
-    infinities. `hist` counts the elements above thresholds, the usual ones or those given. `begin` and `end` select
-    items of a container; `flatten` compares nested containers as one list if lengths differ; `skip_none` leaves out
-    pairs with a None.
+    Elements are compared in f64, and 64-bit integers as integers; a NaN counts as 1e10. In containers `abs`, `rel`,
+    `l2`, `max`, `dnan` and `ulp` are the largest of the items, `sum`, `n` and `counts` their sums. Shapes, lengths or
+    kinds that differ give infinities. `hist` counts the elements above thresholds, the usual ones or those given.
+    `begin` and `end` select items of a container; `flatten` compares nested containers as one list if lengths differ;
+    `skip_none` leaves out pairs with a None.
     """
     thresholds = list(_THRESHOLDS) if hist is True else [] if hist is False else [float(value) for value in hist]
     for threshold in thresholds:

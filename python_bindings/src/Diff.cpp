@@ -7,6 +7,7 @@
 #include "adjoint/Diff/Alignment.h"
 #include "adjoint/Diff/DiffMatrix.h"
 #include "adjoint/Diff/Fingerprint.h"
+#include "adjoint/Diff/NumberText.h"
 #include "adjoint/Diff/StringForms.h"
 
 #include <deque>
@@ -118,15 +119,20 @@ diff::Value Trees::convert(nb::handle object) {
   throw nb::type_error(("expected arrays, numbers, texts and containers of them, found " + name).c_str());
 }
 
+/// An int beyond the integers that a float has.
+nb::object numberOf(double value, std::optional<uint64_t> integer) {
+  return integer && value >= diff::kFirstInexact ? nb::cast(*integer) : nb::cast(value);
+}
+
 nb::dict toDict(const diff::MaxDiff &difference) {
   nb::dict counts, result;
   for (const diff::ThresholdCount &above : difference.rep)
     counts[diff::thresholdKey(above.threshold).c_str()] = above.count;
-  result["abs"] = difference.abs;
+  result["abs"] = numberOf(difference.abs, difference.integerAbs);
   result["rel"] = difference.rel;
   result["l2"] = difference.l2;
   result["max"] = difference.max;
-  result["sum"] = difference.sum;
+  result["sum"] = numberOf(difference.sum, difference.integerSum);
   result["n"] = difference.n;
   result["dnan"] = difference.dnan;
   result["counts"] = counts;
@@ -137,7 +143,7 @@ nb::dict toDict(const diff::MaxDiff &difference) {
   result["ulp"] = nb::none();
   if (difference.ulp)
     result["ulp"] =
-        *difference.ulp == UINT64_MAX ? nb::object(nb::float_(HUGE_VAL)) : nb::cast(*difference.ulp);
+        *difference.ulp == UINT64_MAX && !difference.integerAbs ? nb::object(nb::float_(HUGE_VAL)) : nb::cast(*difference.ulp);
   result["text"] = diff::stringDiff(difference);
   return result;
 }
@@ -187,7 +193,9 @@ std::vector<diff::Record> recordsOf(nb::handle rows, Trees &trees) {
     if (!nb::try_cast(row, cells))
       throw nb::type_error("expected records of a kind, a name, an operation and an array");
     auto &[kind, name, op, array] = cells;
-    records.push_back(diff::makeRecord(kind, trees.tensor(array), op, name));
+    adrt_tensor tensor = trees.tensor(array);
+    records.push_back(diff::makeRecord(kind, tensor, op, name));
+    records.back().hash = diff::contentHash(tensor);
   }
   return records;
 }

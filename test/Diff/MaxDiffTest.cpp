@@ -139,12 +139,51 @@ TEST(MaxDiff, CountsUlpsAcrossZeroAndToInfinity) {
   }
 }
 
-TEST(MaxDiff, TellsLargeIntegersApart) {
-  Tensor left = arange(ADRT_I64, {1}), right = arange(ADRT_I64, {1});
-  *reinterpret_cast<int64_t *>(left.getData()) = (int64_t(1) << 53);
-  *reinterpret_cast<int64_t *>(right.getData()) = (int64_t(1) << 53) + 1;
-  MaxDiff diff = compare(left, right);
-  EXPECT_EQ(diff.abs, 0);
+static Tensor integers(const std::vector<int64_t> &values) {
+  Tensor tensor = arange(ADRT_I64, {static_cast<int64_t>(values.size())});
+  std::copy(values.begin(), values.end(), reinterpret_cast<int64_t *>(tensor.getData()));
+  return tensor;
+}
+
+TEST(MaxDiff, ComparesLargeIntegersAsIntegers) {
+  constexpr int64_t exact = int64_t(1) << 53;
+  MaxDiff diff = compare(integers({exact, 4 * exact}), integers({exact + 1, 4 * exact}));
+  EXPECT_EQ(diff.abs, 1);
+  EXPECT_EQ(diff.sum, 1);
   EXPECT_EQ(*diff.ulp, 1U);
+  EXPECT_EQ(*diff.argm, (Shape{0}));
+  EXPECT_EQ(diff.expectedIntegerAtMax, exact);
+  EXPECT_EQ(diff.gotIntegerAtMax, exact + 1);
+  EXPECT_EQ(counts(diff).front(), 1);
   EXPECT_FALSE(diff.isZero());
+}
+
+TEST(MaxDiff, HasAllDigitsOfDifferencesOfIntegers) {
+  MaxDiff diff = compare(integers({INT64_MIN, 0}), integers({INT64_MAX, 0}));
+  EXPECT_EQ(diff.integerAbs, UINT64_MAX);
+  EXPECT_EQ(diff.integerSum, UINT64_MAX);
+  EXPECT_EQ(*diff.ulp, UINT64_MAX);
+  diff = compare(integers({INT64_MIN, 0}), integers({INT64_MAX, 1}));
+  EXPECT_FALSE(diff.integerSum.has_value()); // 65 bits
+  EXPECT_EQ(diff.sum, 0x1p64);
+}
+
+TEST(MaxDiff, TheFirstOfEqualDoublesIsNotAlwaysTheLargestInteger) {
+  constexpr int64_t large = int64_t(1) << 60;
+  MaxDiff diff = compare(integers({0, 0, 0}), integers({large, large + 1, large}));
+  EXPECT_EQ(diff.integerAbs, static_cast<uint64_t>(large) + 1);
+  EXPECT_EQ(*diff.argm, (Shape{1}));
+}
+
+TEST(MaxDiff, ComparesLargeIntegersWithFloats) {
+  constexpr int64_t exact = int64_t(1) << 53;
+  MaxDiff diff = compare(integers({exact + 1, 1}), makeTensor(ADRT_F64, {2}, {0x1p53, 1}));
+  EXPECT_EQ(diff.abs, 1);
+  EXPECT_FALSE(diff.isZero());
+  EXPECT_TRUE(compare(integers({exact, 1}), makeTensor(ADRT_F32, {2}, {0x1p53, 1})).isZero());
+  diff = compare(integers({3}), makeTensor(ADRT_F64, {1}, {0.1}));
+  EXPECT_EQ(diff.abs, 3 - 0.1);
+  diff = compare(integers({1}), makeTensor(ADRT_F64, {1}, {std::nan("")}));
+  EXPECT_EQ(diff.abs, 1e10 - 1);
+  EXPECT_EQ(diff.dnan, 1);
 }

@@ -135,17 +135,31 @@ TEST(RunMatching, EqualValuesOfOtherNamesComeLastAndInOrder) {
 }
 
 TEST(RunMatching, TypesAndSizesArePartOfTheBits) {
-  EXPECT_TRUE(haveSameBits(record("", "", "1"), record("", "", "1")));
-  EXPECT_FALSE(haveSameBits(record("", "", "1"), record("", "", "2")));
-  EXPECT_FALSE(haveSameBits(record("", "", "1"), record("", "", "1", 0, 5)));
+  EXPECT_EQ(compareBits(record("", "", "1"), record("", "", "1")), Verdict::Equal);
+  EXPECT_EQ(compareBits(record("", "", "1"), record("", "", "2")), Verdict::Different);
+  EXPECT_EQ(compareBits(record("", "", "1"), record("", "", "1", 0, 5)), Verdict::Different);
 }
 
-TEST(RunMatching, FingerprintsDecideWithoutHashes) {
+TEST(RunMatching, FingerprintsTellValuesApartButDoNotMakeThemEqual) {
   Record left = record("", "", ""), right = left;
   left.summary = right.summary = "ABCD";
-  EXPECT_TRUE(haveSameBits(left, right));
+  EXPECT_EQ(compareBits(left, right), Verdict::Unknown);
+  right.hash = "1"; // of one side alone
+  EXPECT_EQ(compareBits(left, right), Verdict::Unknown);
   right.summary = "ABCE";
-  EXPECT_FALSE(haveSameBits(left, right));
+  EXPECT_EQ(compareBits(left, right), Verdict::Different);
+  right.summary = "????"; // none
+  EXPECT_EQ(compareBits(left, right), Verdict::Unknown);
+}
+
+TEST(RunMatching, SizesThatAreNotKnownMayBeEqual) {
+  Record left = record("", "", "1"), right = left;
+  right.shape = std::nullopt;
+  EXPECT_EQ(compareBits(left, right), Verdict::Equal);
+  right.shape = std::vector<Dim>{{0, "n"}};
+  EXPECT_EQ(compareBits(left, right), Verdict::Equal);
+  right.shape = std::vector<Dim>{{0, "n"}, {2, ""}};
+  EXPECT_EQ(compareBits(left, right), Verdict::Different);
 }
 
 TEST(ContentHash, SeparatesBitsAndJoinsNaNs) {

@@ -57,6 +57,13 @@ TOGETHER = [
     ("--fuse single", "WRONG=fuse@7,fuse@11,fuse@16",
      {("fuse", "ad.mul", 7), ("fuse", "ad.tanh", 11), ("fuse", "ad.sub", 16)}),
 ]
+# Kernels of A and B, and the lines of their operations in kernels.mlir: two kernels of one operation, of which some
+# need a decomposition in their place that neither side applies, and kernels of two operations.
+EXCHANGED = [("dot=pairwise", "dot=tf32", [5, 8]), ("dot=tf32", "dot=bf16x3", [5, 8]),
+             ("softmax=online", "softmax=unshifted", [7, 9]), ("softmax=online", "softmax=pairwise", [7, 9]),
+             ("log_softmax=unshifted", "log_softmax=online", [10]), ("reduce_sum=serial", "reduce_sum=pairwise", [12]),
+             ("layer_norm=welford", "layer_norm=one_pass", [6]), ("softmax=online", "log_softmax=online", [7, 9, 10]),
+             ("dot=tf32", "softmax=online", [5, 7, 8, 9])]
 SHARED = [("", "WRONG=fuse@15", ("fuse", "ad.sqrt", 15)), ("", "WRONG=fuse@11", ("fuse", "ad.tanh", 11)),
           ("--numerics fast", "--numerics fast WRONG=skip-rounding@13", ("skip-rounding", "ad.cast", 13))]
 WITHOUT_CAUSE = [("", "--target reference", "none"), ("", "--fuse single", "none"), ("", "WRONG=never", "none"),
@@ -84,6 +91,17 @@ def executable_of(side, folder):
 def execute(words, environment=()):
     return subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=300,
                           cwd=ROOT / "test/Diff/Inputs", env=os.environ | dict(environment))
+
+
+def run_kernels(choice, folder, left_out=None):
+    """The bytes of the result, without these rewrites."""
+    words = [BIN / "ad-runner", "kernels.mlir", *INPUTS[1:], f"--kernel={choice}", "--out-dir", folder / "out"]
+    if left_out is not None:
+        (folder / "except.tsv").write_text("\n".join("\t".join(rewrite) for rewrite in left_out))
+        words += ["--rewrites-except", folder / "except.tsv"]
+    done = execute(words)
+    assert done.returncode == 0, done.stderr
+    return (folder / "out/y.npy").read_bytes()
 
 
 def run_side(side, folder, only=None):
@@ -161,6 +179,37 @@ def check_together(a, b, expected):
     return check
 
 
+def check_exchanged(a, b, lines):
+    """Each side has a cause, which is its kernel: the found exchanges alone change the results of their side."""
+    def check(folder):
+        done = execute([BIN / "ad-diff", "bisect", "kernels.mlir", *INPUTS[1:], f"--a=--kernel {a}",
+                        f"--b=--kernel {b}", "--json=-"])
+        assert done.returncode == 0, done.stdout + done.stderr
+        report = json.loads(done.stdout)
+        plain = run_kernels(a, folder, exchanges_of(a, lines))
+        causes = {cause["side"]: cause["rewrites"] for cause in [report, *report["others"]]}
+        if set(causes) != {"A", "B"}:
+            yield f"expected a cause of A and one of B, but got {report}"
+        for side, choice in (("A", a), ("B", b)):
+            op, kernel = choice.split("=")
+            found = causes.get(side, [])
+            expected = {"exchange-kernel", kernel, f"ad.{op}"}
+            if not found or any({row["rewrite"], row["permission"], row["operation"]} != expected for row in found):
+                yield f"expected {choice} of {side}, but got {report}"
+            places = {int(row["location"].split(":")[1]) for row in found}
+            if run_kernels(choice, folder, exchanges_of(choice, set(lines) - places)) == plain:
+                yield f"the found kernels of {side} alone change nothing: {report}"
+    return check
+
+
+def exchanges_of(choice, lines):
+    """The rewrites of a kernel in these lines of kernels.mlir."""
+    op, kernel = choice.split("=")
+    texts = (ROOT / "test/Diff/Inputs/kernels.mlir").read_text().splitlines()
+    return [("exchange-kernel", kernel, f"ad.{op}", f"kernels.mlir:{line}:{texts[line - 1].index('ad.') + 1}")
+            for line in lines]
+
+
 def check_shared_cause(a, b, expected):
     def check(folder):
         report = bisect(a, b, folder)
@@ -190,6 +239,7 @@ def check_needed(folder):
 def main():
     cases = [(f"single: {a} | {b}", check_single(a, b, expected)) for a, b, expected in SINGLE]
     cases += [(f"together: {a} | {b}", check_together(a, b, expected)) for a, b, expected in TOGETHER]
+    cases += [(f"exchanged: {a} | {b}", check_exchanged(a, b, lines)) for a, b, lines in EXCHANGED]
     cases += [(f"shared: {a} | {b}", check_shared_cause(a, b, expected)) for a, b, expected in SHARED]
     cases += [(f"no rewrite: {a} | {b}", check_without_cause(a, b, kind)) for a, b, kind in WITHOUT_CAUSE]
     return checks.run_checks("bisect_causes", [*cases, ("needed to compile", check_needed)])

@@ -11,7 +11,7 @@
 
 namespace mlir::ad::diff {
 
-/// How different two records are. Names do not count.
+/// How different two records are; 1 if only the bits of their values are known to differ. Names do not count.
 double distanceOf(const Record &left, const Record &right);
 
 enum class Symbol : char { Equal = '=', Different = '~', OnlyLeft = '-', OnlyRight = '+' };

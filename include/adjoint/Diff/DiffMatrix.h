@@ -21,6 +21,8 @@ public:
   /// The measure of a pair.
   double at(size_t row, size_t column) const { return measureOf(getPair(row, column), measure); }
   double getMax() const;
+  /// The pair with the largest measure.
+  MaxDiff getLargest() const;
   /// Whether all pairs are within the bound.
   bool isWithin(const Bound &bound) const;
   /// The expected tensors about which `rel` says nothing.

@@ -46,6 +46,8 @@ inline constexpr llvm::StringRef kRunsMeasures[] = {"l2", "max", "abs", "rel", "
 llvm::Expected<Bound> parseBound(llvm::StringRef text, llvm::ArrayRef<llvm::StringRef> names,
                                  llvm::StringRef option);
 
+/// The largest absolute difference, as Python prints it; all digits of an integer.
+std::string absText(const MaxDiff &diff);
 /// The largest distance in ULPs; empty if the element types differ.
 std::string ulpText(const MaxDiff &diff);
 /// `, l2=0.01, max=0.02, ulp=4`: the measures that the string form of a difference lacks.
@@ -56,11 +58,17 @@ void addNorms(llvm::json::Object &object, const MaxDiff &diff);
 void warnOfBlindRel(DiffReport &report, llvm::ArrayRef<std::string> names);
 /// The measure of this name. The distance in ULPs of other types is infinite.
 double measureOf(const MaxDiff &diff, llvm::StringRef name);
+/// The same without rounding: `abs` of integers has all digits.
+std::string measureText(const MaxDiff &diff, llvm::StringRef name);
+llvm::json::Value measureJSON(const MaxDiff &diff, llvm::StringRef name);
 /// Whether a difference is within the bound. It never is if an element is NaN in one tensor alone.
 bool isWithin(const MaxDiff &diff, const Bound &bound);
 
 /// A number in JSON, which has no infinities and no NaN: these are texts, as Python prints them.
 llvm::json::Value jsonNumber(double value);
+/// The same of a number that is also known as an integer, which JSON has exactly.
+llvm::json::Value jsonNumber(double value, std::optional<uint64_t> integer);
+llvm::json::Value jsonNumber(double value, std::optional<int64_t> integer);
 
 } // namespace mlir::ad::diff
 

@@ -48,12 +48,25 @@ std::optional<std::vector<Dim>> parseShape(llvm::StringRef text);
 /// The type as NumPy and ml_dtypes call it.
 const char *dtypeName(adrt_type type);
 
+/// The element type of a record; none if it has another name.
+std::optional<adrt_type> elementType(const Record &record);
+
 /// The record of a value: its type, shape and fingerprint.
 Record makeRecord(std::string kind, const adrt_tensor &tensor, std::string op, std::string name);
 
 /// 16 hexadecimal digits that are equal for equal bits. All NaNs count as one: their bits are not in the
 /// contract.
 std::string contentHash(const adrt_tensor &tensor);
+
+/// What is known about the bits of two values.
+enum class Verdict { Equal, Different, Unknown };
+
+/// Whether two values have the same bits, NaNs aside. Hashes decide, or types and fingerprints that differ:
+/// equal fingerprints decide nothing.
+Verdict compareBits(const Record &left, const Record &right);
+
+/// Gives each record with a kept tensor the hash of that tensor. An error if a file is none of its record.
+llvm::Error hashKeptTensors(std::vector<Record> &records);
 
 /// The text of a file of records. Columns after `value` are left out if no record has a hash. A `value` is
 /// the name of a file in the folder of the records.

@@ -13,7 +13,7 @@ namespace mlir::ad::diff {
 enum class ValueMatch {
   Name,      ///< kind, operation, type, name and run are the same
   LastNamed, ///< the last values of one name and run: an operation and what it became
-  Value      ///< the hashes are the same; in the order of both runs
+  Value      ///< the hashes, or without them the fingerprints, are the same; in the order of both runs
 };
 
 struct MatchedValues {
@@ -30,9 +30,6 @@ struct RunMatching {
 };
 
 RunMatching matchRuns(llvm::ArrayRef<Record> left, llvm::ArrayRef<Record> right);
-
-/// Whether two values have the same bits, NaNs aside. Without hashes, fingerprints decide.
-bool haveSameBits(const Record &left, const Record &right);
 
 } // namespace mlir::ad::diff
 

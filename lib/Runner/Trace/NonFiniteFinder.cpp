@@ -7,6 +7,7 @@
 #include "adjoint/Diff/NumberText.h"
 #include "adjoint/Interfaces/ElementwiseOpInterface.h"
 #include "adjoint/Runner/Trace/WideEvaluator.h"
+#include "adjoint/Support/LocationText.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -297,6 +298,41 @@ int NonFiniteFinder::originOf(const Execution &execution, const Tensor &result, 
   return before >= 0 ? before : origin;
 }
 
+NonFiniteFinder *NonFiniteFinder::watchWritten(ModuleOp program, ModuleOp compiled) {
+  folded = std::make_unique<FoldedOperations>(program, compiled);
+  if (folded->empty())
+    return nullptr;
+  written = std::make_unique<NonFiniteFinder>();
+  return written.get();
+}
+
+void NonFiniteFinder::adoptFolded() {
+  llvm::DenseMap<int, int> adopted;
+  for (auto [number, origin] : llvm::enumerate(written->origins))
+    if (folded->contains(origin.op)) {
+      adopted[static_cast<int>(number)] = static_cast<int>(origins.size());
+      origins.push_back(origin);
+    }
+  for (auto [op, number] : written->originOfResults)
+    if (auto found = adopted.find(number); found != adopted.end() && folded->contains(op))
+      foldedOrigins[mlir::ad::locationText(op->getLoc())] = found->second;
+}
+
+int NonFiniteFinder::findFoldedOrigin(const Execution &execution, const Tensor &result,
+                                      const ElementRange &range) {
+  if (!folded)
+    return -1;
+  auto known = foldedOrigins.find(mlir::ad::locationText(execution.op->getLoc()));
+  if (known != foldedOrigins.end())
+    return known->second;
+  Operation *maker = folded->findMaker(execution.op);
+  if (!maker)
+    return -1;
+  bool isNaN = range.nans > 0;
+  return addOrigin({maker, {}, {}, std::nullopt}, isNaN ? NonFinite::NaN : NonFinite::Infinity,
+                   isNaN ? range.firstNaN : range.firstInfinity, result, range);
+}
+
 void NonFiniteFinder::noteGivenOperands(Operation *op, ArrayRef<Tensor> operands,
                                         ArrayRef<ElementRange> ranges) {
   for (size_t i = 0; i < operands.size(); ++i)
@@ -319,10 +355,14 @@ void NonFiniteFinder::observeResult(const Execution &execution, Value value, con
     producer->sourceValue = execution.op->getOperand(*execution.suspect);
     producer->sourceRange = execution.ranges[*execution.suspect];
   }
-  if (isSource(execution.op))
-    noteGiven(execution.op, producer->range);
-  else if (!producer->range.isFinite())
+  if (producer->range.isFinite())
+    producer->origin = -1;
+  else if (!isSource(execution.op))
     producer->origin = originOf(execution, result, producer->range);
+  else if ((producer->origin = findFoldedOrigin(execution, result, producer->range)) < 0)
+    noteGiven(execution.op, producer->range);
+  if (producer->origin >= 0)
+    originOfResults[execution.op] = producer->origin;
   if (isa<ad::FusionOp>(execution.op->getParentOp()))
     inFusion[value] = producer;
   remember(result, std::move(producer));

@@ -33,8 +33,11 @@ ObservedRun::ObservedRun(Target target, reference::Observer &observer) : target(
 ObservedRun::~ObservedRun() = default;
 
 void ObservedRun::beforePass(Pass *pass, Operation *op) {
-  if (auto module = dyn_cast<ModuleOp>(op); module && pass->getArgument() == "ad-insert-trace")
+  auto module = dyn_cast<ModuleOp>(op);
+  if (module && pass->getArgument() == "ad-insert-trace")
     fused = module.clone();
+  if (module && writtenWatch.begin && !written && pass->getArgument() == "ad-simplify")
+    written = module.clone();
 }
 
 std::unique_ptr<PassInstrumentation> ObservedRun::observePasses() {
@@ -79,26 +82,53 @@ int32_t ObservedRun::received(const char *name, llvm::ArrayRef<adrt_tensor> valu
   return ADRT_OK;
 }
 
+int32_t ObservedRun::interpret(ModuleOp module, reference::Observer &shownTo, std::string &error) {
+  bindings->rewindFeeds();
+  adrt_context context;
+  context.feed = [this](const char *name, const adrt_tensor &destination, std::string &error) {
+    return bindings->feed(name, destination, error);
+  };
+  context.receive = [](const char *, const adrt_tensor *, int32_t, std::string &) { return ADRT_OK; };
+  context.interrupted = [this] { return stopped = stopped || (interrupted && interrupted()); };
+  std::vector<adrt_tensor> views, outputs(signature.results.size());
+  for (const Tensor &argument : arguments)
+    views.push_back(argument.view());
+  int32_t end = context.run(
+      [&] { return ad::runReference(module, signature.entry, &context, views, outputs, &shownTo); });
+  error = context.getError().message;
+  return end;
+}
+
+// If it fails, the compiled program does so, too.
+Error ObservedRun::interpretWritten() {
+  reference::Observer *watch = written ? writtenWatch.begin(*written, *fused) : nullptr;
+  if (!watch)
+    return Error::success();
+  std::vector<Tensor> kept; // a program may overwrite its arguments
+  for (const Tensor &argument : arguments) {
+    Expected<Tensor> copy = argument.clone();
+    if (!copy)
+      return copy.takeError();
+    kept.push_back(std::move(*copy));
+  }
+  std::string ignored;
+  interpret(*written, *watch, ignored);
+  arguments = std::move(kept);
+  writtenWatch.end();
+  return Error::success();
+}
+
 Error ObservedRun::finish(int32_t status, const adrt::ErrorRecord &, llvm::ArrayRef<adrt_tensor>,
                           const Report &) {
   if (target == Target::Reference || status == ADRT_INTERRUPTED)
     return Error::success();
   if (Error error = queue->rewind())
     return error;
-  bindings->rewindFeeds();
+  if (Error error = interpretWritten())
+    return error;
   FusionResults results(*queue, observer);
-  adrt_context context;
-  context.feed = [this](const char *name, const adrt_tensor &destination, std::string &error) {
-    return bindings->feed(name, destination, error);
-  };
-  context.receive = [](const char *, const adrt_tensor *, int32_t, std::string &) { return ADRT_OK; };
-  bool stopped = false;
-  context.interrupted = [&] { return stopped = stopped || (interrupted && interrupted()); };
-  std::vector<adrt_tensor> views, outputs(signature.results.size());
-  for (const Tensor &argument : arguments)
-    views.push_back(argument.view());
-  int32_t end = context.run(
-      [&] { return ad::runReference(*fused, signature.entry, &context, views, outputs, &results); });
+  std::string message;
+  int32_t end = interpret(*fused, results, message);
   different = results.countDifferent();
   if (stopped)
     return exitError(ExitInterrupted, "interrupted");
@@ -106,6 +136,6 @@ Error ObservedRun::finish(int32_t status, const adrt::ErrorRecord &, llvm::Array
     return Error::success();
   std::string reason = results.hasMismatch() ? "a kernel wrote a tensor of another size than expected"
                        : results.hasEnded()  ? "the program sent too few results"
-                                             : context.getError().message;
+                                             : message;
   return exitError(ExitProgramError, "the values inside of kernels cannot be computed: " + reason);
 }

@@ -4,6 +4,7 @@
 #include "Commands.h"
 #include "adjoint/Diff/FeedMatching.h"
 #include "adjoint/Diff/NumberText.h"
+#include "adjoint/Diff/ProgramEdits.h"
 
 using namespace mlir::ad::diff;
 using llvm::Expected;
@@ -89,6 +90,9 @@ Expected<DiffReport> mlir::ad::diff::runAlign(const DiffOptions &options) {
   Expected<std::vector<Record>> right = readRecords(options.inputs[1]);
   if (!right)
     return right.takeError();
+  for (std::vector<Record> *records : {&*left, &*right})
+    if (llvm::Error error = hashKeptTensors(*records))
+      return std::move(error);
   return alignRecords(*left, *right, options);
 }
 
@@ -99,17 +103,21 @@ Expected<DiffReport> mlir::ad::diff::alignRecords(Records left, Records right, c
   Expected<std::string> text = alignmentText(*alignment, left, right, options.column);
   if (!text)
     return text.takeError();
+  Expected<std::vector<ProgramEdit>> edits = findEditsOfRuns(options.inputs[0], options.inputs[1]);
+  if (!edits)
+    return edits.takeError();
   FeedMatching feeds = matchFeeds(left, right);
   DiffReport report;
   report.title = options.inputs[0] + " and " + options.inputs[1];
   report.legend =
       "Each row is a pair of values of the two runs: kind, type, rank and shape, fingerprint, operation, "
       "name. "
-      "= equal but for the name; ~ a pair with differences; - only on the left; + only on the right. Equal "
-      "fingerprints do not mean equal bits.";
+      "= equal but for the name; ~ a pair with differences; - only on the left; + only on the right. Without "
+      "hashes and tensors, equal fingerprints do not mean equal bits.";
   report.tableText = std::move(*text);
-  report.text = summaryText(*alignment, left, right);
+  report.text = summaryText(*alignment, left, right) + editsText(*edits);
   report.json = toJSON(*alignment, feeds, left, right);
+  report.json["edits"] = editsToJSON(*edits);
   if (options.bound) {
     report.boundHolds = alignment->distance <= *options.bound->distance;
     report.text += "bound " + options.bound->text + (report.boundHolds ? " holds\n" : " does not hold\n");

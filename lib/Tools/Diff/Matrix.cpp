@@ -71,7 +71,7 @@ llvm::json::Array rowsToJSON(const DiffMatrix &matrix, llvm::StringRef measure) 
   for (size_t row = 0; row < matrix.size(); ++row) {
     llvm::json::Array cells;
     for (size_t column = 0; column < matrix.size(); ++column)
-      cells.push_back(jsonNumber(measureOf(matrix.getPair(row, column), measure)));
+      cells.push_back(measureJSON(matrix.getPair(row, column), measure));
     rows.push_back(std::move(cells));
   }
   return rows;
@@ -91,7 +91,7 @@ llvm::json::Object toJSON(const DiffMatrix &matrix, const DiffOptions &options) 
                             {"measure", options.measure},
                             {"values", rowsToJSON(matrix, options.measure)},
                             {"equal", std::move(groups)},
-                            {"max", jsonNumber(matrix.getMax())}};
+                            {"max", measureJSON(matrix.getLargest(), options.measure)}};
   if (options.bound)
     object["bound"] = options.bound->text;
   return object;
@@ -124,7 +124,7 @@ Expected<DiffReport> mlir::ad::diff::runMatrix(const DiffOptions &options) {
   if (!options.title.empty())
     report.tableText = "------ " + options.title + "\n";
   report.tableText += matrix->toTable(digits).toText();
-  report.text = "max=" + pythonNumber(matrix->getMax()) + "\n" + equalText(*matrix);
+  report.text = "max=" + measureText(matrix->getLargest(), options.measure) + "\n" + equalText(*matrix);
   if (options.bound) {
     report.boundHolds = matrix->isWithin(*options.bound);
     report.text += "bound " + options.bound->text + (report.boundHolds ? " holds\n" : " does not hold\n");

@@ -151,11 +151,12 @@ std::string TensorsReport::pairText(const Comparison &comparison) const {
   const MaxDiff &diff = comparison.diff;
   std::string text = "expected: " + sideText(comparison.expected) +
                      "\ngot:      " + sideText(comparison.got) + "\n" + stringDiff(diff) +
-                     "\nsum=" + pythonNumber(diff.sum) + ", dnan=" + pythonNumber(diff.dnan);
+                     "\nsum=" + pythonNumber(diff.sum, diff.integerSum) + ", dnan=" + pythonNumber(diff.dnan);
   text += measuresText(diff) + (diff.ulp ? "" : ", ulp: element types differ") + "\n";
   if (std::string index = indexText(diff); !index.empty())
-    text += "largest at " + index + ": expected " + pythonNumber(diff.expectedAtMax) + ", got " +
-            pythonNumber(diff.gotAtMax) + "\n";
+    text += "largest at " + index + ": expected " +
+            pythonNumber(diff.expectedAtMax, diff.expectedIntegerAtMax) + ", got " +
+            pythonNumber(diff.gotAtMax, diff.gotIntegerAtMax) + "\n";
   return text;
 }
 
@@ -211,9 +212,9 @@ llvm::json::Object TensorsReport::toJSON(const Comparison &comparison) const {
   llvm::json::Object object{{"name", comparison.name},
                             {"expected", sideJSON(comparison.expected)},
                             {"got", sideJSON(comparison.got)},
-                            {"abs", jsonNumber(diff.abs)},
+                            {"abs", jsonNumber(diff.abs, diff.integerAbs)},
                             {"rel", jsonNumber(diff.rel)},
-                            {"sum", jsonNumber(diff.sum)},
+                            {"sum", jsonNumber(diff.sum, diff.integerSum)},
                             {"n", diff.n},
                             {"dnan", diff.dnan},
                             {"nan_pairs", diff.nanPairs},
@@ -222,11 +223,11 @@ llvm::json::Object TensorsReport::toJSON(const Comparison &comparison) const {
                             {"holds", comparison.holds}};
   addNorms(object, diff);
   if (diff.ulp)
-    object["ulp"] = *diff.ulp == UINT64_MAX ? llvm::json::Value("inf") : llvm::json::Value(*diff.ulp);
+    object["ulp"] = *diff.ulp == UINT64_MAX && !diff.integerAbs ? llvm::json::Value("inf") : llvm::json::Value(*diff.ulp);
   if (diff.argm) {
     object["argm"] = llvm::json::Array(*diff.argm);
-    object["expected_at_max"] = jsonNumber(diff.expectedAtMax);
-    object["got_at_max"] = jsonNumber(diff.gotAtMax);
+    object["expected_at_max"] = jsonNumber(diff.expectedAtMax, diff.expectedIntegerAtMax);
+    object["got_at_max"] = jsonNumber(diff.gotAtMax, diff.gotIntegerAtMax);
   }
   return object;
 }
@@ -238,9 +239,9 @@ Table TensorsReport::makeTable() const {
     table.header.push_back(thresholdKey(threshold));
   for (const Comparison &comparison : comparisons) {
     const MaxDiff &diff = comparison.diff;
-    std::vector<std::string> row = {comparison.name,        pythonNumber(diff.abs), pythonNumber(diff.rel),
+    std::vector<std::string> row = {comparison.name,        absText(diff), pythonNumber(diff.rel),
                                     pythonNumber(diff.l2),  pythonNumber(diff.max), ulpText(diff),
-                                    pythonNumber(diff.sum), pythonNumber(diff.n),   pythonNumber(diff.dnan),
+                                    pythonNumber(diff.sum, diff.integerSum), pythonNumber(diff.n),   pythonNumber(diff.dnan),
                                     indexText(diff)};
     for (const ThresholdCount &above : diff.rep)
       row.push_back(std::to_string(above.count));

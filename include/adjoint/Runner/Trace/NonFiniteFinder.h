@@ -8,6 +8,7 @@
 #define ADJOINT_RUNNER_TRACE_NONFINITEFINDER_H
 
 #include "adjoint/Reference/Observer.h"
+#include "adjoint/Runner/Trace/FoldedOperations.h"
 #include "adjoint/Runner/Trace/LoopPosition.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -68,7 +69,13 @@ public:
   void iterationStarts(Operation *loop, int64_t iteration) override { position.start(iteration); }
   void loopEnded(Operation *loop) override { position.end(); }
 
-  /// In the order in which they were made.
+  /// For the run of the program before its simplification: a finder that sees that run, or null if nothing
+  /// was folded.
+  NonFiniteFinder *watchWritten(ModuleOp written, ModuleOp compiled);
+  /// Takes from that run the origins that were folded.
+  void adoptFolded();
+
+  /// In the order in which they were made, folded ones first.
   const std::vector<NonFiniteOrigin> &getOrigins() const { return origins; }
   /// Constants, feeds and arguments that have NaNs or infinities already.
   const std::vector<std::string> &getGiven() const { return given; }
@@ -109,6 +116,9 @@ private:
   void remember(const reference::Tensor &tensor, std::shared_ptr<Producer> producer);
   void dropDead();
   void noteGiven(Operation *op, const ElementRange &range);
+  /// The origin of a constant that the compiler made; -1 if it was written.
+  int findFoldedOrigin(const Execution &execution, const reference::Tensor &result,
+                       const ElementRange &range);
   void noteGivenOperands(Operation *op, ArrayRef<reference::Tensor> operands, ArrayRef<ElementRange> ranges);
   int findOrigin(ArrayRef<reference::Tensor> operands) const;
   void observeResult(const Execution &execution, Value value, const reference::Tensor &result);
@@ -132,6 +142,10 @@ private:
   size_t nextSweep = 1024;
   llvm::DenseMap<std::pair<Operation *, int>, int> originOfOperation;
   llvm::DenseMap<Operation *, bool> givenSeen;
+  std::unique_ptr<FoldedOperations> folded;
+  std::unique_ptr<NonFiniteFinder> written; ///< of the program before its simplification
+  llvm::StringMap<int> foldedOrigins;       ///< of constants, by their locations
+  llvm::DenseMap<Operation *, int> originOfResults;
   std::vector<NonFiniteOrigin> origins;
   std::vector<std::string> given;
   int64_t executions = 0;

@@ -19,6 +19,13 @@ namespace mlir::ad::runner {
 
 class TensorQueue;
 
+/// An observer of the program as it was before its simplification.
+struct WrittenProgramWatch {
+  /// Gives the observer, or null if it need not see the program.
+  std::function<reference::Observer *(ModuleOp written, ModuleOp compiled)> begin;
+  std::function<void()> end; ///< after that run
+};
+
 class ObservedRun final : public Tracer {
 public:
   ObservedRun(Target target, reference::Observer &observer);
@@ -26,6 +33,9 @@ public:
 
   /// The folder of a file without a name that has the results of kernels; by default that of temporary files.
   void setFolder(std::string newFolder) { folder = std::move(newFolder); }
+  /// Interprets the program before its simplification, too, before the compiled one. On the target
+  /// `reference` both are one.
+  void alsoObserveWritten(WrittenProgramWatch watch) { writtenWatch = std::move(watch); }
   /// Called before each pass by a tracer that has an instrumentation of its own.
   void beforePass(Pass *pass, Operation *op);
   /// How many results of kernels have other bits than the interpreter computes.
@@ -43,11 +53,18 @@ public:
                      const Report &report) override;
 
 private:
+  /// Runs a program on the interpreter with the values of the run; gives its status.
+  int32_t interpret(ModuleOp module, reference::Observer &shownTo, std::string &error);
+  llvm::Error interpretWritten();
+
   Target target;
   reference::Observer &observer;
+  WrittenProgramWatch writtenWatch;
+  bool stopped = false; ///< by an interrupt
   std::string folder;
-  std::shared_ptr<void> kept;  // the context of the program, declared before its clone
-  OwningOpRef<ModuleOp> fused; // the program before ad-insert-trace
+  std::shared_ptr<void> kept;    // the context of the program, declared before its clone
+  OwningOpRef<ModuleOp> fused;   // the program before ad-insert-trace
+  OwningOpRef<ModuleOp> written; // the program before its simplification, if it is wanted
   std::unique_ptr<TensorQueue> queue;
   Signature signature;
   Bindings *bindings = nullptr;

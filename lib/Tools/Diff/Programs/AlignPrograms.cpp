@@ -26,8 +26,11 @@ bool hasName(llvm::ArrayRef<TensorSpec> specs, StringRef assignment) {
 }
 
 Error load(AlignSide &side, const DiffOptions &options) {
-  if (!isProgram(side.path))
-    return readRecords(side.path).moveInto(side.records);
+  if (!isProgram(side.path)) {
+    if (Error error = readRecords(side.path).moveInto(side.records))
+      return error;
+    return hashKeptTensors(side.records);
+  }
   if (Error error = readProgram(side.path).moveInto(side.text))
     return error;
   return compileProgram(options, side.path, Target::Reference).moveInto(side.program);

@@ -229,7 +229,8 @@ llvm::Error CauseSearch::explainPart(const Part &part, const Cause &whole, std::
   Trial trial =
       remembering([&](const std::set<Rewrite> &only) { return compareWith(part.base, part.side, only); });
   if (llvm::Error error =
-          findAmong(candidatesOf(part.run.rewrites, part.kept), part.kept, part.run.rewrites, trial, cause))
+          findAmong(candidatesOf(part.run.rewrites, part.kept), part.kept,
+                    with(part.run.rewrites, {part.kept.begin(), part.kept.end()}), trial, cause))
     return error;
   // Exact rewrites of this side alone are none of the candidates if they are kept.
   cause.candidates = candidatesOf(part.run.rewrites, part.other.rewrites).size();
@@ -240,17 +241,55 @@ llvm::Error CauseSearch::explainPart(const Part &part, const Cause &whole, std::
   return llvm::Error::success();
 }
 
-llvm::Error CauseSearch::explainSides(const std::set<Rewrite> &keptA, const std::set<Rewrite> &keptB,
-                                      Cause &cause) {
+Expected<std::set<Rewrite>> CauseSearch::findReplacements(const Side &side, const Run &run,
+                                                          const std::set<Rewrite> &kept) {
+  std::set<Rewrite> leftOut = without(run.rewrites, {kept.begin(), kept.end()}), replacements;
+  if (progress)
+    progress(process.getCount() + 1);
+  Expected<Run> other = process.runExcept(side, leftOut);
+  if (!other)
+    return other.takeError();
+  for (const Rewrite &rewrite : other->rewrites)
+    if (rewrite.permission == "none" && !kept.count(rewrite))
+      replacements.insert(rewrite);
+  return replacements;
+}
+
+Expected<std::optional<std::pair<CauseSearch::Run, CauseSearch::Run>>>
+CauseSearch::runBases(const std::set<Rewrite> &keptA, const std::set<Rewrite> &keptB) {
+  std::optional<std::pair<Run, Run>> bases;
   Expected<Run> baseA = keptA == runA.rewrites ? runA : run(*a, keptA);
   if (!baseA)
     return baseA.takeError();
-  Expected<Run> baseB = !baseA->failure.empty() ? *baseA : keptB == runB.rewrites ? runB : run(*b, keptB);
+  if (!baseA->failure.empty())
+    return bases;
+  Expected<Run> baseB = keptB == runB.rewrites ? runB : run(*b, keptB);
   if (!baseB)
     return baseB.takeError();
-  if (!baseA->failure.empty() || !baseB->failure.empty())
-    return llvm::Error::success();
-  Expected<std::vector<ResultDiff>> between = compareRuns(baseA->results, baseB->results, bound);
+  if (baseB->failure.empty())
+    bases = {std::move(*baseA), std::move(*baseB)};
+  return bases;
+}
+
+llvm::Error CauseSearch::explainSides(std::set<Rewrite> keptA, std::set<Rewrite> keptB, Cause &cause) {
+  Expected<std::optional<std::pair<Run, Run>>> bases = runBases(keptA, keptB);
+  if (!bases)
+    return bases.takeError();
+  if (!*bases) { // what is left out may be in place of something that is needed then
+    for (auto [side, run, kept] : {std::tuple(a, &runA, &keptA), {b, &runB, &keptB}}) {
+      Expected<std::set<Rewrite>> replacements = findReplacements(*side, *run, *kept);
+      if (!replacements)
+        return replacements.takeError();
+      for (std::set<Rewrite> *both : {&keptA, &keptB})
+        both->insert(replacements->begin(), replacements->end());
+    }
+    if (llvm::Error error = runBases(keptA, keptB).moveInto(bases.get()))
+      return error;
+    if (!*bases)
+      return llvm::Error::success();
+  }
+  const auto &[baseA, baseB] = **bases;
+  Expected<std::vector<ResultDiff>> between = compareRuns(baseA.results, baseB.results, bound);
   if (!between)
     return between.takeError();
   if (!between->empty()) { // what both sides do is the cause; rewrites of one side would hide it
@@ -259,7 +298,7 @@ llvm::Error CauseSearch::explainSides(const std::set<Rewrite> &keptA, const std:
   }
   std::vector<Cause> found;
   for (const Part &part :
-       {Part{*b, runB, runA, *baseA, keptB, keptA}, Part{*a, runA, runB, *baseB, keptA, keptB}})
+       {Part{*b, runB, runA, baseA, keptB, keptA}, Part{*a, runA, runB, baseB, keptA, keptB}})
     if (llvm::Error error = explainPart(part, cause, found))
       return error;
   if (found.empty())

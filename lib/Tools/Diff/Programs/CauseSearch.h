@@ -72,7 +72,15 @@ private:
   llvm::Expected<Cause> explain(const Direction &direction, Cause cause);
   /// Rewrites of one side or of both, where the results of both are equal without them all.
   llvm::Error explainSides(Cause &cause);
-  llvm::Error explainSides(const std::set<Rewrite> &keptA, const std::set<Rewrite> &keptB, Cause &cause);
+  llvm::Error explainSides(std::set<Rewrite> keptA, std::set<Rewrite> keptB, Cause &cause);
+  /// The runs of both sides with these rewrites alone; none where a side does not compile.
+  llvm::Expected<std::optional<std::pair<Run, Run>>> runBases(const std::set<Rewrite> &keptA,
+                                                              const std::set<Rewrite> &keptB);
+  /// Rewrites that keep all bits and that a side applies only where it may not apply the rewrites that are
+  /// not kept, such as the decomposition of an operation in place of a named kernel. None if it does not
+  /// compile.
+  llvm::Expected<std::set<Rewrite>> findReplacements(const Side &side, const Run &run,
+                                                     const std::set<Rewrite> &kept);
   /// A side whose rewrites are searched although the other side has some, too. `base` is a run of the other
   /// side that applies only the rewrites `keptByOther`.
   struct Part {

@@ -16,6 +16,7 @@ Expected<DiffReport> mlir::ad::diff::runNan(const DiffOptions &options) {
     return target.takeError();
   NonFiniteFinder finder;
   ObservedRun observed(*target, finder);
+  observeFolded(observed, finder);
   Expected<std::unique_ptr<ProgramRun>> program = loadProgram(options, options.inputs[0], *target, &observed);
   if (!program)
     return program.takeError();

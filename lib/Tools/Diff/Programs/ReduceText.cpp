@@ -52,7 +52,7 @@ llvm::json::Value mlir::ad::diff::toJSON(const std::vector<ResultDiff> &results)
   for (const ResultDiff &result : results) {
     llvm::json::Object object{{"name", result.name},
                               {"only_zero_signs", result.onlyZeroSigns},
-                              {"abs", jsonNumber(result.diff.abs)},
+                              {"abs", jsonNumber(result.diff.abs, result.diff.integerAbs)},
                               {"rel", jsonNumber(result.diff.rel)},
                               {"dnan", jsonNumber(result.diff.dnan)}};
     addNorms(object, result.diff);

@@ -98,7 +98,7 @@ Expected<bool> ReduceSearch::findFirstValue() {
   RunMatching matching = matchRuns(*left, *right);
   auto first = llvm::find_if(matching.pairs, [&](const MatchedValues &pair) {
     const Record &l = (*left)[pair.left], &r = (*right)[pair.right];
-    return l.kind == "RESULT" && !pair.isGuess && !haveSameBits(l, r);
+    return l.kind == "RESULT" && !pair.isGuess && compareBits(l, r) == Verdict::Different;
   });
   if (first == matching.pairs.end())
     return false;

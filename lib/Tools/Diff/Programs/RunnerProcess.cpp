@@ -137,6 +137,10 @@ Expected<RunnerProcess::Run> RunnerProcess::run(const Side &side, const std::set
   return run(side, only, Kind::Plain);
 }
 
+Expected<RunnerProcess::Run> RunnerProcess::runExcept(const Side &side, const std::set<Rewrite> &leftOut) {
+  return run(side, &leftOut, Kind::Except);
+}
+
 Expected<RunnerProcess::Run> RunnerProcess::runTraced(const Side &side, const std::set<Rewrite> *only) {
   return run(side, only, Kind::Traced);
 }
@@ -148,7 +152,8 @@ Expected<RunnerProcess::Run> RunnerProcess::runPlanned(const Side &side, const s
   return result;
 }
 
-Expected<RunnerProcess::Run> RunnerProcess::run(const Side &side, const std::set<Rewrite> *only, Kind kind) {
+Expected<RunnerProcess::Run> RunnerProcess::run(const Side &side, const std::set<Rewrite> *listed,
+                                                Kind kind) {
   std::string number = std::to_string(count);
   Run result;
   result.results = folder.file("results" + number);
@@ -156,11 +161,11 @@ Expected<RunnerProcess::Run> RunnerProcess::run(const Side &side, const std::set
   words.insert(words.end(), inputs.begin(), inputs.end());
   words.insert(words.end(), side.options.begin(), side.options.end());
   words.insert(words.end(), {"--out-dir", result.results});
-  if (only) {
-    std::string allowed = folder.file("allowed" + number);
-    if (Error error = writeFile(allowed, {StringRef(formatRewrites(*only))}))
+  if (listed) {
+    std::string list = folder.file("listed" + number);
+    if (Error error = writeFile(list, {StringRef(formatRewrites(*listed))}))
       return std::move(error);
-    words.insert(words.end(), {"--rewrites-only", allowed});
+    words.insert(words.end(), {kind == Kind::Except ? "--rewrites-except" : "--rewrites-only", list});
   }
   if (kind == Kind::Traced) {
     result.trace = folder.file("trace" + number);
@@ -169,7 +174,7 @@ Expected<RunnerProcess::Run> RunnerProcess::run(const Side &side, const std::set
     result.plan = folder.file("plan" + number);
     words.insert(words.end(), {"--dump-plan", result.plan});
   }
-  if (Error error = finish(side, only || kind == Kind::Planned, words, result))
+  if (Error error = finish(side, listed || kind == Kind::Planned, words, result))
     return std::move(error);
   return std::move(result);
 }
@@ -189,7 +194,8 @@ Error RunnerProcess::finish(const Side &side, bool mayFail, const std::vector<st
   // A failed check ends the program; what it sent before can be compared.
   bool hasValues = code == ExitDone || (code == ExitCheckFailed && !isEmptyFolder(result.results));
   if (!hasValues) {
-    bool leavesOut = llvm::is_contained(words, "--rewrites-only");
+    bool leavesOut =
+        llvm::is_contained(words, "--rewrites-only") || llvm::is_contained(words, "--rewrites-except");
     result.failure = failureText(side, leavesOut, code, failure.empty() ? contentOf(messages) : failure);
     return mayFail ? Error::success() : usageError(result.failure);
   }

@@ -65,6 +65,8 @@ public:
   /// Runs the program. A run that fails is an error with the side and the messages of ad-runner. With `only`,
   /// no other rewrites are applied; such a run may fail, since some programs do not compile without them.
   llvm::Expected<Run> run(const Side &side, const std::set<Rewrite> *only = nullptr);
+  /// The same with all rewrites but these; it may fail, too.
+  llvm::Expected<Run> runExcept(const Side &side, const std::set<Rewrite> &leftOut);
   /// The same with a trace, which is the folder `trace` of the result.
   llvm::Expected<Run> runTraced(const Side &side, const std::set<Rewrite> *only = nullptr);
   /// The same with the memory plan. It may fail, since not all targets and builds can write it.
@@ -72,8 +74,8 @@ public:
   unsigned getCount() const { return count; }
 
 private:
-  enum class Kind { Plain, Traced, Planned };
-  llvm::Expected<Run> run(const Side &side, const std::set<Rewrite> *only, Kind kind);
+  enum class Kind { Plain, Except, Traced, Planned };
+  llvm::Expected<Run> run(const Side &side, const std::set<Rewrite> *listed, Kind kind);
   /// Executes the command line, and reads the list of rewrites that it has written.
   llvm::Error finish(const Side &side, bool mayFail, const std::vector<std::string> &words, Run &result);
 

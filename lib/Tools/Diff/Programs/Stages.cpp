@@ -43,7 +43,7 @@ ValuesByName byName(const RunValues &values) {
 }
 
 void keepLarger(MaxDiff &all, const MaxDiff &one) {
-  all.abs = std::max(all.abs, one.abs);
+  all.raiseAbs(one);
   all.rel = std::max(all.rel, one.rel);
   all.l2 = std::max(all.l2, one.l2);
   all.max = std::max(all.max, one.max);
@@ -169,10 +169,10 @@ Table StagesReport::makeTable() const {
                   "max",   "ulp",   "abs_written", "l2_written", "max_written", "ulp_written"};
   for (const ValueChange &change : changes) {
     std::vector<std::string> row = {change.stage, change.value, change.sameBits ? "equal" : "changed",
-                                    pythonNumber(change.change.abs), pythonNumber(change.change.rel)};
+                                    absText(change.change), pythonNumber(change.change.rel)};
     row.insert(row.end(),
                {pythonNumber(change.change.l2), pythonNumber(change.change.max), ulpText(change.change),
-                pythonNumber(change.total.abs), pythonNumber(change.total.l2), pythonNumber(change.total.max),
+                absText(change.total), pythonNumber(change.total.l2), pythonNumber(change.total.max),
                 ulpText(change.total)});
     table.rows.push_back(std::move(row));
     table.rowClasses.push_back(change.sameBits ? "" : "different");
@@ -192,7 +192,7 @@ void StagesReport::addText() {
   auto changed = llvm::count_if(changes, [](const ValueChange &change) { return !change.sameBits; });
   report.text += countText(static_cast<uint64_t>(changed), "change") + "\nfirst change: '" + first->value +
                  "' " + (StringRef(first->stage).starts_with("target ") ? "on " : "after ") + first->stage +
-                 ", abs=" + pythonNumber(first->change.abs) + ", rel=" + pythonNumber(first->change.rel) +
+                 ", abs=" + absText(first->change) + ", rel=" + pythonNumber(first->change.rel) +
                  measuresText(first->change) + "\n";
 }
 
@@ -211,7 +211,7 @@ void StagesReport::checkBound() {
 llvm::json::Object StagesReport::toJSON() const {
   llvm::json::Array rows;
   auto distances = [](const MaxDiff &diff) {
-    llvm::json::Object object{{"abs", jsonNumber(diff.abs)}, {"rel", jsonNumber(diff.rel)}};
+    llvm::json::Object object{{"abs", jsonNumber(diff.abs, diff.integerAbs)}, {"rel", jsonNumber(diff.rel)}};
     addNorms(object, diff);
     if (diff.ulp)
       object["ulp"] = *diff.ulp == UINT64_MAX ? llvm::json::Value("inf") : llvm::json::Value(*diff.ulp);
