@@ -70,7 +70,8 @@ Table DiffMatrix::toTable(int digits) const {
   for (size_t row = 0; row < size(); ++row) {
     std::vector<std::string> texts = {labels[row]};
     for (size_t column = 0; column < size(); ++column)
-      texts.push_back(digits ? generalNumber(at(row, column), digits) : measureText(getPair(row, column), measure));
+      texts.push_back(digits ? generalNumber(at(row, column), digits)
+                             : measureText(getPair(row, column), measure));
     table.rows.push_back(std::move(texts));
   }
   return table;

@@ -102,7 +102,7 @@ struct MaxDiffBuilder::Block {
       exactDiff[i] = exact;
       diff[i] = static_cast<double>(exact);
       abs = std::max(abs, diff[i]);
-      rel = std::max(rel, diff[i] / (std::fabs(static_cast<double>(e)) + relativeBase));
+      rel = std::max(rel, diff[i] / (std::fabs(static_cast<double>(e)) + kRelativeBase));
     }
   }
 

@@ -109,7 +109,7 @@ std::string mlir::ad::diff::heatColor(double value, double max) {
 std::string mlir::ad::diff::heatMapSVG(const DiffMatrix &matrix, StringRef title) {
   constexpr double cell = 46, margin = 16, top = 48, slope = 0.7071;
   constexpr int downwards = -45;
-  double left = margin + widthOf(matrix.getLabels()), max = matrix.getMax().abs;
+  double left = margin + widthOf(matrix.getLabels()), max = matrix.getMax();
   auto count = static_cast<double>(matrix.size());
   Picture picture;
   for (size_t row = 0; row < matrix.size(); ++row) {

@@ -152,8 +152,8 @@ std::string TypeWriter::write(const Value &value) const {
 std::string mlir::ad::diff::thresholdKey(double threshold) { return ">" + pythonNumber(threshold); }
 
 std::string mlir::ad::diff::stringDiff(const MaxDiff &diff) {
-  std::string text =
-      "abs=" + fieldText(diff, diff.abs, /*isSum=*/false, diff.integerAbs) + ", rel=" + fieldText(diff, diff.rel);
+  std::string text = "abs=" + fieldText(diff, diff.abs, /*isSum=*/false, diff.integerAbs) +
+                     ", rel=" + fieldText(diff, diff.rel);
   if (diff.abs != 0 && diff.rel != 0)
     text += ", n=" + fieldText(diff, diff.n, /*isSum=*/true);
   if (diff.dnan != 0)

@@ -83,7 +83,8 @@ MaxDiff compareNumbers(const Value &expected, const Value &got, llvm::ArrayRef<d
     result.integerAbs = result.integerSum = static_cast<uint64_t>(exact);
   result.rel = result.abs / (std::fabs(static_cast<double>(e)) + scalarBase);
   NormDifference norms;
-  norms.add({expected.asDouble()}, {got.asDouble()}, {expectedNaN || gotNaN ? std::nan("") : result.abs});
+  double difference = std::fabs(got.asDouble() - expected.asDouble());
+  norms.add({expected.asDouble()}, {got.asDouble()}, {std::isfinite(difference) ? result.abs : difference});
   result.l2 = result.max = norms.l2();
   result.largest = norms.getLargest();
   for (double threshold : thresholds)

@@ -142,8 +142,8 @@ nb::dict toDict(const diff::MaxDiff &difference) {
         nb::tuple(nb::cast(std::vector<int64_t>(difference.argm->begin(), difference.argm->end())));
   result["ulp"] = nb::none();
   if (difference.ulp)
-    result["ulp"] =
-        *difference.ulp == UINT64_MAX && !difference.integerAbs ? nb::object(nb::float_(HUGE_VAL)) : nb::cast(*difference.ulp);
+    result["ulp"] = *difference.ulp == UINT64_MAX && !difference.integerAbs ? nb::object(nb::float_(HUGE_VAL))
+                                                                            : nb::cast(*difference.ulp);
   result["text"] = diff::stringDiff(difference);
   return result;
 }

@@ -174,3 +174,20 @@ def test_nesting():
             diff.max_diff(value, value)
         with pytest.raises(RecursionError):
             diff.string_type(value)
+
+
+def test_large_integers_are_compared_as_integers():
+    left, right = np.array([2**53, -(2**63)]), np.array([2**53 + 1, -(2**63)])
+    assert diff.max_diff(left, right).abs == 1 and diff.max_diff(2**53, 2**53 + 1).abs == 1
+    assert diff.matrix([left, right]).equal == (("0",), ("1",))
+    found = diff.max_diff(left, np.array([2**53, 2**63 - 1]))
+    assert found.abs == found.sum == found.ulp == 2**64 - 1 and found.text.startswith("abs=18446744073709551615, ")
+    assert diff.max_diff([left], [right]).abs == 1
+    assert diff.fingerprint(np.array([2**53 + 1, -(2**53), 0, 0, 0, 0, 0, 0])) == "BAAA"
+
+
+def test_arrays_of_the_same_fingerprint_are_not_equal():
+    left, right = np.array([1.0, 2.0] * 4), np.array([2.0, 1.0] * 4)
+    assert diff.fingerprint(left) == diff.fingerprint(right)
+    rows = [[("INPUT", "x", "", array)] for array in (left, right)]
+    assert diff.align(*rows).pairs[0][2] == "~" and diff.align(rows[0], rows[0]).pairs[0][2] == "="

@@ -245,6 +245,23 @@ def test_two_traces(tmp_path):
     assert only(value for value in found.different if value.name == "s").abs is None
 
 
+def test_edited_operations_and_unknown_values(tmp_path):
+    x, w = small((5, 4)), small((4, 3))
+    left = diff.trace(adjoint.compile(CHAIN), tmp_path / "left", x, w)
+    right = diff.trace(adjoint.compile(CHAIN.replace("ad.neg %square", "ad.abs %square")), tmp_path / "right", x, w)
+    found = diff.runs(left, right)
+    edit = only(found.edits)
+    assert (edit.left.operation, edit.right.operation) == ("ad.neg", "ad.abs")
+    assert edit.left.location == found.different[0].location and found.different[0].name == "%y"
+    assert found.unknown == () and diff.runs(left, left).edits == ()
+    for side in (left, right):
+        path = side.folder / "records.tsv"
+        path.write_text("".join("\t".join(line.split("\t")[:7]) + "\n" for line in path.read_text().splitlines()))
+    found = diff.runs(left.folder, left.folder)
+    assert found.different == () and {value.name for value in found.unknown} >= {"x", "w", "y", "s"}
+    assert diff.runs(left.folder, right.folder).different != ()
+
+
 @needs_tools
 def test_the_tools_read_and_write_the_same_traces(target, tmp_path):
     x, w = small((5, 4)), small((4, 3))

@@ -175,3 +175,45 @@ TEST(Alignment, AddsDifferencesOfKeptTensors) {
   EXPECT_TEXT(llvm::cantFail(alignmentText(alignment, left, right)), " | a=0.5 r=0.25\n");
   llvm::sys::fs::remove_directories(folder);
 }
+
+TEST(Alignment, RecordsOfOtherBitsAreNotEqual) {
+  std::vector<Record> left = {sampleRun()[0]}, right = left;
+  left[0].hash = right[0].hash = "1";
+  EXPECT_EQ(distanceOf(left[0], right[0]), 0);
+  right[0].hash = "2";
+  EXPECT_EQ(distanceOf(left[0], right[0]), 1);
+  EXPECT_EQ(llvm::cantFail(align(left, right)).pairs.front().symbol, Symbol::Different);
+  right[0].op = "Other"; // the distance that records without hashes have
+  EXPECT_EQ(distanceOf(left[0], right[0]), 10);
+}
+
+// A repeated record is paired with the one of its bits: two others would cost as much without hashes.
+TEST(Alignment, RepeatedRecordsAreAlignedByTheirBits) {
+  Record first = sampleRun()[0], value = sampleRun()[0];
+  std::vector<Record> left = {first, value, value}, right = {first, value};
+  left[0].hash = right[0].hash = "0";
+  left[1].hash = "1";
+  left[2].hash = right[1].hash = "2";
+  Alignment alignment = llvm::cantFail(align(left, right));
+  EXPECT_EQ(alignment.distance, 1000);
+  EXPECT_EQ(alignment.count(Symbol::Equal), 2);
+  EXPECT_EQ(alignment.count(Symbol::OnlyLeft), 1);
+}
+
+TEST(Alignment, ComparesKeptTensorsOfWideTypesWithoutRounding) {
+  llvm::SmallString<128> folder;
+  ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("ad-diff-unit", folder));
+  std::vector<Record> left = {sampleRun()[0]}, right = left;
+  left[0].value = (folder + "/left.npy").str();
+  right[0].value = (folder + "/right.npy").str();
+  const std::tuple<adrt_type, double, const char *> cases[] = {
+      {ADRT_F64, 1 + 0x1p-40, " | a=9.0949e-13 r=9.0949e-13\n"}, {ADRT_I32, 2, " | a=1 r=1\n"}};
+  for (auto [type, number, text] : cases) {
+    left[0].dtype = right[0].dtype = dtypeName(type);
+    llvm::cantFail(mlir::ad::runner::writeNpy(left[0].value, unit::makeTensor(type, {1}, {1}).view()));
+    llvm::cantFail(mlir::ad::runner::writeNpy(right[0].value, unit::makeTensor(type, {1}, {number}).view()));
+    Alignment alignment = llvm::cantFail(align(left, right));
+    EXPECT_TEXT(llvm::cantFail(alignmentText(alignment, left, right)), text);
+  }
+  llvm::sys::fs::remove_directories(folder);
+}

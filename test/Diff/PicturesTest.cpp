@@ -23,7 +23,7 @@ TEST(DiffMatrix, IsSymmetricWithAZeroDiagonal) {
       EXPECT_EQ(matrix.at(row, column), matrix.at(column, row));
   }
   EXPECT_EQ(matrix.at(0, 1), 0.0625);
-  EXPECT_EQ(matrix.getMax().abs, 0.0625);
+  EXPECT_EQ(matrix.getMax(), 0.0625);
   EXPECT_EQ(matrix.findEqual(), (std::vector<std::vector<size_t>>{{0, 2}, {1}}));
 }
 

@@ -43,7 +43,7 @@ struct MaxDiff {
   double sum = 0; ///< of all |got - expected|
   /// The same without rounding, of such integers, if it has at most 64 bits.
   std::optional<uint64_t> integerSum;
-  double n = 0;   ///< the number of elements; an infinity if the values cannot be compared
+  double n = 0;    ///< the number of elements; an infinity if the values cannot be compared
   double dnan = 0; ///< how many elements are NaN in one of the two tensors
   std::vector<ThresholdCount> rep;
   std::optional<Shape> argm;   ///< the index of the first largest difference

@@ -223,7 +223,8 @@ llvm::json::Object TensorsReport::toJSON(const Comparison &comparison) const {
                             {"holds", comparison.holds}};
   addNorms(object, diff);
   if (diff.ulp)
-    object["ulp"] = *diff.ulp == UINT64_MAX && !diff.integerAbs ? llvm::json::Value("inf") : llvm::json::Value(*diff.ulp);
+    object["ulp"] =
+        *diff.ulp == UINT64_MAX && !diff.integerAbs ? llvm::json::Value("inf") : llvm::json::Value(*diff.ulp);
   if (diff.argm) {
     object["argm"] = llvm::json::Array(*diff.argm);
     object["expected_at_max"] = jsonNumber(diff.expectedAtMax, diff.expectedIntegerAtMax);
@@ -239,9 +240,15 @@ Table TensorsReport::makeTable() const {
     table.header.push_back(thresholdKey(threshold));
   for (const Comparison &comparison : comparisons) {
     const MaxDiff &diff = comparison.diff;
-    std::vector<std::string> row = {comparison.name,        absText(diff), pythonNumber(diff.rel),
-                                    pythonNumber(diff.l2),  pythonNumber(diff.max), ulpText(diff),
-                                    pythonNumber(diff.sum, diff.integerSum), pythonNumber(diff.n),   pythonNumber(diff.dnan),
+    std::vector<std::string> row = {comparison.name,
+                                    absText(diff),
+                                    pythonNumber(diff.rel),
+                                    pythonNumber(diff.l2),
+                                    pythonNumber(diff.max),
+                                    ulpText(diff),
+                                    pythonNumber(diff.sum, diff.integerSum),
+                                    pythonNumber(diff.n),
+                                    pythonNumber(diff.dnan),
                                     indexText(diff)};
     for (const ThresholdCount &above : diff.rep)
       row.push_back(std::to_string(above.count));

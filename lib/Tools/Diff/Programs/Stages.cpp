@@ -170,10 +170,9 @@ Table StagesReport::makeTable() const {
   for (const ValueChange &change : changes) {
     std::vector<std::string> row = {change.stage, change.value, change.sameBits ? "equal" : "changed",
                                     absText(change.change), pythonNumber(change.change.rel)};
-    row.insert(row.end(),
-               {pythonNumber(change.change.l2), pythonNumber(change.change.max), ulpText(change.change),
-                absText(change.total), pythonNumber(change.total.l2), pythonNumber(change.total.max),
-                ulpText(change.total)});
+    row.insert(row.end(), {pythonNumber(change.change.l2), pythonNumber(change.change.max),
+                           ulpText(change.change), absText(change.total), pythonNumber(change.total.l2),
+                           pythonNumber(change.total.max), ulpText(change.total)});
     table.rows.push_back(std::move(row));
     table.rowClasses.push_back(change.sameBits ? "" : "different");
   }
