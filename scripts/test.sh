@@ -122,11 +122,13 @@ python_tests() {
 
 fuzz_campaigns() {
   local name count
-  for name in programs gradients passes adx gpu-sim fused linalg scalars diff; do
-    count=$FUZZ_COUNT
-    # Each program of these is compiled several times, those of diff most often.
-    [[ $name != gpu-sim && $name != fused && $name != linalg ]] || count=$((FUZZ_COUNT / 2))
-    [[ $name != diff ]] || count=$((FUZZ_COUNT / 8))
+  for name in programs gradients passes adx control gpu-sim fused linalg scalars diff; do
+    # Each program of some is compiled several times, those of diff most often.
+    case $name in
+      control | gpu-sim | fused | linalg) count=$((FUZZ_COUNT / 2)) ;;
+      diff) count=$((FUZZ_COUNT / 8)) ;;
+      *) count=$FUZZ_COUNT ;;
+    esac
     wanted "fuzz-$name" || continue
     say "fuzz-$name: scripts/fuzz.sh $name --count $count --seed $seed"
     counted "fuzz-$name" scripts/fuzz.sh "$name" --count "$count" --seed "$seed"

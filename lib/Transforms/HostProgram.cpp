@@ -85,7 +85,17 @@ static LogicalResult refuseCall(func::CallOp call) {
   return call.emitOpError("is part of a recursion, which cannot be compiled; write a loop");
 }
 
+// Iterations are counted in 64 bits.
+static LogicalResult verifyIndex(scf::ForOp loop) {
+  Type type = loop.getInductionVar().getType();
+  if (type.isIndex() || type.getIntOrFloatBitWidth() <= 64)
+    return success();
+  return loop.emitOpError("requires an index of at most 64 bits, but got ") << type;
+}
+
 static LogicalResult verify(Operation *op, Stage stage) {
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return verifyIndex(loop);
   if (isSupported(op))
     return success();
   if (auto call = dyn_cast<func::CallOp>(op))

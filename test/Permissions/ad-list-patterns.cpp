@@ -44,6 +44,7 @@ int main(int argc, char **argv) {
   print("decompose", context, populateDecomposeNNPatterns);
   print("decompose", context, populateDecomposeReductionPatterns);
   print("decompose", context, populateDecomposeContractionPatterns);
+  print("simplify", context, populateIndexPatterns);
   print("simplify", context, populateLoopPatterns);
   print("simplify", context, populateMovementPatterns);
   print("simplify", context, populateAlgebraPatterns);

@@ -224,7 +224,7 @@ CASES = {
         "  %h = arith.select %p, %false, %true : i1\n  %s = arith.select %h, %a, %b : i64\n", "s"),
     ("SelectToExtUI", "arith.select"): scalars(
         add_of("%p = arith.cmpi slt, %a, %b : i64\n  %s = arith.select %p, %k, %l : i64", "1 0"), "s"),
-    ("IndexCastOfIndexCast", "arith.index_cast"): scalars(
+    ("DropIndexCasts", "arith.index_cast"): scalars(
         "%h = arith.index_cast %a : i64 to index\n  %s = arith.index_cast %h : index to i64", "s"),
     ("IndexCastOfExtSI", "arith.index_cast"): scalars(
         "%h = arith.trunci %a : i64 to i32\n  %e = arith.extsi %h : i32 to i64\n"

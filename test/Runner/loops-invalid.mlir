@@ -7,12 +7,42 @@
 // RUN: not ad-runner %t/constant.mlir -O0 --cache off --arg x=arange 2>&1 | FileCheck %s --check-prefix=STEP
 // RUN: not ad-runner %t/recursion.mlir --cache off --arg x=arange 2>&1 | FileCheck %s --check-prefix=RECURSION
 // RUN: not ad-runner %t/body.mlir --cache off --arg x=arange 2>&1 | FileCheck %s --check-prefix=BODY
+// RUN: not ad-runner %t/unsigned.mlir --cache off 2>&1 | FileCheck %s --check-prefix=ZERO
+// RUN: not ad-runner %t/unsigned.mlir -O0 --cache off 2>&1 | FileCheck %s --check-prefix=ZERO
+// RUN: not ad-runner %t/unsigned.mlir --target reference 2>&1 | FileCheck %s --check-prefix=ZERO
+// ZERO: mlir:6:8: error: 'scf.for' op requires a positive step, but got 0
+// RUN: not ad-runner %t/wide.mlir --cache off 2>&1 | FileCheck %s --check-prefix=WIDE
+// RUN: not ad-runner %t/wide.mlir --target reference 2>&1 | FileCheck %s --check-prefix=WIDE
+// RUN: not ad-opt %t/wide.mlir --ad-to-cpu 2>&1 | FileCheck %s --check-prefix=WIDE
+// WIDE: mlir:4:8: error: 'scf.for' op requires an index of at most 64 bits, but got 'i128'
 // BODY: error: 'func.call' op expected 'elsewhere' to have a body
 // STEP: mlir:{{[0-9]+}}:8: error: 'scf.for' op requires a positive step, but got -1
 // RUN: not ad-runner %t/mutual.mlir --cache off --arg x=arange 2>&1 | FileCheck %s --check-prefix=RECURSION
 // RECURSION: error: 'func.call' op is part of a recursion, which cannot be compiled; write a loop
 // RECURSION-NOT: error:
 
+//--- unsigned.mlir
+func.func @main() -> tensor<i64> {
+  %zero = ad.constant dense<0> : tensor<i64>
+  %hidden = ad.barrier %zero : tensor<i64>
+  %step = tensor.extract %hidden[] : tensor<i64>
+  %end = arith.constant -1 : i64
+  %r = scf.for unsigned %i = %step to %end step %step iter_args(%v = %zero) -> tensor<i64> : i64 {
+    %f = ad.full %i : i64 -> tensor<i64>
+    scf.yield %f : tensor<i64>
+  }
+  return %r : tensor<i64>
+}
+//--- wide.mlir
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : i128
+  %c3 = arith.constant 3 : i128
+  %r = scf.for %i = %c0 to %c3 step %c3 iter_args(%v = %x) -> tensor<4xf32> : i128 {
+    %f = ad.exp %v : tensor<4xf32>
+    scf.yield %f : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
 //--- body.mlir
 func.func private @elsewhere(tensor<4xf32>) -> tensor<4xf32>
 func.func @main(%x: tensor<4xf32> {ad.name = "x"}) -> tensor<4xf32> {

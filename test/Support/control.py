@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Random control flow around random operations: scf.if, scf.for and func.call."""
+"""Random control flow around random operations: scf.if, scf.for, scf.while and func.call."""
 
 import operator
 
@@ -87,6 +87,28 @@ class For(Control):
         low, high, step = self.attributes["names"]
         return [*self.prelude, f"{names} = scf.for {self.attributes['index']} = {low} to {high} step {step} "
                 f"iter_args({carried}) -> ({types}) {{", *self.blocks[0].lines(self.results), "}"]
+
+
+class While(Control):
+    """Counts in a scalar. The first block is the condition, which forwards the count and the values in another order
+    than the second takes them; the second is the body."""
+
+    def lines(self):
+        names, types = self.head()
+        low, high, step = self.attributes["names"]
+        index, order, inits = self.attributes["index"], self.attributes["order"], self.attributes["inits"]
+        before, after = (block.arguments for block in self.blocks)
+        carried = ", ".join(f"{a} = {init}" for a, init in zip(before, inits))
+        forwarded = ", ".join(str(before[k]) for k in order)
+        given = ", ".join(f"{a}: {a.type}" for a in after)
+        body = self.blocks[1].lines(after)
+        yielded = body[-1].replace("scf.yield ", f"scf.yield {index}_next, ").replace(" : ", " : index, ", 1)
+        return [*self.prelude, f"{index}_end, {names} = scf.while ({index}_now = {low}, {carried}) : "
+                f"(index, {', '.join(a.type for a in before)}) -> (index, {types}) {{",
+                f"  {index}_more = arith.cmpi slt, {index}_now, {high} : index",
+                f"  scf.condition({index}_more) {index}_now, {forwarded} : index, {types}", "} do {",
+                f"^bb0({index}: index, {given}):", *body[:-1],
+                f"  {index}_next = arith.addi {index}, {step} : index", yielded, "}"]
 
 
 class Call(Op):
@@ -287,6 +309,28 @@ def make_for(g, grow, inits=None, held=None):
                       {"names": names, "index": index, "inits": inits, "indices": indices}))
 
 
+def make_while(g, grow):
+    """Of known sizes: compiled loops with a condition carry no others."""
+    names, prelude, operands, indices = bounds(g)
+    inits = [value for value in starts(g, 3) if None not in value.static]
+    if not inits:
+        return make_for(g, grow)
+    inits += [another(g, inits[0])] if g.chance(0.6) else []
+    before = [copy_type(g, value, "b") for value in inits]
+    after = [copy_type(g, value, "b") for value in inits]
+    kinds = [(value.type, value.sizes) for value in inits]
+    order = list(range(len(inits)))
+    if g.chance(0.5):  # those of one type change places, or one of them is forwarded twice
+        order = [g.pick([k for k, kind in enumerate(kinds) if kind == own]) for own in kinds]
+    index = "%" + g.name("i")
+    g.loops.append(Iterations(index, indices))
+    body = make_block(g, after, list(after), grow, index=index)
+    g.loops.pop()
+    results = [copy_type(g, value, "v") for value in inits]
+    return add(g, While("scf.while", results, operands + inits, prelude, [Block(before, [], []), body],
+                        {"names": names, "index": index, "inits": inits, "order": order}))
+
+
 def make_call(g, grow):
     """The function begins with some of the values that there are; what else it needs becomes arguments of the
     program."""
@@ -341,4 +385,5 @@ def evaluate(op, arrays, leaf):
 
 def grow_control(g, grow):
     """Adds control flow; `grow` adds an operation to a block."""
-    g.pick([make_if, make_for, make_for, make_call])(g, grow)
+    kinds = [make_if, make_for, make_for, make_call]
+    g.pick(kinds if g.carried else [*kinds, make_while])(g, grow)  # scf.while has no reverse

@@ -244,8 +244,31 @@ class ControlGenerator(Draws):
     def grow_if(self):
         condition = self.condition()
         starts = self.inits(2, self.types() + [DYNAMIC])
+        if self.chance(0.2):
+            return self.nested_if(condition, self.condition(), starts)
+        self.choose(condition, starts, self.chance(0.3))
+        if self.chance(0.3):  # the same condition at once
+            self.choose(condition, [self.pick(self.scope) for _ in starts], False)
+
+    def choose(self, condition, starts, says):
+        """A branch. It also says which side it took, where `says`."""
         then, other = self.block([], starts), self.block([], starts)
+        if says:
+            known = self.pick([(1, 0), (0, 1), (1, 1)])
+            starts = [*starts, *(Value("", "i1") for _ in known[:1])]
+            for block, number in zip((then, other), known):
+                block.yields.append(self.constant(number, "i1"))
         self.ops.append(If(self.results(starts), condition, then, other))
+
+    def nested_if(self, outer, inner, starts):
+        """Both conditions choose between two sets of values."""
+        others = [self.yielded(start) for start in starts]
+        results = [self.fresh("r", start.type) for start in starts]
+        branch = If(results, inner, self.block([], starts), Block([], [], others))
+        blocks = [Block([], [branch], results), Block([], [], others)]
+        if self.chance(0.3):
+            blocks.reverse()
+        self.ops.append(If(self.results(starts), outer, *blocks))
 
     def bounds(self, type, is_unsigned):
         """(lower, upper, step) of a loop with few iterations."""

@@ -56,6 +56,7 @@ struct SimplifyPass : ad::impl::SimplifyPassBase<SimplifyPass> {
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);
     populateAllowedPatterns(set);
+    populateIndexPatterns(set);
     populateLoopPatterns(set);
     populateMovementPatterns(set);
     populateAlgebraPatterns(set);

@@ -37,6 +37,20 @@ func.func @whole_numbers_fold(%n: index) -> (index, index) {
   return %z, %w : index, index
 }
 
+// An index of 8 bits is its sign extension. An index of 64 bits is itself.
+// CHECK-LABEL: @casts_of_indices
+// CHECK-SAME: %[[N:.+]]: index
+func.func @casts_of_indices(%n: index) -> (index, index) {
+  // CHECK-NEXT: %[[NARROW:.+]] = arith.index_cast %[[N]] : index to i8
+  // CHECK-NEXT: %[[WIDE:.+]] = arith.index_cast %[[NARROW]] : i8 to index
+  // CHECK-NEXT: return %[[WIDE]], %[[N]]
+  %narrow = arith.index_cast %n : index to i8
+  %a = arith.index_cast %narrow : i8 to index
+  %same = arith.index_cast %n : index to i64
+  %b = arith.index_cast %same : i64 to index
+  return %a, %b : index, index
+}
+
 // CHECK-LABEL: @control_flow_folds
 // CHECK-SAME: %[[X:.+]]: tensor<4xf32>
 func.func @control_flow_folds(%x: tensor<4xf32>) -> tensor<4xf32> {

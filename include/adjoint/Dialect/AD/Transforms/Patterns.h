@@ -27,6 +27,9 @@ void populateDecomposeContractionPatterns(RewritePatternSet &patterns);
 /// Bit-exact: transposes that are folded into the axes of ad.dot, and movement that cancels.
 void populateMovementPatterns(RewritePatternSet &patterns);
 
+/// Bit-exact: conversions between indices and integers that cancel.
+void populateIndexPatterns(RewritePatternSet &patterns);
+
 /// Bit-exact: loops of no iteration and of one.
 void populateLoopPatterns(RewritePatternSet &patterns);
 

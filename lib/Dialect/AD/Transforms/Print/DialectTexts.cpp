@@ -44,7 +44,7 @@ static std::string attributesOf(Operation *op) {
 }
 
 static std::string boundsOf(scf::ForOp loop) {
-  return " " + print::boundText(loop.getLowerBound()) + " to " + print::boundText(loop.getUpperBound()) +
+  return (loop.getUnsignedCmp() ? " unsigned " : " ") + print::boundText(loop.getLowerBound()) + " to " + print::boundText(loop.getUpperBound()) +
          " step " + print::boundText(loop.getStep());
 }
 

@@ -71,7 +71,8 @@ static std::string describeSlice(SliceOp op) {
 }
 
 static std::string describeFor(scf::ForOp loop) {
-  std::string text = "For " + boundText(loop.getLowerBound()) + " to " + boundText(loop.getUpperBound());
+  std::string text = loop.getUnsignedCmp() ? "For unsigned " : "For ";
+  text += boundText(loop.getLowerBound()) + " to " + boundText(loop.getUpperBound());
   std::string step = boundText(loop.getStep());
   return text + (step == "1" ? "" : " step " + step) + ":";
 }
