@@ -21,7 +21,8 @@ uint64_t ad::LoopRange::tripCount() const {
   APInt distance = exactly(upper, isUnsigned) - exactly(lower, isUnsigned);
   if (!distance.isStrictlyPositive())
     return 0;
-  return llvm::APIntOps::RoundingUDiv(distance, exactly(step, isUnsigned), APInt::Rounding::UP).getZExtValue();
+  return llvm::APIntOps::RoundingUDiv(distance, exactly(step, isUnsigned), APInt::Rounding::UP)
+      .getZExtValue();
 }
 
 bool ad::LoopRange::lastStepFits() const {

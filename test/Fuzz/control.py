@@ -10,8 +10,8 @@ ad.value_and_grad, along a random direction, must be the derivative that Python 
 end fails.
 
 A failing case is reduced and written to a folder that is named. How often each pattern of MLIR for scf was applied is
-printed: with 1000 programs or more, an admitted one that was never applied fails the campaign, since nothing would prove
-it. Closes with `control: N run, N failed`."""
+printed: with 1000 programs or more, an admitted one that was never applied fails the campaign, since nothing would
+prove it. Closes with `control: N run, N failed`."""
 
 import collections
 import pathlib
@@ -127,7 +127,8 @@ def check(programs):
 
 def admitted_patterns():
     """Names of the patterns of MLIR for scf that may run."""
-    listed = subprocess.run([runner.binary("ad-list-patterns"), "--upstream"], capture_output=True, text=True, check=True)
+    listed = subprocess.run([runner.binary("ad-list-patterns"), "--upstream"], capture_output=True, text=True,
+                            check=True)
     return {line.split(" ")[2] for line in listed.stdout.splitlines() if line.startswith("admitted scf.")}
 
 

@@ -55,7 +55,8 @@ class ControlGenerator(Draws):
         place = len(self.numbers)
         self.numbers.append(signed(wrapped(number, "i64"), 64))
         at = self.constant(place, "index")
-        value = self.add("i64", [self.n, at], "tensor.extract {0}[{1}] : N", lambda n, i: wrapped(int(n.value[i]), "i64"))
+        value = self.add("i64", [self.n, at], "tensor.extract {0}[{1}] : N",
+                         lambda n, i: wrapped(int(n.value[i]), "i64"))
         return self.resized(value, type, False)
 
     def resized(self, value, type, is_signed):
@@ -293,7 +294,8 @@ class ControlGenerator(Draws):
             return max(low, high - self.rank(0, 3))
         if kind <= 3:
             return min(max(self.rank(-3, 3), low), high)
-        return low + int(self.rng.integers(min(high - low, 2**63 - 1) + 1, dtype=np.uint64)) * max(1, (high - low) >> 63)
+        distance = high - low
+        return low + int(self.rng.integers(min(distance, 2**63 - 1) + 1, dtype=np.uint64)) * max(1, distance >> 63)
 
     def grow_for(self):
         type = self.pick(INTEGERS)

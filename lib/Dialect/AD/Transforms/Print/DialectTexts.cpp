@@ -44,8 +44,8 @@ static std::string attributesOf(Operation *op) {
 }
 
 static std::string boundsOf(scf::ForOp loop) {
-  return (loop.getUnsignedCmp() ? " unsigned " : " ") + print::boundText(loop.getLowerBound()) + " to " + print::boundText(loop.getUpperBound()) +
-         " step " + print::boundText(loop.getStep());
+  return (loop.getUnsignedCmp() ? " unsigned " : " ") + print::boundText(loop.getLowerBound()) + " to " +
+         print::boundText(loop.getUpperBound()) + " step " + print::boundText(loop.getStep());
 }
 
 static std::string detailsOf(Operation *op) {

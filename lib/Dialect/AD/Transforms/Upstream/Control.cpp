@@ -10,8 +10,7 @@ static constexpr llvm::StringLiteral kNotExecuted = "no target executes the oper
 
 static constexpr PatternRow kPatterns[] = {
     {"scf.if", "RemoveStaticCondition", kAdmitted},
-    {"scf.if", "RemoveEmptyElseBranch", 
-     "an empty branch costs nothing, and random programs have none"},
+    {"scf.if", "RemoveEmptyElseBranch", "an empty branch costs nothing, and random programs have none"},
     {"scf.if", "ConvertTrivialIfToSelect", kAdmitted},
     {"scf.if", "ReplaceIfYieldWithConditionOrValue", kAdmitted},
     {"scf.if", "ConditionPropagation", kAdmitted},

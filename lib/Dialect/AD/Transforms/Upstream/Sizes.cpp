@@ -15,7 +15,8 @@ static constexpr PatternRow kPatterns[] = {
     {"tensor.dim", "IterArgsToInitArgs", kAdmitted},
     {"tensor.cast", "ChainedTensorCast", kAdmitted},
     {"tensor.cast", "TensorCastExtractSlice", kAdmitted},
-    {"memref.dim", "DimOfReifyRankedShapedTypeOpInterface<mlir::memref::DimOp>", "programs in ad have no memrefs"},
+    {"memref.dim", "DimOfReifyRankedShapedTypeOpInterface<mlir::memref::DimOp>",
+     "programs in ad have no memrefs"},
 };
 
 static constexpr FolderRow kFolders[] = {
