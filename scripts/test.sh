@@ -122,10 +122,10 @@ python_tests() {
 
 fuzz_campaigns() {
   local name count
-  for name in programs gradients passes adx control gpu-sim fused linalg scalars diff; do
+  for name in programs gradients passes adx control gpu-sim fused linalg scalars activity diff; do
     # Each program of some is compiled several times, those of diff most often.
     case $name in
-      control | gpu-sim | fused | linalg) count=$((FUZZ_COUNT / 2)) ;;
+      activity | control | gpu-sim | fused | linalg) count=$((FUZZ_COUNT / 2)) ;;
       diff) count=$((FUZZ_COUNT / 8)) ;;
       *) count=$FUZZ_COUNT ;;
     esac

@@ -5,8 +5,10 @@
 
 #include "adjoint/Dialect/AD/Derivatives/Derivatives.h"
 #include "adjoint/Dialect/AD/IR/ADDialect.h"
+#include "adjoint/Dialect/Check/IR/CheckOps.h"
 #include "adjoint/Support/OutputFile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/MLIRContext.h"
@@ -17,7 +19,8 @@ int main() {
   ad::runner::keepStandardDescriptors();
   ad::runner::checkStandardOutputAtExit("ad-list-rules");
   DialectRegistry registry;
-  registry.insert<ad::ADDialect, arith::ArithDialect, scf::SCFDialect, tensor::TensorDialect>();
+  registry.insert<ad::ADDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect,
+                  tensor::TensorDialect>();
   ad::registerDerivatives(registry);
   MLIRContext context(registry);
   context.loadAllAvailableDialects();

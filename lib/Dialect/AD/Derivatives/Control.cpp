@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Derivative rules of barriers.
+// Derivative rules of barriers and transfers. What the host receives or feeds is no part of a derivative.
 
 #include "Rules.h"
 
@@ -30,5 +30,5 @@ struct BarrierModel : DifferentiableOpInterface::ExternalModel<BarrierModel, Bar
 
 void ad::attachControlRules(MLIRContext *context) {
   BarrierOp::attachInterface<BarrierModel>(*context);
-  attachZeroRules<StopGradientOp>(context);
+  attachZeroRules<StopGradientOp, FeedOp, ReceiveOp>(context);
 }

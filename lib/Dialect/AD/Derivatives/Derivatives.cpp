@@ -18,6 +18,7 @@ void ad::registerDerivatives(DialectRegistry &registry) {
     attachReductionRules(context);
     attachNNRules(context);
     attachControlRules(context);
+    attachScalarRules(context);
   });
   registerForeignRules(registry);
 }

@@ -5,6 +5,8 @@
 
 #include "Rules.h"
 #include "adjoint/Dialect/AD/IR/ADRandomOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -54,6 +56,8 @@ static Value remRhs(Binary &v) {
   Value quotient = v.unary<RoundEvenOp>(v.div(v.sub(v.x(), v.z()), v.y()));
   return v.neg(v.mul(v.g(), quotient));
 }
+
+static constexpr ComparePredicate gt = ComparePredicate::gt, lt = ComparePredicate::lt;
 
 //===- Maximum and minimum: half the cotangent to each of two equal operands -===//
 
@@ -128,11 +132,11 @@ static LogicalResult clampRule(ClampOp op, Rule &rule) {
   return success();
 }
 
-static LogicalResult fmaRule(FmaOp op, Rule &rule) {
+template <typename OpT> static LogicalResult fmaRule(OpT op, Rule &rule) {
   if (rule.wants(0))
-    rule.giveSummed(0, rule.mul(rule.cotangent, op.getRhs()));
+    rule.giveSummed(0, rule.mul(rule.cotangent, op->getOperand(1)));
   if (rule.wants(1))
-    rule.giveSummed(1, rule.mul(rule.cotangent, op.getLhs()));
+    rule.giveSummed(1, rule.mul(rule.cotangent, op->getOperand(0)));
   if (rule.wants(2))
     rule.giveSummed(2, rule.cotangent);
   return success();
@@ -145,8 +149,42 @@ static LogicalResult castStochasticRule(CastStochasticOp op, Rule &rule) {
   return success();
 }
 
+//===- Scalars and vectors -===//
+
+static LogicalResult elementaryRule(ElementaryOp op, Rule &rule) {
+  if (!numerics::isBinary(op.getFunction()))
+    return unaryElementaryRule(op, rule);
+  Binary values(rule, op->getOperand(0), op->getOperand(1), op.getResult(), /*wide=*/true);
+  bool isPower = op.getFunction() == numerics::Elementary::Pow;
+  if (rule.wants(0))
+    rule.give(0, isPower ? powLhs(values) : atan2Lhs(values));
+  if (rule.wants(1))
+    rule.give(1, isPower ? powRhs(values) : atan2Rhs(values));
+  return success();
+}
+
+void ad::attachArithBinaryRules(MLIRContext *context) {
+  using namespace arith;
+  attachRule<AddFOp, binaryRule<AddFOp, cotangentItself, cotangentItself, true>>(context);
+  attachRule<SubFOp, binaryRule<SubFOp, cotangentItself, negatedCotangent, true>>(context);
+  attachRule<MulFOp, binaryRule<MulFOp, mulLhs, mulRhs, true>>(context);
+  attachRule<DivFOp, binaryRule<DivFOp, divLhs, divRhs>>(context);
+  attachRule<RemFOp, binaryRule<RemFOp, cotangentItself, remRhs>>(context);
+  attachRule<MaximumFOp, binaryRule<MaximumFOp, extremumLhs<gt>, extremumRhs<gt>>>(context);
+  attachRule<MinimumFOp, binaryRule<MinimumFOp, extremumLhs<lt>, extremumRhs<lt>>>(context);
+  attachRule<MaxNumFOp, binaryRule<MaxNumFOp, extremumLhs<gt>, extremumRhs<gt>>>(context);
+  attachRule<MinNumFOp, binaryRule<MinNumFOp, extremumLhs<lt>, extremumRhs<lt>>>(context);
+}
+
+void ad::attachMathBinaryRules(MLIRContext *context) {
+  attachRule<math::PowFOp, binaryRule<math::PowFOp, powLhs, powRhs>>(context);
+  attachRule<math::Atan2Op, binaryRule<math::Atan2Op, atan2Lhs, atan2Rhs>>(context);
+  attachRule<math::FmaOp, fmaRule<math::FmaOp>>(context);
+}
+
+//===- Registration -===//
+
 void ad::attachBinaryRules(MLIRContext *context) {
-  constexpr ComparePredicate gt = ComparePredicate::gt, lt = ComparePredicate::lt;
   attachRule<AddOp, binaryRule<AddOp, cotangentItself, cotangentItself, true>>(context);
   attachRule<SubOp, binaryRule<SubOp, cotangentItself, negatedCotangent, true>>(context);
   attachRule<MulOp, binaryRule<MulOp, mulLhs, mulRhs, true>>(context);
@@ -156,9 +194,10 @@ void ad::attachBinaryRules(MLIRContext *context) {
   attachRule<MinOp, binaryRule<MinOp, extremumLhs<lt>, extremumRhs<lt>>>(context);
   attachRule<PowOp, binaryRule<PowOp, powLhs, powRhs>>(context);
   attachRule<Atan2Op, binaryRule<Atan2Op, atan2Lhs, atan2Rhs>>(context);
+  attachRule<ElementaryOp, elementaryRule>(context);
   attachRule<SelectOp, selectRule>(context);
   attachRule<ClampOp, clampRule>(context);
-  attachRule<FmaOp, fmaRule>(context);
+  attachRule<FmaOp, fmaRule<FmaOp>>(context);
   attachRule<CastStochasticOp, castStochasticRule>(context);
   attachZeroRules<AndOp, OrOp, XorOp, CompareOp, RngBitsOp, RngUniformOp, RngNormalOp>(context);
 }

@@ -4,6 +4,8 @@
 // type (f32 for 16- and 8-bit floats) and rounds once at its end, as the operation itself does.
 
 #include "Rules.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 #include <cmath>
 
@@ -34,14 +36,14 @@ private:
 } // namespace
 
 template <typename OpT, Value (*derivative)(Unary &)> static LogicalResult unaryRule(OpT op, Rule &rule) {
-  Unary values(rule, op.getInput(), op.getResult());
+  Unary values(rule, op->getOperand(0), op->getResult(0));
   if (rule.wants(0))
     rule.give(0, derivative(values));
   return success();
 }
 
 // Nothing rounds here, so nothing is widened.
-static LogicalResult negRule(NegOp op, Rule &rule) {
+template <typename OpT> static LogicalResult negRule(OpT, Rule &rule) {
   if (rule.wants(0))
     rule.give(0, rule.neg(rule.cotangent));
   return success();
@@ -108,27 +110,63 @@ static LogicalResult geluRule(GeluOp op, Rule &rule) {
   return success();
 }
 
-// Between floats the cotangent is cast back; an integer on either side carries no derivative.
-namespace {
-struct CastModel : DifferentiableOpInterface::ExternalModel<CastModel, CastOp> {
-  bool isDifferentiable(Operation *op, unsigned) const {
-    return isa<FloatType>(getElementTypeOrSelf(op->getOperand(0).getType())) &&
-           isa<FloatType>(getElementTypeOrSelf(op->getResult(0).getType()));
-  }
-  LogicalResult vjp(Operation *op, OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> wanted,
-                    SmallVectorImpl<Value> &operandCotangents) const {
-    Value given;
-    if (cotangents[0] && wanted[0])
-      given = castTo(builder, op->getLoc(), cotangents[0], getElementTypeOrSelf(op->getOperand(0).getType()));
-    operandCotangents.push_back(given);
-    return success();
-  }
-};
-} // namespace
+//===- Scalars and vectors -===//
+
+static Value exactGeluRule(Unary &v) { return v.mul(v.g(), exactGeluSlope(v)); }
+static Value tanhGeluRule(Unary &v) { return v.mul(v.g(), tanhGeluSlope(v)); }
+
+static Value (*derivativeOf(numerics::Elementary function))(Unary &) {
+  using F = numerics::Elementary;
+  static const llvm::SmallDenseMap<F, Value (*)(Unary &), 32> derivatives = {
+      {F::Exp, expRule},          {F::Exp2, exp2Rule}, {F::Expm1, expm1Rule},
+      {F::Log, logRule},          {F::Log2, log2Rule}, {F::Log1p, log1pRule},
+      {F::Sin, sinRule},          {F::Cos, cosRule},   {F::Tan, tanRule},
+      {F::Tanh, tanhRule},        {F::Sqrt, sqrtRule}, {F::Rsqrt, rsqrtRule},
+      {F::Recip, recipRule},      {F::Erf, erfRule},   {F::Sigmoid, sigmoidRule},
+      {F::Gelu, exactGeluRule},   {F::Silu, siluRule}, {F::Softplus, softplusRule},
+      {F::GeluTanh, tanhGeluRule}};
+  return derivatives.lookup(function);
+}
+
+LogicalResult ad::unaryElementaryRule(ElementaryOp op, Rule &rule) {
+  Value (*derivative)(Unary &) = derivativeOf(op.getFunction());
+  if (!derivative)
+    return op.emitOpError("has no derivative rule for its function");
+  Unary values(rule, op->getOperand(0), op.getResult());
+  if (rule.wants(0))
+    rule.give(0, derivative(values));
+  return success();
+}
+
+void ad::attachArithUnaryRules(MLIRContext *context) {
+  attachRule<arith::NegFOp, negRule<arith::NegFOp>>(context);
+  attachCastRules<arith::ExtFOp, arith::TruncFOp>(context);
+  attachZeroRules<arith::FPToSIOp, arith::FPToUIOp>(context);
+}
+
+void ad::attachMathUnaryRules(MLIRContext *context) {
+  attachRule<math::AbsFOp, unaryRule<math::AbsFOp, absRule>>(context);
+  attachRule<math::ExpOp, unaryRule<math::ExpOp, expRule>>(context);
+  attachRule<math::Exp2Op, unaryRule<math::Exp2Op, exp2Rule>>(context);
+  attachRule<math::ExpM1Op, unaryRule<math::ExpM1Op, expm1Rule>>(context);
+  attachRule<math::LogOp, unaryRule<math::LogOp, logRule>>(context);
+  attachRule<math::Log2Op, unaryRule<math::Log2Op, log2Rule>>(context);
+  attachRule<math::Log1pOp, unaryRule<math::Log1pOp, log1pRule>>(context);
+  attachRule<math::SqrtOp, unaryRule<math::SqrtOp, sqrtRule>>(context);
+  attachRule<math::RsqrtOp, unaryRule<math::RsqrtOp, rsqrtRule>>(context);
+  attachRule<math::SinOp, unaryRule<math::SinOp, sinRule>>(context);
+  attachRule<math::CosOp, unaryRule<math::CosOp, cosRule>>(context);
+  attachRule<math::TanOp, unaryRule<math::TanOp, tanRule>>(context);
+  attachRule<math::TanhOp, unaryRule<math::TanhOp, tanhRule>>(context);
+  attachRule<math::ErfOp, unaryRule<math::ErfOp, erfRule>>(context);
+  attachZeroRules<math::FloorOp, math::CeilOp, math::RoundOp, math::RoundEvenOp, math::TruncOp>(context);
+}
+
+//===- Registration -===//
 
 void ad::attachUnaryRules(MLIRContext *context) {
   attachRule<AbsOp, unaryRule<AbsOp, absRule>>(context);
-  attachRule<NegOp, negRule>(context);
+  attachRule<NegOp, negRule<NegOp>>(context);
   attachRule<ExpOp, unaryRule<ExpOp, expRule>>(context);
   attachRule<Exp2Op, unaryRule<Exp2Op, exp2Rule>>(context);
   attachRule<Expm1Op, unaryRule<Expm1Op, expm1Rule>>(context);
@@ -148,6 +186,6 @@ void ad::attachUnaryRules(MLIRContext *context) {
   attachRule<SoftplusOp, unaryRule<SoftplusOp, softplusRule>>(context);
   attachRule<SiluOp, unaryRule<SiluOp, siluRule>>(context);
   attachRule<GeluOp, geluRule>(context);
-  CastOp::attachInterface<CastModel>(*context);
+  attachCastRules<CastOp, ConvertOp>(context);
   attachZeroRules<SignOp, FloorOp, CeilOp, RoundEvenOp, NotOp, IsFiniteOp>(context);
 }

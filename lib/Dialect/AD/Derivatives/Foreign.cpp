@@ -4,6 +4,9 @@
 
 #include "Rules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Async/IR/Async.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -22,8 +25,12 @@ struct TensorCastModel : DifferentiableOpInterface::ExternalModel<TensorCastMode
   }
 };
 
-/// arith.select with one condition for whole tensors, which canonicalization makes out of small scf.if.
+/// arith.select of numbers, or of whole tensors by one condition, which canonicalization makes out of small
+/// scf.if.
 struct SelectModel : DifferentiableOpInterface::ExternalModel<SelectModel, arith::SelectOp> {
+  bool isDifferentiable(Operation *op, unsigned operand) const {
+    return carriesDerivative(op->getOperand(operand).getType());
+  }
   LogicalResult vjp(Operation *op, OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> wanted,
                     SmallVectorImpl<Value> &operandCotangents) const {
     operandCotangents.append(3, Value());
@@ -31,24 +38,44 @@ struct SelectModel : DifferentiableOpInterface::ExternalModel<SelectModel, arith
     if (!cotangent)
       return success();
     auto select = cast<arith::SelectOp>(op);
-    if (!select.getCondition().getType().isInteger(1))
-      return op->emitOpError("expected a scalar condition to have a derivative; use 'ad.select'");
-    Location loc = op->getLoc();
-    Value zero = zerosLike(builder, loc, cotangent);
+    if (!isa<FloatType>(getElementTypeOrSelf(cotangent.getType())))
+      return op->emitOpError("has no derivative rule for values of type ") << cotangent.getType();
+    RuleBuilder rule(builder, op->getLoc());
+    Value condition = select.getCondition(), zero = zerosLike(builder, op->getLoc(), cotangent);
     if (wanted[1])
-      operandCotangents[1] = arith::SelectOp::create(builder, loc, select.getCondition(), cotangent, zero);
+      operandCotangents[1] = rule.select(condition, cotangent, zero);
     if (wanted[2])
-      operandCotangents[2] = arith::SelectOp::create(builder, loc, select.getCondition(), zero, cotangent);
+      operandCotangents[2] = rule.select(condition, zero, cotangent);
     return success();
   }
+};
+
+/// A type whose values carry no derivative.
+template <typename TypeT>
+struct NoDerivative : DerivativeTypeInterface::ExternalModel<NoDerivative<TypeT>, TypeT> {
+  bool carriesDerivative(Type) const { return false; }
 };
 } // namespace
 
 void ad::registerForeignRules(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, ADDialect *, tensor::TensorDialect *) {
     tensor::CastOp::attachInterface<TensorCastModel>(*context);
+    attachExtractRules(context);
+    attachTensorRules(context);
   });
   registry.addExtension(+[](MLIRContext *context, ADDialect *, arith::ArithDialect *) {
     arith::SelectOp::attachInterface<SelectModel>(*context);
+    attachArithUnaryRules(context);
+    attachArithBinaryRules(context);
+  });
+  registry.addExtension(+[](MLIRContext *context, ADDialect *, math::MathDialect *) {
+    attachMathUnaryRules(context);
+    attachMathBinaryRules(context);
+  });
+  registry.addExtension(+[](MLIRContext *context, ADDialect *, async::AsyncDialect *) {
+    async::TokenType::attachInterface<NoDerivative<async::TokenType>>(*context);
+  });
+  registry.addExtension(+[](MLIRContext *context, ADDialect *, gpu::GPUDialect *) {
+    gpu::AsyncTokenType::attachInterface<NoDerivative<gpu::AsyncTokenType>>(*context);
   });
 }

@@ -8,16 +8,24 @@
 #define ADJOINT_LIB_DIALECT_AD_DERIVATIVES_RULES_H
 
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "adjoint/Interfaces/DerivativeTypeInterface.h"
 
 namespace mlir::ad {
-/// Short names for the operations that rules are made of. Numbers are rank-0 constants, which broadcast.
+inline bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
+
+/// Short names for the operations that rules are made of. Numbers are rank-0 constants, which broadcast. On
+/// scalars and vectors the same names build scalar code, so that one rule serves `ad.mul` and `arith.mulf`.
 class RuleBuilder {
 public:
   RuleBuilder(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
 
-  template <typename OpT> Value unary(Value x) { return OpT::create(builder, loc, x, PermissionsAttr()); }
+  template <typename OpT> Value unary(Value x) {
+    return isTensor(x) ? Value(OpT::create(builder, loc, x, PermissionsAttr()))
+                       : onScalars(OpT::getOperationName(), x);
+  }
   template <typename OpT> Value binary(Value x, Value y) {
-    return OpT::create(builder, loc, x, y, PermissionsAttr());
+    return isTensor(x) ? Value(OpT::create(builder, loc, x, y, PermissionsAttr()))
+                       : onScalars(OpT::getOperationName(), {x, y});
   }
   Value neg(Value x) { return unary<NegOp>(x); }
   Value exp(Value x) { return unary<ExpOp>(x); }
@@ -28,19 +36,16 @@ public:
   Value square(Value x) { return mul(x, x); }
 
   Value number(Value like, double value) {
-    return scalarConstant(builder, loc, getElementTypeOrSelf(like.getType()), value);
+    return isTensor(like) ? scalarConstant(builder, loc, getElementTypeOrSelf(like.getType()), value)
+                          : fullLike(builder, loc, like, value);
   }
   Value add(Value x, double y) { return add(x, number(x, y)); }
   Value mul(Value x, double y) { return mul(x, number(x, y)); }
   Value sub(double x, Value y) { return sub(number(y, x), y); }
 
-  Value compare(ComparePredicate predicate, Value x, Value y) {
-    return CompareOp::create(builder, loc, predicate, x, y, PermissionsAttr());
-  }
+  Value compare(ComparePredicate predicate, Value x, Value y);
   Value compare(ComparePredicate predicate, Value x, double y) { return compare(predicate, x, number(x, y)); }
-  Value select(Value condition, Value x, Value y) {
-    return SelectOp::create(builder, loc, condition, x, y, PermissionsAttr());
-  }
+  Value select(Value condition, Value x, Value y);
   /// `x` where the condition holds, else zero.
   Value onlyWhere(Value condition, Value x) { return select(condition, x, number(x, 0.0)); }
 
@@ -50,6 +55,10 @@ public:
 
   OpBuilder &builder;
   Location loc;
+
+private:
+  /// The operation of that name, one of `ad`, on scalars or vectors.
+  Value onScalars(StringRef operation, ValueRange operands);
 };
 
 /// One application of a rule to an operation with one result.
@@ -65,7 +74,7 @@ public:
   /// may be known in the one and unknown in the other.
   void give(unsigned operand, Value value) {
     Value target = op->getOperand(operand);
-    if (shapeOf(value) != shapeOf(target))
+    if (isTensor(target) && shapeOf(value) != shapeOf(target))
       value = reshapeLike(builder, loc, value, target);
     given[operand] = cast(value, getElementTypeOrSelf(target.getType()));
   }
@@ -74,6 +83,8 @@ public:
   /// of the forward values decide whether it was: their origins are easier to trace.
   void giveSummed(unsigned operand, Value value) {
     Value target = op->getOperand(operand);
+    if (!isTensor(target))
+      return give(operand, value);
     bool sameShape = shapeOf(value) == shapeOf(target) && haveSameShape(op->getResult(0), target);
     give(operand, sameShape ? value : sumToShapeOf(builder, loc, value, target));
   }
@@ -93,6 +104,9 @@ private:
 /// The model of an operation with one result: the function builds the wanted cotangents.
 template <typename OpT, LogicalResult (*function)(OpT, Rule &)>
 struct RuleModel : DifferentiableOpInterface::ExternalModel<RuleModel<OpT, function>, OpT> {
+  bool isDifferentiable(Operation *op, unsigned operand) const {
+    return carriesDerivative(op->getOperand(operand).getType());
+  }
   LogicalResult vjp(Operation *op, OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> wanted,
                     SmallVectorImpl<Value> &operandCotangents) const {
     SmallVector<Value> given(op->getNumOperands());
@@ -102,6 +116,22 @@ struct RuleModel : DifferentiableOpInterface::ExternalModel<RuleModel<OpT, funct
         return failure();
     }
     operandCotangents.append(given.begin(), given.end());
+    return success();
+  }
+};
+
+/// The model of a cast between floats: the cotangent is cast back. An integer on either side carries none.
+template <typename OpT> struct CastModel : DifferentiableOpInterface::ExternalModel<CastModel<OpT>, OpT> {
+  bool isDifferentiable(Operation *op, unsigned) const {
+    return isa<FloatType>(getElementTypeOrSelf(op->getOperand(0).getType())) &&
+           isa<FloatType>(getElementTypeOrSelf(op->getResult(0).getType()));
+  }
+  LogicalResult vjp(Operation *op, OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> wanted,
+                    SmallVectorImpl<Value> &operandCotangents) const {
+    Value given;
+    if (cotangents[0] && wanted[0])
+      given = castTo(builder, op->getLoc(), cotangents[0], getElementTypeOrSelf(op->getOperand(0).getType()));
+    operandCotangents.push_back(given);
     return success();
   }
 };
@@ -119,9 +149,15 @@ template <typename OpT> struct ZeroModel : DifferentiableOpInterface::ExternalMo
 template <typename OpT, LogicalResult (*function)(OpT, Rule &)> void attachRule(MLIRContext *context) {
   OpT::template attachInterface<RuleModel<OpT, function>>(*context);
 }
+template <typename... Ops> void attachCastRules(MLIRContext *context) {
+  (Ops::template attachInterface<CastModel<Ops>>(*context), ...);
+}
 template <typename... Ops> void attachZeroRules(MLIRContext *context) {
   (Ops::template attachInterface<ZeroModel<Ops>>(*context), ...);
 }
+
+/// The rule of a unary function that `ad.elementary` names.
+LogicalResult unaryElementaryRule(ElementaryOp op, Rule &rule);
 
 // One function per family; Derivatives.cpp calls them when the dialect is loaded.
 void attachUnaryRules(MLIRContext *context);
@@ -132,6 +168,14 @@ void attachContractionRules(MLIRContext *context);
 void attachReductionRules(MLIRContext *context);
 void attachNNRules(MLIRContext *context);
 void attachControlRules(MLIRContext *context);
+void attachScalarRules(MLIRContext *context);
+// Those of other dialects are attached when their dialect is loaded.
+void attachArithUnaryRules(MLIRContext *context);
+void attachArithBinaryRules(MLIRContext *context);
+void attachMathUnaryRules(MLIRContext *context);
+void attachMathBinaryRules(MLIRContext *context);
+void attachExtractRules(MLIRContext *context);
+void attachTensorRules(MLIRContext *context);
 void registerForeignRules(DialectRegistry &registry);
 } // namespace mlir::ad
 

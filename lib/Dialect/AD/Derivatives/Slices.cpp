@@ -6,6 +6,7 @@
 #include "adjoint/Interfaces/PartialReadOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -150,6 +151,26 @@ static LogicalResult dynamicUpdateSliceRule(DynamicUpdateSliceOp op, Rule &rule)
   return success();
 }
 
+//===- tensor.extract -===//
+
+// Adds a scalar to one element.
+static Value addToElement(tensor::ExtractOp op, RuleBuilder &rule, Value cotangent, Value sum) {
+  auto type = cast<RankedTensorType>(op.getTensor().getType());
+  SmallVector<int64_t> ones(type.getRank(), 1);
+  Value element = FullOp::create(rule.builder, rule.loc, RankedTensorType::get(ones, cotangent.getType()),
+                                 cotangent, ValueRange(), PermissionsAttr());
+  if (ones.empty())
+    return sum ? rule.add(sum, element) : element;
+  if (!sum)
+    return updateSlice(rule, zerosLike(rule.builder, rule.loc, op.getTensor()), element, op.getIndices());
+  Value part = sliceLike(rule, sum, op.getIndices(), element);
+  return updateSlice(rule, sum, rule.add(part, element), op.getIndices());
+}
+
+static bool readsOneOfMany(tensor::ExtractOp op) {
+  return cast<RankedTensorType>(op.getTensor().getType()).getRank() > 0;
+}
+
 //===- pad -===//
 
 // The mask is the same pad over booleans: true where the value is.
@@ -220,4 +241,8 @@ void ad::attachSliceRules(MLIRContext *context) {
   attachRule<DynamicUpdateSliceOp, dynamicUpdateSliceRule>(context);
   attachRule<PadOp, padRule>(context);
   attachRule<ConcatOp, concatRule>(context);
+}
+
+void ad::attachExtractRules(MLIRContext *context) {
+  attachModels<tensor::ExtractOp, addToElement, readsOneOfMany>(context);
 }

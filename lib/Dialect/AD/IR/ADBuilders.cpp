@@ -32,10 +32,24 @@ Value ad::scalarConstant(OpBuilder &builder, Location loc, Type element, double 
                             DenseElementsAttr::get(type, ArrayRef<Attribute>(elementAttr(element, value))));
 }
 
+// The type with another element type; a scalar becomes `element` itself.
+static Type withElement(Type type, Type element) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  return shaped ? Type(shaped.clone(element)) : element;
+}
+
+static Value constantLike(OpBuilder &builder, Location loc, Type type, double value) {
+  TypedAttr scalar = elementAttr(getElementTypeOrSelf(type), value);
+  auto vector = dyn_cast<VectorType>(type);
+  return arith::ConstantOp::create(
+      builder, loc, vector ? TypedAttr(DenseElementsAttr::get(vector, ArrayRef<Attribute>(scalar))) : scalar);
+}
+
 Value ad::fullLike(OpBuilder &builder, Location loc, Value like, double value, Type element) {
-  auto type = cast<RankedTensorType>(like.getType());
-  if (element)
-    type = type.clone(element);
+  Type given = element ? withElement(like.getType(), element) : like.getType();
+  auto type = dyn_cast<RankedTensorType>(given);
+  if (!type)
+    return constantLike(builder, loc, given, value);
   TypedAttr scalar = elementAttr(type.getElementType(), value);
   if (type.hasStaticShape())
     return ConstantOp::create(builder, loc, DenseElementsAttr::get(type, ArrayRef<Attribute>(scalar)));
@@ -75,10 +89,12 @@ Value ad::reshapeTo(OpBuilder &builder, Location loc, Value value, Type type, Va
 }
 
 Value ad::castTo(OpBuilder &builder, Location loc, Value value, Type element) {
-  auto type = cast<RankedTensorType>(value.getType());
-  if (type.getElementType() == element)
+  Type type = withElement(value.getType(), element);
+  if (type == value.getType())
     return value;
-  return CastOp::create(builder, loc, type.clone(element), value, nullptr);
+  if (isa<RankedTensorType>(type))
+    return CastOp::create(builder, loc, type, value, nullptr);
+  return ConvertOp::create(builder, loc, type, value);
 }
 
 void ad::keepInstruction(Operation *from, Operation *to) {

@@ -5,6 +5,7 @@
 #ifndef ADJOINT_DIALECT_CHECK_IR_CHECKOPS_H
 #define ADJOINT_DIALECT_CHECK_IR_CHECKOPS_H
 
+#include "adjoint/Interfaces/DifferentiableOpInterface.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"

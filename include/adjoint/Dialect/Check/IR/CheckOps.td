@@ -6,6 +6,7 @@
 #define ADJOINT_DIALECT_CHECK_IR_CHECKOPS
 
 include "adjoint/Dialect/AD/IR/ADTypes.td"
+include "adjoint/Interfaces/DifferentiableOpInterface.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -20,9 +21,19 @@ def Check_Dialect : Dialect {
   }];
 }
 
-// Expectations have an effect, so that nothing removes, merges or reorders them.
+// Expectations have an effect, so that nothing removes, merges or reorders them. They are no part of a derivative.
 class Check_Op<string mnemonic, list<Trait> traits = []>
-    : Op<Check_Dialect, mnemonic, !listconcat(traits, [MemoryEffects<[MemRead, MemWrite]>])>;
+    : Op<Check_Dialect, mnemonic,
+         !listconcat(traits, [MemoryEffects<[MemRead, MemWrite]>, DifferentiableOpInterface])> {
+  let extraClassDeclaration = [{
+    bool isDifferentiable(unsigned) { return false; }
+    ::llvm::LogicalResult vjp(::mlir::OpBuilder &, ::mlir::ValueRange, ::llvm::ArrayRef<bool>,
+                              ::llvm::SmallVectorImpl<::mlir::Value> &operandCotangents) {
+      operandCotangents.append(getOperation()->getNumOperands(), ::mlir::Value());
+      return ::mlir::success();
+    }
+  }];
+}
 
 def Check_ExpectEqOp : Check_Op<"expect_eq", [SameTypeOperands]> {
   let summary = "expects two tensors to be equal bit for bit";

@@ -3,15 +3,13 @@
 // Activity analysis.
 
 #include "Activity.h"
+#include "adjoint/Interfaces/DerivativeTypeInterface.h"
 #include "adjoint/Interfaces/DifferentiableOpInterface.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace mlir::ad;
-
-bool ad::isFloatLike(Type type) { return isa<FloatType>(getElementTypeOrSelf(type)); }
 
 namespace {
 /// A growing set of values with a mark for "something was new".
@@ -24,7 +22,7 @@ struct Marks {
     return llvm::any_of(range, [&](Value value) { return has(value); });
   }
   void mark(Value value) {
-    if (isFloatLike(value.getType()) && values.insert(value).second)
+    if (carriesDerivative(value.getType()) && values.insert(value).second)
       changed = true;
   }
   void mark(ValueRange range) {
@@ -135,20 +133,26 @@ static void markNeeded(Block &block, Marks &marks) {
 //===- Activity -===//
 
 Activity::Activity(Block &body, ArrayRef<Value> from, ArrayRef<Value> to) {
-  Marks dependent, needed;
-  dependent.mark(from);
-  needed.mark(to);
+  Marks forwards, backwards;
+  forwards.mark(from);
+  backwards.mark(to);
   auto untilStable = [&](Marks &marks, void (*sweep)(Block &, Marks &)) {
     do {
       marks.changed = false;
       sweep(body, marks);
     } while (marks.changed);
   };
-  untilStable(dependent, markDependent);
-  untilStable(needed, markNeeded);
-  for (Value value : dependent.values)
-    if (needed.has(value))
+  untilStable(forwards, markDependent);
+  untilStable(backwards, markNeeded);
+  dependent = std::move(forwards.values);
+  needed = std::move(backwards.values);
+  for (Value value : dependent)
+    if (needed.contains(value))
       active.insert(value);
+}
+
+bool Activity::isDependent(Operation *op) const {
+  return llvm::any_of(influences(op), [&](Value value) { return dependent.contains(value); });
 }
 
 SmallVector<Value> Activity::activeCaptures(Operation *op) const {

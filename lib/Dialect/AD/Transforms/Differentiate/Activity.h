@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Which values of a function need a cotangent: those that depend on a differentiated argument and on which a
-// differentiated result depends.
+// differentiated result depends, of every type that carries a derivative.
 
 #ifndef ADJOINT_LIB_DIALECT_AD_TRANSFORMS_DIFFERENTIATE_ACTIVITY_H
 #define ADJOINT_LIB_DIALECT_AD_TRANSFORMS_DIFFERENTIATE_ACTIVITY_H
@@ -12,9 +12,6 @@
 #include "llvm/ADT/DenseSet.h"
 
 namespace mlir::ad {
-/// Floats and tensors of floats: all that can have a derivative.
-bool isFloatLike(Type type);
-
 class Activity {
 public:
   /// Both directions are fixpoints over loop carries. Operations without a rule pass everything on, so that
@@ -24,6 +21,14 @@ public:
   bool isActive(Value value) const { return active.contains(value); }
   bool hasActiveResult(Operation *op) const {
     return llvm::any_of(op->getResults(), [&](Value result) { return isActive(result); });
+  }
+
+  /// Whether results of the operation, or what its regions compute, depend on a differentiated argument, and
+  /// whether a differentiated result depends on one of its results. Known for the operations of the function
+  /// as it was.
+  bool isDependent(Operation *op) const;
+  bool isNeeded(Operation *op) const {
+    return llvm::any_of(op->getResults(), [&](Value result) { return needed.contains(result); });
   }
 
   /// Active values defined above the regions of `op` and used in them, in the order of their uses.
@@ -37,7 +42,7 @@ public:
   void forget(Value value) { active.erase(value); }
 
 private:
-  llvm::DenseSet<Value> active;
+  llvm::DenseSet<Value> active, dependent, needed;
 };
 } // namespace mlir::ad
 

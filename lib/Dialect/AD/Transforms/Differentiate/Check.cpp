@@ -1,11 +1,13 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The check that every active operation has a derivative. It never stops at the first one: users see the
-// whole list.
+// The check that every active operation has a derivative, and that no derivative is lost in memory or in a
+// cast. It never stops at the first one: users see the whole list.
 
 #include "Check.h"
 #include "Loops.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Interfaces/DerivativeTypeInterface.h"
+#include "mlir/Interfaces/CastInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -16,48 +18,117 @@ public:
   Checker(const Activity &activity, Operation *request) : activity(activity), request(request) {}
 
   void check(Block &block);
-  LogicalResult result() const { return failure(anyError); }
+  LogicalResult result() const { return failure(!reported.empty()); }
 
 private:
+  void checkOperation(Operation *op);
+  void checkRule(DifferentiableOpInterface op);
+  void checkSum(Value value);
   void checkLoop(scf::ForOp loop);
   void checkEffects(Operation *op);
+  void checkMemory(Operation *op);
+  void checkLostBits(Operation *op);
+  /// One error for each operation: later ones are dropped.
   InFlightDiagnostic report(Operation *op);
 
   const Activity &activity;
   Operation *request;
-  bool anyError = false;
+  llvm::SmallPtrSet<Operation *, 8> reported;
 };
 } // namespace
 
 InFlightDiagnostic Checker::report(Operation *op) {
-  anyError = true;
   InFlightDiagnostic diagnostic = op->emitOpError();
   diagnostic.attachNote(request->getLoc()) << "needed for this derivative";
+  if (!reported.insert(op).second)
+    diagnostic.abandon();
   return diagnostic;
 }
 
 void Checker::check(Block &block) {
   for (Operation &op : block) {
-    if (!activity.hasActiveResult(&op))
-      continue;
-    if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      checkLoop(loop);
-      check(*loop.getBody());
-    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
-      checkEffects(branch);
-      for (Region &region : branch->getRegions())
-        check(region.front());
-    } else if (isa<scf::WhileOp>(op)) {
-      report(&op) << "has no reverse: the reverse of scf.while needs a bound on the number of iterations; "
-                     "use scf.for with "
-                     "a static trip count";
-    } else if (!isa<DifferentiableOpInterface>(op)) {
-      InFlightDiagnostic diagnostic = report(&op) << "has no derivative rule";
-      if (isa<FusionOp, KernelOp, LaunchOp>(op))
-        diagnostic << "; run --ad-differentiate before operations become kernels, that is before --ad-fuse";
+    bool isActive = activity.hasActiveResult(&op);
+    if (isa<scf::ForOp, scf::IfOp>(op)) {
+      if (auto loop = dyn_cast<scf::ForOp>(op); loop && isActive)
+        checkLoop(loop);
+      if (isActive)
+        checkEffects(&op);
+      for (Value result : op.getResults())
+        checkSum(result);
+      for (Region &region : op.getRegions())
+        if (!region.empty())
+          check(region.front());
+    } else if (isActive) {
+      checkOperation(&op);
+    } else {
+      checkMemory(&op);
+      checkLostBits(&op);
     }
   }
 }
+
+void Checker::checkOperation(Operation *op) {
+  if (auto rule = dyn_cast<DifferentiableOpInterface>(op)) {
+    checkRule(rule);
+  } else if (isa<scf::WhileOp>(op)) {
+    report(op) << "has no reverse: the reverse of scf.while needs a bound on the number of iterations; "
+                  "use scf.for with a static trip count";
+  } else {
+    InFlightDiagnostic diagnostic = report(op) << "has no derivative rule";
+    if (isa<FusionOp, KernelOp, LaunchOp>(op))
+      diagnostic << "; run --ad-differentiate before operations become kernels, that is before --ad-fuse";
+    else if (isa<CallOpInterface>(op))
+      diagnostic << "; expected a call of a function with a body";
+  }
+}
+
+//===- Types -===//
+
+static bool isNumber(Type type) {
+  return isa<Float64Type, Float32Type, Float16Type, BFloat16Type, Float8E4M3FNType, Float8E5M2Type>(type);
+}
+
+// Whether cotangents of the type can be zero and be added.
+static bool hasSums(Type type) {
+  if (auto tensor = dyn_cast<RankedTensorType>(type))
+    return isNumber(tensor.getElementType()) && !tensor.getEncoding();
+  if (auto vector = dyn_cast<VectorType>(type))
+    return isNumber(vector.getElementType());
+  return isNumber(type);
+}
+
+static bool isOfFloats(Type type) {
+  return isa<FloatType, VectorType, TensorType>(type) && isa<FloatType>(getElementTypeOrSelf(type));
+}
+
+// Rules of upstream operations compute with the floats that `ad` knows. Values of other types may pass
+// through operations whose rules know them.
+void Checker::checkRule(DifferentiableOpInterface op) {
+  for (ValueRange values : {ValueRange(op->getOperands()), ValueRange(op->getResults())})
+    for (Value value : values)
+      if (activity.isActive(value) && isOfFloats(value.getType()) && !hasSums(value.getType()))
+        report(op)
+            << "has no derivative for values of type " << value.getType()
+            << "; expected f64, f32, f16, bf16, f8E4M3FN, f8E5M2, or vectors or ranked tensors of these";
+  for (Value result : op->getResults())
+    checkSum(result);
+  if (!activity.activeCaptures(op).empty())
+    report(op) << "has no derivative for values that its regions capture; expected them as operands";
+}
+
+// A value with one use in its own block needs no sum.
+void Checker::checkSum(Value value) {
+  if (!activity.isActive(value) || hasSums(value.getType()))
+    return;
+  auto isInBlock = [&](Operation *user) { return user->getBlock() == value.getParentBlock(); };
+  if (!value.hasOneUse() || !llvm::all_of(value.getUsers(), isInBlock))
+    report(value.getDefiningOp())
+        << "has no derivative: expected one use of its result in the same block, since "
+           "cotangents of type "
+        << value.getType() << " cannot be added";
+}
+
+//===- Loops and branches -===//
 
 void Checker::checkLoop(scf::ForOp loop) {
   if (!staticBounds(loop))
@@ -67,7 +138,6 @@ void Checker::checkLoop(scf::ForOp loop) {
     if (!canBeSaved(argument.getType()))
       report(loop) << "has no reverse: expected carried values to be numbers or tensors of numbers, but got "
                    << argument.getType();
-  checkEffects(loop);
 }
 
 // Effects with results are saved. That is possible where each iteration has each effect once; sizes may not
@@ -87,6 +157,51 @@ void Checker::checkEffects(Operation *op) {
                            [&](Value size) { return loop.isDefinedOutsideOfLoop(size); }))
       report(nested) << "has no reverse: expected sizes that are the same in all iterations";
   });
+}
+
+//===- Memory -===//
+
+namespace {
+/// Whether an operation may read or write memory; both if its effects are unknown.
+struct MemoryUse {
+  bool reads = false, writes = false;
+};
+} // namespace
+
+// Without what operations in its regions do.
+static MemoryUse memoryUse(Operation *op) {
+  if (auto effects = dyn_cast<MemoryEffectOpInterface>(op))
+    return {effects.hasEffect<MemoryEffects::Read>(), effects.hasEffect<MemoryEffects::Write>()};
+  bool isKnown = op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() || op->hasTrait<OpTrait::IsTerminator>();
+  return {!isKnown, !isKnown};
+}
+
+// Memory is not followed: what depends on an argument may not be written, and what is needed may not be read.
+// An operation with a rule says itself what its results depend on.
+void Checker::checkMemory(Operation *op) {
+  bool isDependent = activity.isDependent(op), isNeeded = activity.isNeeded(op);
+  if (!isDependent && !isNeeded)
+    return;
+  op->walk([&](Operation *nested) {
+    MemoryUse use = memoryUse(nested);
+    if (isa<DifferentiableOpInterface>(nested))
+      return;
+    if (isDependent && use.writes)
+      report(nested)
+          << "has no derivative rule, but may write to memory what depends on a differentiated argument";
+    else if (isNeeded && use.reads)
+      report(nested)
+          << "has no derivative rule, but a differentiated result depends on what it may read from memory";
+  });
+}
+
+// A cast to integers is constant only if it rounds, and then it has a rule. One that keeps the bits does not
+// lose the dependence.
+void Checker::checkLostBits(Operation *op) {
+  if (!isa<CastOpInterface>(op) || isa<DifferentiableOpInterface>(op) || op->use_empty())
+    return;
+  if (!carriesDerivative(op->getResult(0).getType()) && activity.isDependent(op))
+    report(op) << "has no derivative rule for its result of type " << op->getResult(0).getType();
 }
 
 LogicalResult ad::checkDifferentiable(Block &body, const Activity &activity, Operation *request) {

@@ -32,7 +32,7 @@ public:
   LogicalResult run();
 
 private:
-  enum class State { inProgress, done };
+  enum class State { inProgress, done, failed };
   using Key = std::tuple<Operation *, SmallVector<int64_t>, Seed>;
 
   /// Replaces the derivatives in a function, with `andCalls` also in all that it calls.
@@ -64,13 +64,13 @@ static StringRef calleeOf(Operation *op) {
 LogicalResult Differentiator::expand(func::FuncOp function, Operation *user) {
   auto [state, isNew] = states.try_emplace(function, State::inProgress);
   if (!isNew) {
-    if (state->second == State::done)
-      return success();
+    if (state->second != State::inProgress)
+      return success(state->second == State::done);
     return user->emitOpError("expected no recursion in differentiated code, but '")
            << function.getSymName() << "' reaches itself through this operation";
   }
   LogicalResult all = expandBody(function, /*andCalls=*/true);
-  states[function] = State::done;
+  states[function] = succeeded(all) ? State::done : State::failed;
   return all;
 }
 
@@ -83,10 +83,8 @@ LogicalResult Differentiator::expandBody(func::FuncOp function, bool andCalls) {
   LogicalResult all = success();
   for (Operation *op : users) {
     auto callee = symbols.lookup<func::FuncOp>(calleeOf(op));
-    if (callee && failed(expand(callee, op)))
-      return failure();
     // Later requests are still tried, so that one run reports everything.
-    if (isRequest(op) && failed(replace(op)))
+    if ((callee && failed(expand(callee, op))) || (isRequest(op) && failed(replace(op))))
       all = failure();
   }
   return all;

@@ -6,6 +6,7 @@
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "adjoint/Interfaces/PartialReadOpInterface.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/Support/DebugLog.h"
@@ -35,10 +36,16 @@ static Value convert(Value value, Type type, OpBuilder &builder, Location loc) {
   return value.getType() == type ? value : castTo(builder, loc, value, getElementTypeOrSelf(type));
 }
 
+static Value addCotangents(Value lhs, Value rhs, OpBuilder &builder, Location loc) {
+  if (isa<RankedTensorType>(lhs.getType()))
+    return AddOp::create(builder, loc, lhs, rhs, PermissionsAttr());
+  return arith::AddFOp::create(builder, loc, lhs, rhs);
+}
+
 Value Cotangents::Contribution::addTo(Value sum, Type type, OpBuilder &builder, Location loc) const {
   if (!use) {
     Value added = convert(value, type, builder, loc);
-    return sum ? AddOp::create(builder, loc, sum, added, PermissionsAttr()).getResult() : added;
+    return sum ? addCotangents(sum, added, builder, loc) : added;
   }
   SmallVector<Value, 1> added = resultCotangents;
   for (Value &cotangent : added)
@@ -49,9 +56,12 @@ Value Cotangents::Contribution::addTo(Value sum, Type type, OpBuilder &builder, 
 }
 
 Type Cotangents::sumTypeOf(Value of) const {
-  auto type = dyn_cast<RankedTensorType>(of.getType());
-  bool isNarrow = type && isa<FloatType>(type.getElementType()) && type.getElementTypeBitWidth() <= 16;
-  return isNarrow && sums == SumType::f32 ? type.clone(Float32Type::get(of.getContext())) : of.getType();
+  auto element = dyn_cast<FloatType>(getElementTypeOrSelf(of.getType()));
+  if (!element || element.getWidth() > 16 || sums == SumType::ofValue)
+    return of.getType();
+  Type wide = Float32Type::get(of.getContext());
+  auto shaped = dyn_cast<ShapedType>(of.getType());
+  return shaped ? Type(shaped.clone(wide)) : wide;
 }
 
 Value Cotangents::zeroSum(OpBuilder &builder, Location loc, Value of) const {
@@ -112,7 +122,7 @@ Value Cotangents::takeIn(Type type, OpBuilder &builder, Location loc, Value of) 
   Value sum;
   for (const Contribution &one : inUseOrder)
     sum = one.addTo(sum, type, builder, loc);
-  return soFar ? AddOp::create(builder, loc, soFar, sum, PermissionsAttr()).getResult() : sum;
+  return soFar ? addCotangents(soFar, sum, builder, loc) : sum;
 }
 
 void ad::addSums(Cotangents &cotangents, ArrayRef<Value> captured, ArrayRef<Value> sumsSoFar,

@@ -8,6 +8,7 @@
 #include "Loops.h"
 #include "Reverse.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "adjoint/Interfaces/DerivativeTypeInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -81,7 +82,7 @@ static IRMapping mapStartOfIteration(Reverser::ReverseLoop &state, OpBuilder &ou
   copies.map(loop.getInductionVar(), forwardIndex(state, builder));
   for (auto [index, argument] : llvm::enumerate(loop.getRegionIterArgs())) {
     Value init = loop.getInitArgs()[index];
-    if (isInvariant(loop, index) && !isFloatLike(argument.getType())) {
+    if (isInvariant(loop, index) && !carriesDerivative(argument.getType())) {
       copies.map(argument, init);
       continue;
     }
