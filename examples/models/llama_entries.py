@@ -38,12 +38,12 @@ def gradient(llama):
     table = llama.differentiated()
     results = [("loss", llama.scalar), *((f"d_{name}", kind) for name, kind in table.items())]
     return main_function(llama.loss_arguments(), results, llama.gradient(table),
-                         ["%loss", *(f"%d#{i}" for i in range(len(table)))])
+                         ["%loss", *map(llama.gradient_of, range(len(table)))])
 
 
-def descend(number, value, kind, scalar):
+def descend(number, value, kind, llama):
     """%new_NUMBER = value - rate * gradient"""
-    return (f"  %change_{number} = ad.mul %d#{number}, %rate : {kind}, {scalar}\n"
+    return (f"  %change_{number} = ad.mul {llama.gradient_of(number)}, %rate : {kind}, {llama.scalar}\n"
             f"  %new_{number} = ad.sub %{value}, %change_{number} : {kind}\n")
 
 
@@ -51,7 +51,7 @@ def step(llama):
     """One step of gradient descent: the new parameters take the memory of the old ones."""
     table, arguments = llama.parameter_types(), llama.loss_arguments()
     body = llama.gradient(table) + rate(llama)
-    body += "".join(descend(i, name, kind, llama.scalar) for i, (name, kind) in enumerate(table.items()))
+    body += "".join(descend(i, name, kind, llama) for i, (name, kind) in enumerate(table.items()))
     values = [*(f"%new_{i}" for i in range(len(table))), "%loss"]
     return main_function(arguments, [*table.items(), ("loss", llama.scalar)], body, values, tuple(table))
 
@@ -102,15 +102,15 @@ class Training:
 
     def update(self, i, kind):
         """%new_I, and of Adam the moments %m_next_I and %v_next_I."""
-        scalar = self.llama.scalar
+        scalar, gradient = self.llama.scalar, self.llama.gradient_of(i)
         if not self.adam:
-            return descend(i, f"p_{i}", kind, scalar)
+            return descend(i, f"p_{i}", kind, self.llama)
         return f"""\
   %m_kept_{i} = ad.mul %m_{i}, %beta1 : {kind}, {scalar}
-  %m_added_{i} = ad.mul %d#{i}, %rest1 : {kind}, {scalar}
+  %m_added_{i} = ad.mul {gradient}, %rest1 : {kind}, {scalar}
   %m_next_{i} = ad.add %m_kept_{i}, %m_added_{i} : {kind}
   %v_kept_{i} = ad.mul %v_{i}, %beta2 : {kind}, {scalar}
-  %square_{i} = ad.mul %d#{i}, %d#{i} : {kind}
+  %square_{i} = ad.mul {gradient}, {gradient} : {kind}
   %v_added_{i} = ad.mul %square_{i}, %rest2 : {kind}, {scalar}
   %v_next_{i} = ad.add %v_kept_{i}, %v_added_{i} : {kind}
   %m_fair_{i} = ad.div %m_next_{i}, %weight1 : {kind}, {scalar}

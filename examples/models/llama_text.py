@@ -44,6 +44,7 @@ class Config:
     rate: float = 1e-3
     epsilon: float = 1e-5
     element: str = "f32"
+    loss_scale: float = 1  # the cotangent of the loss, by whose inverse gradients are multiplied
 
     def __post_init__(self):
         for size in (self.width, self.heads, self.inner, self.layers, self.vocabulary, self.steps):
@@ -355,14 +356,33 @@ class Llama:
         given = {} if self.config.part == "model" else {"x": self.rows}
         return {**self.parameter_types(), **given}
 
+    def gradient_of(self, number):
+        """What `gradient` calls the gradient of an argument."""
+        return f"%d#{number}" if self.config.loss_scale == 1 else f"%d_{number}"
+
     def gradient(self, table, renamed=lambda name: name):
-        """%loss and %d: the gradients of @loss with respect to the arguments of the table."""
+        """%loss and the gradients of @loss with respect to the arguments of the table."""
         arguments = self.loss_arguments()
         places = [list(arguments).index(name) for name in table]
         results = [self.scalar, *table.values()]
-        return (f"  %loss, %d:{len(table)} = ad.value_and_grad @loss("
-                f"{listing(f'%{renamed(name)}' for name in arguments)}) wrt [{listing(map(str, places))}]\n"
-                f"      : ({listing(arguments.values())}) -> ({listing(results)})\n")
+        operands = listing(f"%{renamed(name)}" for name in arguments)
+        wrt = f"wrt [{listing(map(str, places))}]"
+        if self.config.loss_scale == 1:
+            return (f"  %loss, %d:{len(table)} = ad.value_and_grad @loss({operands}) {wrt}\n"
+                    f"      : ({listing(arguments.values())}) -> ({listing(results)})\n")
+        return self.scaled_gradient(operands, wrt, [*arguments.values(), self.scalar], results)
+
+    def scaled_gradient(self, operands, wrt, kinds, results):
+        """The same with a loss scale. The products with its inverse are never in f16, where they would underflow."""
+        scale, kept = self.config.loss_scale, "{ad.precision = #ad.precision<never>}"
+        lines = (f"  %loss_scale = ad.constant dense<{scale:e}> : {self.scalar}\n"
+                 f"  %unscale = ad.constant dense<{1 / scale:e}> : {self.scalar}\n"
+                 f"  %loss, %scaled:{len(results) - 1} = ad.vjp @loss({operands}) cotangents(%loss_scale) {wrt}\n"
+                 f"      : ({listing(kinds)}) -> ({listing(results)})\n")
+        for number, kind in enumerate(results[1:]):
+            lines += (f"  {self.gradient_of(number)} = ad.mul %scaled#{number}, %unscale {kept}\n"
+                      f"      : {kind}, {self.scalar}\n")
+        return lines
 
     def functions(self):
         """Everything that @main needs."""

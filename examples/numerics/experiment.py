@@ -11,6 +11,7 @@ import io
 import json
 import os
 import pathlib
+import shutil
 import sys
 import tempfile
 import time
@@ -129,6 +130,20 @@ class Experiment:
             print(f"{self.name}: exit code {result.returncode} of {words}: {result.stderr.strip()}", file=sys.stderr)
             sys.exit(FILE_ERROR if result.returncode == FILE_ERROR else 1)
         return result
+
+    def compare(self, expected, got, bound=None):
+        """What `ad-diff tensors` says about results of the same names, as its JSON: a pair for each name, and whether
+        the bound holds for all."""
+        folders = [self.folder / side for side in ("expected", "got")]
+        for folder, results in zip(folders, (expected, got)):
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            for name, values in results.items():
+                save(folder / f"{name}.npy", values)
+        out = self.folder / "differences.json"
+        options = [] if bound is None else [f"--bound={bound}"]
+        self.call([tool("ad-diff"), "tensors", *folders, "--json", out, *options], expected=(0, 1))
+        return json.loads(out.read_text())
 
     # --- output
 

@@ -99,7 +99,8 @@ def page(shown, failed):
 <body>
 <h1>Experiments with numerics</h1>
 <p>Each experiment compiles programs with Adjoint, runs them, and compares their results. Published figures of
-onnxruntime and PyTorch are in the logs. All differences are absolute unless a column says otherwise.</p>
+onnxruntime and PyTorch are in the logs. Differences are absolute unless a column says otherwise; l2 is the norm of a
+difference, divided by the norm of the result.</p>
 {problems}<div class="cards">{cards}</div>
 {"".join(section(*one) for one in shown)}
 </body></html>

@@ -6,12 +6,10 @@ The published figures are those of the example "LayerNormalization implementatio
 onnx-diagnostic, where the implementations are those of PyTorch and of onnxruntime.
 """
 
-import json
-
 import numpy as np
 
 import svg
-from experiment import NUMPY, Experiment, run_program, save, tool
+from experiment import NUMPY, Experiment, run_program
 
 # A is what the program says. B: the variance by Welford's recurrence, and sums of a product in a balanced tree.
 KERNELS = {"A": {"layer_norm": "written", "dot": "written"}, "B": {"layer_norm": "welford", "dot": "pairwise"}}
@@ -73,12 +71,7 @@ class Study:
 
     def compare(self, expected, got):
         """What `ad-diff tensors` says, as its JSON."""
-        files = [self.e.folder / name for name in ("expected.npy", "got.npy")]
-        for file, values in zip(files, (expected, got)):
-            save(file, values)
-        out = self.e.folder / "difference.json"
-        self.e.call([tool("ad-diff"), "tensors", *files, "--json", out])
-        return json.loads(out.read_text())["pairs"][0]
+        return self.e.compare({"z": expected}, {"z": got})["pairs"][0]
 
     def element(self, element):
         mixes = {mix: self.run(element, KERNELS[mix[0]]["layer_norm"], KERNELS[mix[1]]["dot"]) for mix in MIXES}
@@ -86,10 +79,12 @@ class Study:
         for mix in MIXES:
             to_a, to_b = (self.compare(mixes[base], mixes[mix]) for base in ("AA", "BB"))
             rows.append([mix, KERNELS[mix[0]]["layer_norm"], KERNELS[mix[1]]["dot"], to_a["abs"], to_b["abs"],
-                         to_a["rel"], *(int(to_a["counts"].get(f">{t}", 0)) for t in THRESHOLDS)])
-            found[mix] = {"to_AA": to_a["abs"], "to_BB": to_b["abs"], "changed": rows[-1][6]}
+                         to_a["rel"], to_a["l2"], *(int(to_a["counts"].get(f">{t}", 0)) for t in THRESHOLDS)])
+            found[mix] = {"to_AA": to_a["abs"], "to_BB": to_b["abs"], "changed": rows[-1][7],
+                          "l2": max(to_a["l2"], to_b["l2"])}
         self.e.table(f"mixes-{element}", f"{element}, {self.rows} x {self.depth}: differences of the mixes to AA and BB "
                      f"(n={mixes['AA'].size})", ["mix", "layer_norm", "dot", "abs to AA", "abs to BB", "rel to AA",
+                                                 "l2 to AA",
                                                  *(f">{t}" for t in THRESHOLDS)], rows)
         values = mixes["AA"].astype(np.float64)
         self.e.say(f"values from {values.min():.6g} to {values.max():.6g}, mean {values.mean():.6g}")
@@ -122,9 +117,10 @@ class Study:
         for layer_norm, dot in (("pairwise", "written"), ("one_pass", "written"), ("written", "pairwise"),
                                 ("written", "tf32"), ("written", "bf16x3"), ("written", "bf16x9")):
             found = self.compare(written, self.run("f32", layer_norm, dot))
-            rows.append([f"layer_norm={layer_norm}" if dot == "written" else f"dot={dot}", found["abs"], found["rel"]])
+            rows.append([f"layer_norm={layer_norm}" if dot == "written" else f"dot={dot}", found["abs"], found["rel"],
+                         found["l2"]])
         self.e.table("variants", "f32: one implementation exchanged, difference to the written one",
-                     ["exchange", "abs", "rel"], rows)
+                     ["exchange", "abs", "rel", "l2"], rows)
         self.e.picture("variants", svg.bars(
             "One implementation exchanged, f32", "Lower is better. A product in tf32 changes more than everything else: "
             "published 0.0196 on a GPU.", [(row[0], [row[1]]) for row in rows], ["largest difference"],

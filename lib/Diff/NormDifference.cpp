@@ -19,7 +19,7 @@ constexpr double usualLimit = std::numeric_limits<double>::max() / 4;
 /// A factor of 2^1074, for the smallest subnormal number, would overflow.
 constexpr int minScale = -1000;
 
-/// The combined value of all lanes, and the rest that fills no group of lanes, by `step(lane, index)`.
+/// Calls `step(lane, index)` for each index, in groups of all lanes that the compiler vectorizes.
 template <typename Step> void forEachLane(size_t count, Step step) {
   size_t whole = count - count % lanes;
   for (size_t i = 0; i < whole; i += lanes)
@@ -36,22 +36,14 @@ double sumOf(const double (&parts)[lanes]) {
   return sum;
 }
 
-double largestOf(ArrayRef<double> values) {
-  double largest[lanes] = {};
-  forEachLane(values.size(), [&](size_t lane, size_t i) {
-    double magnitude = std::fabs(values[i]);
-    largest[lane] = magnitude > largest[lane] ? magnitude : largest[lane];
-  });
-  return *std::max_element(largest, largest + lanes);
+void takeLarger(double &largest, double magnitude) {
+  largest = magnitude > largest ? magnitude : largest;
 }
 
-/// Whether all values are finite, and far from overflow.
-bool areUsual(ArrayRef<double> expected, ArrayRef<double> got) {
-  double others[lanes] = {};
-  forEachLane(expected.size(), [&](size_t lane, size_t i) {
-    others[lane] += !(std::fabs(expected[i]) <= usualLimit) + !(std::fabs(got[i]) <= usualLimit);
-  });
-  return sumOf(others) == 0;
+double largestOf(ArrayRef<double> values) {
+  double largest[lanes] = {};
+  forEachLane(values.size(), [&](size_t lane, size_t i) { takeLarger(largest[lane], std::fabs(values[i])); });
+  return *std::max_element(largest, largest + lanes);
 }
 
 } // namespace
@@ -96,10 +88,17 @@ double VectorNorm::max(const VectorNorm &difference, const VectorNorm &reference
 }
 
 void NormDifference::add(ArrayRef<double> expected, ArrayRef<double> got, ArrayRef<double> differences) {
-  if (!areUsual(expected, got))
+  double unusual[lanes] = {}, largest[lanes] = {}, farthest[lanes] = {};
+  forEachLane(expected.size(), [&](size_t lane, size_t i) {
+    double magnitude = std::fabs(expected[i]);
+    unusual[lane] += !(magnitude <= usualLimit) + !(std::fabs(got[i]) <= usualLimit);
+    takeLarger(largest[lane], magnitude);
+    takeLarger(farthest[lane], differences[i]);
+  });
+  if (sumOf(unusual) > 0)
     return addUnusual(expected, got);
-  difference.add(differences, largestOf(differences));
-  reference.add(expected, largestOf(expected));
+  difference.add(differences, *std::max_element(farthest, farthest + lanes));
+  reference.add(expected, *std::max_element(largest, largest + lanes));
 }
 
 // A quarter of each value, where a difference of two could overflow.

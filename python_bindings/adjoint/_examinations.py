@@ -164,9 +164,9 @@ class ErrorSize:
     rel: float
     ulp: float
     #: The norm of the errors of a tensor, divided by that of the exact tensor; of zeros, the norm itself.
-    l2: float
+    l2: float = 0.0
     #: The same of the largest magnitudes.
-    max: float
+    max: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True)

@@ -159,8 +159,8 @@ def bound_text(bound: Bound, allowed: Sequence[str]) -> str:
         bound = {"l2": bound}
     if not isinstance(bound, Mapping) or not bound or not set(bound) <= set(allowed):
         raise OptionError(f"expected bound with {', '.join(allowed)}, such as {{'{allowed[0]}': 0.01}}, got {bound!r}")
-    for key, value in bound.items():
-        check_option(f"bound[{key!r}]", value, (int, float, np.number))
+    for value in bound.values():
+        check_option("bound", value, (int, float, np.number))
         if not value >= 0:
             raise OptionError(f"expected bound with numbers that are not negative, got {bound!r}")
     return ",".join(f"{key}={float(value)!r}" for key, value in bound.items())

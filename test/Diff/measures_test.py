@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""No subcommand of ad-diff approves a result that is replaced by zeros, or half wrong, whatever its magnitude. Norms are
-compared with NumPy, and a warning says where `rel` says nothing. The programs have gradients that underflow in f16."""
+"""No subcommand of ad-diff approves a result that is replaced by zeros, or half wrong, whatever its magnitude. Norms
+are those of NumPy, and a warning says where `rel` says nothing. The programs have gradients that underflow in f16."""
 
 import json
 import os
@@ -35,7 +35,8 @@ func.func private @loss(%w: {W}, %x: {X}) -> {S} {{
   %loss = ad.add %small, %one : {S}
   return %loss : {S}
 }}
-func.func @main(%w: {W} {{ad.name = "w"}}, %x: {X} {{ad.name = "x"}}) -> ({S} {{ad.name = "loss"}}, {W} {{ad.name = "dw"}}) {{
+func.func @main(%w: {W} {{ad.name = "w"}}, %x: {X} {{ad.name = "x"}})
+    -> ({S} {{ad.name = "loss"}}, {W} {{ad.name = "dw"}}) {{
   %loss, %dw = ad.value_and_grad @loss(%w, %x) wrt [0] : ({W}, {X}) -> ({S}, {W})
   return %loss, %dw : {S}, {W}
 }}
