@@ -106,8 +106,8 @@ class Study:
             "l2": float(worst["l2"]), "of": worst["name"], "bound": BOUNDS[pipeline], "abs": largest,
             "tolerance": tolerance, "equal": equal, "holds": holds, "results": sorted(base)}
         if not holds and pipeline != UNSCALED:
-            self.broken.append(f"{part}, {entry}, {pipeline}: l2 of {worst['name']} is {worst['l2']}, at most "
-                               f"{BOUNDS[pipeline]}; abs is {largest}, at most {tolerance}")
+            self.broken.append(f"{part}, {entry}, {pipeline}: l2 of {worst['name']} is {float(worst['l2']):.6g}, at most "
+                               f"{BOUNDS[pipeline]}; abs is {largest:.6g}, at most {tolerance}")
 
     # --- alignment
 
