@@ -36,9 +36,7 @@ double sumOf(const double (&parts)[lanes]) {
   return sum;
 }
 
-void takeLarger(double &largest, double magnitude) {
-  largest = magnitude > largest ? magnitude : largest;
-}
+void takeLarger(double &largest, double magnitude) { largest = magnitude > largest ? magnitude : largest; }
 
 double largestOf(ArrayRef<double> values) {
   double largest[lanes] = {};

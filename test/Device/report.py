@@ -17,6 +17,7 @@ import os
 import pathlib
 import re
 import sys
+import textwrap
 
 import jsonlines
 from expectations import judge_cases, judge_speeds, ratio
@@ -59,6 +60,11 @@ def table(head, lines):
     return [line(head), "|" + "---|" * len(head), *map(line, lines), ""]
 
 
+def wrap(line):
+    """The lines of a paragraph or an entry of a list."""
+    return textwrap.wrap(line, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
 def machine(stages):
     found = next((row for stage in stages for row in stage.of("environment")), {})
     lines = [line for line in found.get("adrt", "").splitlines() if line.startswith(("GPU", "CPU"))]
@@ -66,7 +72,7 @@ def machine(stages):
         lines.append(f"nvidia-smi: {found['nvidia_smi']}")
     packages = ", ".join(f"{name} {version}" for name, version in found.get("packages", {}).items())
     lines += [f"{found['platform']}, Python {found['python']}, {packages or 'no packages'}"] if found else ["No stage has described the machine."]
-    return [f"- {line}" for line in lines] + [""]
+    return [*itertools.chain(*(wrap(f"- {line}") for line in lines)), ""]
 
 
 def what_ran(stages):

@@ -55,7 +55,8 @@ TEST(NormDifference, DoesNotOverflow) {
 
 TEST(NormDifference, LeavesOutWhatIsEqualAndNotFinite) {
   double nan = std::nan("");
-  expectNorms(compare(ADRT_F64, {nan, kInfinity, -kInfinity, 3, 4}, {nan, kInfinity, -kInfinity, 3, 5}), 0.2, 0.25);
+  expectNorms(compare(ADRT_F64, {nan, kInfinity, -kInfinity, 3, 4}, {nan, kInfinity, -kInfinity, 3, 5}), 0.2,
+              0.25);
   expectNorms(compare(ADRT_F32, {nan, nan}, {nan, nan}), 0, 0);
   for (double other : {1.0, kInfinity, -kInfinity})
     expectNorms(compare(ADRT_F64, {nan, 1}, {other, 1}), kInfinity, kInfinity);
@@ -72,7 +73,8 @@ TEST(NormDifference, ComparesIntegersAndBooleansByTheirValues) {
 }
 
 TEST(NormDifference, ComparesTypesByTheirValues) {
-  Tensor wide = makeTensor(ADRT_F32, {2}, {3, 4.00390625}), narrow = makeTensor(ADRT_BF16, {2}, {3, 4.00390625});
+  Tensor wide = makeTensor(ADRT_F32, {2}, {3, 4.00390625}),
+         narrow = makeTensor(ADRT_BF16, {2}, {3, 4.00390625});
   MaxDiff diff = compareTensors(wide.view(), narrow.view());
   EXPECT_DOUBLE_EQ(diff.max, 0.00390625 / 4.00390625);
   EXPECT_DOUBLE_EQ(diff.l2, 0.00390625 / std::hypot(3, 4.00390625));

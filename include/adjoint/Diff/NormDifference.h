@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Norm-wise differences of two tensors: the norm of the difference over the norm of the expected tensor. Unlike
-// an element-wise measure they do not depend on how small single elements are, and unlike one with a constant
-// in its denominator they do not depend on the magnitude of the tensor.
+// Norm-wise differences of two tensors: the norm of the difference over the norm of the expected tensor.
+// Unlike an element-wise measure they do not depend on how small single elements are, and unlike one with a
+// constant in its denominator they do not depend on the magnitude of the tensor.
 #ifndef ADJOINT_DIFF_NORMDIFFERENCE_H
 #define ADJOINT_DIFF_NORMDIFFERENCE_H
 
