@@ -13,8 +13,8 @@ namespace {
 
 constexpr int64_t parts = 4;
 
-char letterOf(long double sum) {
-  constexpr long double limit = 1e10L;
+char letterOf(double sum) {
+  constexpr double limit = 1e10;
   constexpr int64_t letters = 26;
   if (!(std::fabs(sum) < limit))
     return '?';
@@ -64,7 +64,7 @@ std::string FingerprintBuilder::finish() const {
     padded.add(zeros, std::min(padded.room, parts));
   std::string letters;
   for (size_t number = 0; number < parts; ++number)
-    letters += letterOf(padded.sums[number].getResult() + integerSums[number].toLongDouble());
+    letters += letterOf(padded.sums[number].getResult() + integerSums[number].toDouble());
   return letters;
 }
 

@@ -154,7 +154,7 @@ MaxDiffBuilder::MaxDiffBuilder(adrt_type expectedType, adrt_type gotType, int64_
                                llvm::ArrayRef<double> thresholds)
     : expectedType(expectedType), gotType(gotType), expectedBytes(adrt::elementSize(expectedType)),
       gotBytes(adrt::elementSize(gotType)), total(total), isExact(isWide(expectedType) || isWide(gotType)),
-      hasIntegerSum(isExact && isInteger(expectedType) && isInteger(gotType)), sum(total) {
+      areIntegers(isExact && isInteger(expectedType) && isInteger(gotType)), sum(total) {
   for (double threshold : thresholds)
     result.rep.push_back({threshold});
   if (expectedType == gotType)
@@ -178,14 +178,6 @@ void MaxDiffBuilder::notePosition(const Block &block, const char *expected, cons
     result.gotIntegerAtMax = adrt::loadAsInteger(gotType, g);
 }
 
-void MaxDiffBuilder::addIntegers(const Block &block) {
-  for (long double exact : llvm::ArrayRef(block.exactDiff).take_front(block.count)) {
-    uint64_t before = integerSum;
-    integerSum += static_cast<uint64_t>(exact);
-    hasIntegerSum &= integerSum >= before;
-  }
-}
-
 void MaxDiffBuilder::addBlock(const char *expected, const char *got, int64_t count) {
   Block block;
   block.count = count;
@@ -193,8 +185,9 @@ void MaxDiffBuilder::addBlock(const char *expected, const char *got, int64_t cou
   block.compare();
   if (isExact)
     block.compareExactly(expectedType, expected, gotType, got);
-  if (hasIntegerSum)
-    addIntegers(block);
+  if (areIntegers)
+    for (long double exact : llvm::ArrayRef(block.exactDiff).take_front(static_cast<size_t>(count)))
+      integerSum.add(static_cast<uint64_t>(exact));
   notePosition(block, expected, got);
   sum.add(block.diff, count);
   auto size = static_cast<size_t>(count);
@@ -225,11 +218,11 @@ void MaxDiffBuilder::add(const char *expected, const char *got, int64_t count) {
 
 MaxDiff MaxDiffBuilder::finish(llvm::ArrayRef<int64_t> shape) const {
   MaxDiff diff = result;
-  diff.sum = hasIntegerSum ? static_cast<double>(integerSum) : sum.getResult();
-  if (hasIntegerSum)
-    diff.integerSum = integerSum;
-  if (isExact && isInteger(expectedType) && isInteger(gotType))
+  diff.sum = areIntegers ? integerSum.toDouble() : sum.getResult();
+  if (areIntegers) {
+    diff.integerSum = integerSum.toInteger();
     diff.integerAbs = static_cast<uint64_t>(largestDiff);
+  }
   diff.l2 = norms.l2();
   diff.max = norms.max();
   diff.largest = norms.getLargest();

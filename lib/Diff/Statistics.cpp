@@ -56,26 +56,20 @@ void StatisticsBuilder::noteIntegers(const char *elements, int64_t count) {
   }
 }
 
-void StatisticsBuilder::addIntegers64(const char *elements, int64_t count) {
-  int64_t values[blockElements];
-  std::memcpy(values, elements, static_cast<size_t>(count) * sizeof(int64_t));
-  for (int64_t i = 0; i < count; ++i)
-    integerSum.add(values[i]);
-  fingerprint.add(values, count);
-  noteIntegers(elements, count);
-  result.count += count;
-}
-
 void StatisticsBuilder::addBlock(const char *elements, int64_t count) {
-  if (type == ADRT_I64)
-    return addIntegers64(elements, count);
   double values[blockElements];
   toDoubles(type, elements, count, values);
   if (isFloat(type))
     noteRange(values, count);
   else
     noteIntegers(elements, count);
-  fingerprint.add(values, count);
+  if (type == ADRT_I64) {
+    int64_t integers[blockElements];
+    std::memcpy(integers, elements, static_cast<size_t>(count) * sizeof(int64_t));
+    fingerprint.add(integers, count);
+  } else {
+    fingerprint.add(values, count);
+  }
   int64_t nans = 0;
   for (int64_t i = 0; i < count; ++i) {
     bool isNaN = std::isnan(values[i]);
@@ -95,9 +89,7 @@ void StatisticsBuilder::add(const char *elements, int64_t count) {
 
 Statistics StatisticsBuilder::finish() const {
   Statistics statistics = result;
-  auto numbers = static_cast<double>(result.count - result.nans);
-  statistics.mean =
-      (type == ADRT_I64 ? static_cast<double>(integerSum.toLongDouble()) : sum.getResult()) / numbers;
+  statistics.mean = sum.getResult() / static_cast<double>(result.count - result.nans);
   statistics.fingerprint = fingerprint.finish();
   return statistics;
 }

@@ -5,26 +5,26 @@
 #define ADJOINT_DIFF_INTEGERSUM_H
 
 #include <cstdint>
+#include <limits>
+#include <optional>
 
 namespace mlir::ad::diff {
 
 class IntegerSum {
 public:
-  void add(int64_t value) {
-    uint64_t before = low;
-    low += static_cast<uint64_t>(value);
-    high += (value < 0 ? -1 : 0) + (low < before ? 1 : 0);
-  }
-  /// Rounded: a long double has the 64 bits of each half.
-  long double toLongDouble() const {
-    constexpr long double half = 0x1p64L;
-    return static_cast<long double>(high) * half + static_cast<long double>(low);
+  void add(int64_t value) { sum += value; }
+  void add(uint64_t value) { sum += value; }
+
+  /// Rounded once.
+  double toDouble() const { return static_cast<double>(sum); }
+  /// The sum, if it has at most 64 bits and is not negative.
+  std::optional<uint64_t> toInteger() const {
+    bool fits = sum >= 0 && sum <= std::numeric_limits<uint64_t>::max();
+    return fits ? std::optional(static_cast<uint64_t>(sum)) : std::nullopt;
   }
 
 private:
-  // Two's complement.
-  uint64_t low = 0;
-  int64_t high = 0;
+  __int128 sum = 0;
 };
 
 } // namespace mlir::ad::diff

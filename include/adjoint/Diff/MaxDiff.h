@@ -6,6 +6,7 @@
 #ifndef ADJOINT_DIFF_MAXDIFF_H
 #define ADJOINT_DIFF_MAXDIFF_H
 
+#include "adjoint/Diff/IntegerSum.h"
 #include "adjoint/Diff/NormDifference.h"
 #include "adjoint/Diff/PairwiseSum.h"
 #include "adjoint/Support/Tensor.h"
@@ -90,15 +91,14 @@ private:
   struct Block;
   void addBlock(const char *expected, const char *got, int64_t count);
   void notePosition(const Block &block, const char *expected, const char *got);
-  void addIntegers(const Block &block);
 
   adrt_type expectedType, gotType;
   int64_t expectedBytes, gotBytes, total, done = 0;
   int64_t position = 0; // of the first largest difference
   long double largestDiff = 0;
-  bool isExact;       // one of the types has integers of 64 bits
-  bool hasIntegerSum; // both types are integers, and 64 bits were enough for the sum
-  uint64_t integerSum = 0;
+  bool isExact;     // one of the types has integers of 64 bits
+  bool areIntegers; // and both types are integers
+  IntegerSum integerSum;
   PairwiseSum sum;
   NormDifference norms;
   MaxDiff result;

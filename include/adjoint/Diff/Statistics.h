@@ -28,13 +28,10 @@ private:
   void addBlock(const char *elements, int64_t count);
   void noteRange(const double *values, int64_t count);
   void noteIntegers(const char *elements, int64_t count);
-  /// Their sums have no rounding.
-  void addIntegers64(const char *elements, int64_t count);
 
   adrt_type type;
   Statistics result;
   PairwiseSum sum;
-  IntegerSum integerSum; ///< of 64-bit integers
   FingerprintBuilder fingerprint;
 };
 
