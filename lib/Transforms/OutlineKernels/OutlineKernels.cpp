@@ -12,7 +12,8 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "llvm/ADT/StringMap.h"
+#include "mlir/IR/OperationSupport.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "ad-outline-kernels"
@@ -25,16 +26,34 @@ namespace mlir::ad {
 using namespace mlir;
 using namespace mlir::ad;
 
-// The text of a fusion's code without names and locations: equal texts are one kernel.
-static std::string structure(FusionOp fusion) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  stream << fusion.getOperation()->getAttrDictionary();
-  for (Operation &op : fusion.getBody().front())
-    op.print(stream, OpPrintingFlags().useLocalScope().printGenericOpForm());
+namespace {
+/// A kernel, and the attributes of the fusion that it was made of.
+struct OutlinedKernel {
+  DictionaryAttr attributes;
+  KernelOp kernel;
+
+  bool isMadeOf(FusionOp fusion) {
+    return attributes == fusion->getAttrDictionary() &&
+           OperationEquivalence::isRegionEquivalentTo(&kernel.getBody(), &fusion.getBody(),
+                                                      OperationEquivalence::IgnoreLocations);
+  }
+};
+
+/// Kernels by a hash of their code, without locations.
+using Kernels = llvm::DenseMap<size_t, SmallVector<OutlinedKernel, 1>>;
+} // namespace
+
+static size_t hashOf(FusionOp fusion) {
+  llvm::hash_code hash = hash_value(fusion->getAttrDictionary());
   for (Type type : fusion.getBody().getArgumentTypes())
-    stream << type << ";";
-  return text;
+    hash = llvm::hash_combine(hash, type);
+  fusion.getBody().walk([&](Operation *op) {
+    hash =
+        llvm::hash_combine(hash, OperationEquivalence::computeHash(op, OperationEquivalence::ignoreHashValue,
+                                                                   OperationEquivalence::ignoreHashValue,
+                                                                   OperationEquivalence::IgnoreLocations));
+  });
+  return hash;
 }
 
 // For each result the argument whose content its destination must hold: the tensor into which slices are
@@ -83,7 +102,7 @@ class OutlineKernelsPass : public ad::impl::OutlineKernelsPassBase<OutlineKernel
     for (KernelOp kernel : module.getOps<KernelOp>())
       if (failed(makeLinkable(kernel, symbols)))
         return signalPassFailure();
-    llvm::StringMap<KernelOp> kernels;
+    Kernels kernels;
     if (failed(requireStage(getOperation(), Stage::lowered)))
       return signalPassFailure();
     SmallVector<FusionOp> fusions;
@@ -107,16 +126,20 @@ class OutlineKernelsPass : public ad::impl::OutlineKernelsPassBase<OutlineKernel
     return symbols.rename(kernel, name);
   }
 
-  LogicalResult outline(FusionOp fusion, SymbolTable &symbols, llvm::StringMap<KernelOp> &kernels) {
+  LogicalResult outline(FusionOp fusion, SymbolTable &symbols, Kernels &kernels) {
     OpBuilder builder(fusion);
     SmallVector<Value> sizes;
     if (failed(resultSizes(builder, fusion, sizes)))
       return fusion.emitOpError("has results whose sizes do not follow from its operands");
     SmallVector<int64_t> tied = tiedArguments(fusion.getBody().front());
-    KernelOp &kernel = kernels[structure(fusion)];
-    bool isNew = !kernel;
-    if (isNew)
-      kernel = makeKernel(fusion, symbols);
+    SmallVector<OutlinedKernel, 1> &similar = kernels[hashOf(fusion)];
+    auto *known = llvm::find_if(similar, [&](OutlinedKernel &kernel) { return kernel.isMadeOf(fusion); });
+    bool isNew = known == similar.end();
+    if (isNew) {
+      DictionaryAttr attributes = fusion->getAttrDictionary();
+      similar.push_back({attributes, makeKernel(fusion, symbols)});
+    }
+    KernelOp kernel = isNew ? similar.back().kernel : known->kernel;
     LDBG() << "the fusion at " << fusion.getLoc() << (isNew ? " becomes @" : " is equal to @")
            << kernel.getSymName();
     bool anyTied = llvm::any_of(tied, [](int64_t argument) { return argument >= 0; });

@@ -4,6 +4,7 @@
 // operations of an allow-list only (UpstreamPatterns.h).
 
 #include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/IR/Sizes.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/PatternLog.h"
@@ -33,6 +34,27 @@ using namespace mlir::ad;
 // reaches, an operation may use its own result, and folding it has no end.
 static bool isInOrder(DominanceInfo &dominance, Operation *op) {
   return dominance.hasSSADominance(op->getBlock()) && dominance.isReachableFromEntry(op->getBlock());
+}
+
+// Replaces each size by the one that it comes from. A pattern would follow a chain of operations once for
+// each size at its end; one analysis of the whole program follows it once.
+static void resolveSizes(ArrayRef<Operation *> ops, RewriterBase &rewriter) {
+  SizeAnalysis analysis;
+  SmallVector<std::pair<tensor::DimOp, SizeOrigin>> known;
+  for (Operation *op : ops) {
+    auto dim = dyn_cast<tensor::DimOp>(op);
+    std::optional<int64_t> axis = dim ? dim.getConstantIndex() : std::nullopt;
+    auto type = axis ? dyn_cast<RankedTensorType>(dim.getSource().getType()) : RankedTensorType();
+    if (!type || *axis < 0 || *axis >= type.getRank())
+      continue;
+    SizeOrigin origin = analysis.originOfSize(dim.getSource(), *axis);
+    if (origin != SizeOrigin{-1, dim.getSource(), *axis})
+      known.emplace_back(dim, origin);
+  }
+  for (auto &[dim, origin] : known) {
+    rewriter.setInsertionPoint(dim);
+    dim.getResult().replaceAllUsesWith(materializeSize(rewriter, dim.getLoc(), origin));
+  }
 }
 
 namespace {
@@ -106,6 +128,8 @@ struct SimplifyPass : ad::impl::SimplifyPassBase<SimplifyPass> {
     bool bisecting = maxRewrites >= 0;
     if (bisecting && counter.count >= maxRewrites)
       return false;
+    IRRewriter rewriter(&getContext());
+    resolveSizes(ops, rewriter);
     GreedyRewriteConfig config;
     config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps)
         .setMaxNumRewrites(bisecting ? maxRewrites - counter.count : bound)

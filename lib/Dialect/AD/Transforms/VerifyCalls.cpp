@@ -28,7 +28,8 @@ struct Calls {
 };
 
 struct Function {
-  uint64_t own = 0; ///< operations in the text, without terminators of the function and calls that are inlined
+  uint64_t own =
+      0; ///< operations in the text, without terminators of the function and calls that are inlined
   llvm::MapVector<func::FuncOp, Calls> calls;
   uint64_t inlined = 0; ///< operations once all calls are inlined
   bool isDone = false;
@@ -86,8 +87,8 @@ void CallGraph::read(func::FuncOp function) {
   });
 }
 
-// Depth first with a stack of its own: chains of calls are longer than the thread's stack is deep. A call that
-// closes a recursion counts as nothing; others refuse it.
+// Depth first with a stack of its own: chains of calls are longer than the thread's stack is deep. A call
+// that closes a recursion counts as nothing; others refuse it.
 void CallGraph::measure(func::FuncOp root) {
   llvm::SetVector<func::FuncOp> path;
   if (!functions[root].isDone)
@@ -163,7 +164,8 @@ LogicalResult CallGraph::verify(func::FuncOp root) {
     return success();
   // A long text is no fault of its calls, unless they double it.
   uint64_t written = writtenLength(root);
-  uint64_t limit = written <= kMaxOperations ? kMaxOperations : llvm::SaturatingMultiply<uint64_t>(2, written);
+  uint64_t limit =
+      written <= kMaxOperations ? kMaxOperations : llvm::SaturatingMultiply<uint64_t>(2, written);
   if (length <= limit)
     return success();
   bool isLargest = length == std::numeric_limits<uint64_t>::max();
