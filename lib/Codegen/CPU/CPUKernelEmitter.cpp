@@ -51,6 +51,9 @@ void CPUKernelEmitter::storeAll(const Buffer &destination, ArrayRef<Position> po
 
 // A row's value that an earlier loop has stored is loaded.
 FailureOr<Value> CPUKernelEmitter::compute(Value tensor, const Position &position) {
+  if (auto argument = buffers.find(tensor); argument != buffers.end())
+    if (Value column = shortRows.loadColumn(argument->second, position))
+      return column;
   FailureOr<Value> value = rowCache.loadSaved(tensor, position);
   if (!*value)
     value = evaluator.compute(tensor, position);

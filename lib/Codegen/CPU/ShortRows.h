@@ -7,6 +7,8 @@
 
 #include "CPUComponent.h"
 
+#include <map>
+
 namespace mlir::ad::cpu {
 
 class ShortRows : public CPUComponent {
@@ -21,12 +23,21 @@ public:
   LogicalResult emitShortRows(const Nest &nest, Value lower, Value upper, ArrayRef<Position> positions,
                               Store store, function_ref<LogicalResult(Value)> emitRow);
   void storeInterleaved(const Buffer &destination, ArrayRef<Position> positions, ValueRange values);
+  /// The elements of a column of a vector of rows, if these are transposed; else null.
+  Value loadColumn(const Buffer &buffer, const Position &position);
 
   int64_t interleavedColumns =
       1; // of the code being emitted, whose vectors along the rows are stored interleaved
 
 private:
   SmallVector<Position> columnsOf(ArrayRef<Position> rows, int64_t axis, int64_t columns);
+  bool isTransposed(int64_t columns);
+  Value pointerAt(const Buffer &buffer, Value base, int64_t offset);
+  void storeTransposed(const Buffer &destination, Value base, SmallVector<Value> vectors);
+  SmallVector<Value> loadTransposed(const Buffer &buffer, Value base);
+
+  /// Columns of the vector of rows that is being emitted, by block of code, memory and position of the rows.
+  std::map<std::tuple<Block *, const void *, std::vector<Index>>, SmallVector<Value>> transposed;
 };
 
 } // namespace mlir::ad::cpu
