@@ -4,7 +4,8 @@
 
 Two programs: the training of examples/digits/transformer.mlir with a single step, so that little but compiling is left,
 and layers of a perceptron with 300 operations. After them what passes cost per operation of such layers, without code,
-at growing length, the longest also with a first axis of dynamic size. No peer compiles these programs; the lines are held against our own aims.
+at growing length, the longest also with a first axis of dynamic size. No peer compiles these programs; the lines are
+held against our own aims.
 """
 
 import argparse
@@ -131,7 +132,8 @@ def main():
     print(f"{NAME}: {lengths[LENGTHS[-1]]:.1f} s, aim {LONGEST} s ({LENGTHS[-1]} operations)")
     print(f"{NAME}: {dynamic / lengths[LENGTHS[-1]]:.2f} times as long with a dynamic first axis, aim {DYNAMIC}")
     if options.json:
-        pathlib.Path(options.json).write_text(json.dumps({"starts": rows, "lengths": lengths, "dynamic": dynamic}, indent=1))
+        found = {"starts": rows, "lengths": lengths, "dynamic": dynamic}
+        pathlib.Path(options.json).write_text(json.dumps(found, indent=1))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Passes take time in proportion to the length of a program, also where the first axis of all values has a dynamic
-size: layers of benchmarks/compile-time.py at growing length, by processor time.
+size: layers of benchmarks/compile-time.py at growing length, by CPU time.
 
 Closes with `long programs: N run, N failed`."""
 
@@ -20,8 +20,8 @@ import checks  # noqa: E402
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
 PASSES = ["--ad-to-cpu-frontend", "--ad-to-cpu-fusion", "--ad-to-cpu-kernels"]
 SHORT, LONG = 300, 2400
-MOST_GROWTH = 2.5 * LONG / SHORT  # the square would be 8 times as much
-MOST_DYNAMIC = 3.0  # 2 is the aim of the benchmark, on an idle machine
+MAX_GROWTH = 2.5 * LONG / SHORT  # the square would be 8 times as much
+MAX_DYNAMIC = 3.0  # 2 is the aim of the benchmark, on an idle machine
 
 
 def layers(operations, dynamic):
@@ -46,13 +46,13 @@ def seconds(folder, operations, dynamic, passes=PASSES):
 
 def growth(folder, dynamic):
     short, long = (seconds(folder, operations, dynamic) for operations in (SHORT, LONG))
-    if long > MOST_GROWTH * short:
+    if long > MAX_GROWTH * short:
         yield f"{LONG} operations took {long:.2f} s, {SHORT} took {short:.2f} s"
 
 
 def dynamic_cost(folder):
     static, dynamic = (seconds(folder, LONG, kind) for kind in (False, True))
-    if dynamic > MOST_DYNAMIC * static:
+    if dynamic > MAX_DYNAMIC * static:
         yield f"a dynamic first axis takes {dynamic:.2f} s, a static one {static:.2f} s"
 
 

@@ -59,17 +59,20 @@ def classes():
     yield "sum of columns", program(f"  %y = ad.reduce_sum %x axes [0] : {m} -> {r}", f"%x: {m}", r)
     yield "argmax", program(f"  %y = ad.argmax %x axis 1 : {m}", f"%x: {m}", f"tensor<{ROWS}xi64>")
     yield "running sum", program(f"  %y = ad.cumsum %x axis 1 : {m}", f"%x: {m}", m)
-    yield "depth", program(f"  %y = ad.dot %x, %w : ({m}, {t}) -> {square}", f"%x: {m}, %w: {t}", square)
-    yield "turned depth", program(f"  %y = ad.dot %x, %w contract [1] x [1] : ({m}, {m}) -> {square}", f"%x: {m}, %w: {m}", square)
+    yield "rows contracted with columns", program(f"  %y = ad.dot %x, %w : ({m}, {t}) -> {square}", f"%x: {m}, %w: {t}", square)
+    yield "columns of both contracted", program(f"  %y = ad.dot %x, %w contract [1] x [1] : ({m}, {m}) -> {square}",
+                                  f"%x: {m}, %w: {m}", square)
     yield "columns of a product", program(f"  %y = ad.dot %x, %w : ({square}, {m}) -> {m}", f"%x: {square}, %w: {m}", m)
     yield "matrix times vector", program(f"  %y = ad.dot %x, %w : ({m}, {r}) -> {column}", f"%x: {m}, %w: {r}", column)
-    yield "product and activation", program(f"  %d = ad.dot %x, %w : ({square}, {m}) -> {m}\n  %a = ad.add %d, %r : {m}, {r}\n"
-                                            f"  %y = ad.tanh %a : {m}", f"%x: {square}, %w: {m}, %r: {r}", m)
+    yield "product and activation", program(f"  %d = ad.dot %x, %w : ({square}, {m}) -> {m}\n"
+                                            f"  %a = ad.add %d, %r : {m}, {r}\n  %y = ad.tanh %a : {m}",
+                                            f"%x: {square}, %w: {m}, %r: {r}", m)
     yield "transposition", program(f"  %y = ad.transpose %x [1, 0] : {m}", f"%x: {m}", t)
     yield "reversed rows", program(f"  %y = ad.reverse %x axes [1] : {m}", f"%x: {m}", m)
     wide = f"tensor<{ROWS}xMxf32>"
     yield "concatenated rows", program(f"  %y = ad.concat axis 1 %x, %x : {m}, {m}", f"%x: {m}", wide)
-    yield "padded rows", program(f"  %v = ad.constant dense<0.0> : tensor<f32>\n  %y = ad.pad %x, %v low [0, 1] high [0, 2] "
+    yield "padded rows", program(f"  %v = ad.constant dense<0.0> : tensor<f32>\n"
+                                 f"  %y = ad.pad %x, %v low [0, 1] high [0, 2] "
                                  f"interior [0, 0] : {m}, tensor<f32>", f"%x: {m}", f"tensor<{ROWS}xPxf32>")
 
 
@@ -81,7 +84,8 @@ def instance(text, length):
 def lines_by_length(text, folder, width):
     path = folder / "program.mlir"
     path.write_text("".join(instance(text, length) for length in LENGTHS))
-    done = subprocess.run([BIN / "ad-opt", path, *PASSES, f"--ad-emit-cpu=vector-bytes={width}"], capture_output=True, text=True)
+    command = [BIN / "ad-opt", path, *PASSES, f"--ad-emit-cpu=vector-bytes={width}"]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[:400]
     lines, launched, name = collections.Counter(), collections.defaultdict(set), None
     for line in done.stdout.splitlines():

@@ -38,15 +38,17 @@ def failures(folder, kind, body):
             text = text.replace(f"%{name} ", f"%{name}{length} ").replace(f"%{name},", f"%{name}{length},")
         functions.append("  " + text)
         for name, type, shape in (("x", m, (rows, length)), ("r", v, (length,))):
-            arguments.append((f"%{name}{length}: {type} {{ad.name = \"{name}{length}\"}}", (f"{name}{length}", kind,
-                                                                                         elements.random(numbers, kind, shape))))
+            given = (f"{name}{length}", kind, elements.random(numbers, kind, shape))
+            arguments.append((f"%{name}{length}: {type} {{ad.name = \"{name}{length}\"}}", given))
         results.append((f"%y{length}", m))
         names[f"y{length}"] = (rows, length)
     types = ", ".join(f'{type} {{ad.name = "{name[1:]}"}}' for name, type in results)
+    values, kinds = (", ".join(part) for part in zip(*results))
     text = "\n".join([f"func.func @main({', '.join(text for text, _ in arguments)}) -> ({types}) {{", *functions,
-                      f"  return {', '.join(name for name, _ in results)} : {', '.join(type for _, type in results)}", "}", ""])
+                      f"  return {values} : {kinds}", "}", ""])
     outputs = [(name, kind) for name in names]
-    for target, name, expected, found in runner.match_reference(folder, text, [given for _, given in arguments], outputs, TARGETS):
+    given = [given for _, given in arguments]
+    for target, name, expected, found in runner.match_reference(folder, text, given, outputs, TARGETS):
         differ = np.argwhere(~elements.same_bits(kind, expected, found))
         if differ.size:
             rows, length = names[name]
@@ -54,8 +56,9 @@ def failures(folder, kind, body):
 
 
 def main():
-    return checks.run_checks("short rows", [(f"{name}, {kind}", lambda folder, kind=kind, body=body: failures(folder, kind, body))
-                                            for name, body in BODIES.items() for kind in ("f32", "bf16", "f64")])
+    found = [(f"{name}, {kind}", lambda folder, kind=kind, body=body: failures(folder, kind, body))
+             for name, body in BODIES.items() for kind in ("f32", "bf16", "f64")]
+    return checks.run_checks("short rows", found)
 
 
 if __name__ == "__main__":

@@ -21,10 +21,10 @@ static constexpr size_t kShownFirst = 24, kShownLast = 4;
 namespace {
 /// All calls of one function in another one.
 struct Calls {
-  Operation *first;        ///< the first of them
-  uint64_t count = 0;      ///< calls in the text
-  uint64_t copies = 0;     ///< the same, derivatives counted as often as they copy
-  uint64_t mostCopies = 1; ///< of a single call
+  Operation *first;       ///< the first of them
+  uint64_t count = 0;     ///< calls in the text
+  uint64_t copies = 0;    ///< the same, derivatives counted as often as they copy
+  uint64_t maxCopies = 1; ///< of a single call
 };
 
 struct Function {
@@ -83,7 +83,7 @@ void CallGraph::read(func::FuncOp function) {
     Calls &calls = node.calls.try_emplace(callee, Calls{op}).first->second;
     ++calls.count;
     calls.copies += copies;
-    calls.mostCopies = std::max(calls.mostCopies, copies);
+    calls.maxCopies = std::max(calls.maxCopies, copies);
   });
 }
 
@@ -123,7 +123,7 @@ uint64_t CallGraph::writtenLength(func::FuncOp root) {
     length = llvm::SaturatingMultiplyAdd(own, functions[function].own, length);
     for (auto &[callee, calls] : functions[function].calls) {
       uint64_t &most = copies[callee];
-      most = std::max(most, llvm::SaturatingMultiply(own, calls.mostCopies));
+      most = std::max(most, llvm::SaturatingMultiply(own, calls.maxCopies));
     }
   }
   return length;
