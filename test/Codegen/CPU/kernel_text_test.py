@@ -59,7 +59,8 @@ def classes():
     yield "sum of columns", program(f"  %y = ad.reduce_sum %x axes [0] : {m} -> {r}", f"%x: {m}", r)
     yield "argmax", program(f"  %y = ad.argmax %x axis 1 : {m}", f"%x: {m}", f"tensor<{ROWS}xi64>")
     yield "running sum", program(f"  %y = ad.cumsum %x axis 1 : {m}", f"%x: {m}", m)
-    yield "rows contracted with columns", program(f"  %y = ad.dot %x, %w : ({m}, {t}) -> {square}", f"%x: {m}, %w: {t}", square)
+    yield "rows contracted with columns", program(f"  %y = ad.dot %x, %w : ({m}, {t}) -> {square}",
+                                                  f"%x: {m}, %w: {t}", square)
     yield "columns of both contracted", program(f"  %y = ad.dot %x, %w contract [1] x [1] : ({m}, {m}) -> {square}",
                                   f"%x: {m}, %w: {m}", square)
     yield "columns of a product", program(f"  %y = ad.dot %x, %w : ({square}, {m}) -> {m}", f"%x: {square}, %w: {m}", m)
