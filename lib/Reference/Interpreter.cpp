@@ -3,6 +3,7 @@
 // Calls, blocks and the entry of the reference interpreter.
 
 #include "Interpreter.h"
+#include "Kernels.h"
 #include "adjoint/Reference/Reference.h"
 #include "adjoint/Runtime/Host/Context.h"
 #include "adjoint/Support/FloatingPointState.h"
@@ -148,6 +149,8 @@ Interpreter::Interpreter(ModuleOp module, adrt_context *context, Observer *obser
   registerHost(semantics);
   registerControl(semantics);
   registerScalars(semantics);
+  registerKernels(semantics);
+  registerKernelScalars(semantics);
 }
 
 static int32_t refuseFunction(Operation *op, const Twine &why) {

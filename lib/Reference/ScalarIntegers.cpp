@@ -3,9 +3,11 @@
 // Host code: integers and indices.
 
 #include "ScalarValues.h"
+#include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
+using namespace mlir::ad;
 using namespace mlir::ad::reference;
 
 static constexpr unsigned kMaxWidth = 64;
@@ -70,14 +72,17 @@ template <class OpT> static void add(Semantics &semantics, Function function) {
   });
 }
 
-/// The same if the second operand may not be 0.
+/// The same if the second operand may not be 0. In a kernel nothing fails, and such a quotient is that by 1.
 template <class OpT> static void addDivision(Semantics &semantics, Function function) {
   semantics.addGeneric<OpT>([function](Operation *op, Frame &frame) {
     if (!isScalarCode(op))
       return refuseTensors(op, frame);
     APInt divisor = integerOf(frame, op->getOperand(1));
-    if (divisor.isZero())
+    bool isInKernel = op->getParentOfType<KernelOp>() || op->getParentOfType<FusionOp>();
+    if (divisor.isZero() && !isInKernel)
       return frame.fail(op, ADRT_FAIL_DIVISION, {});
+    if (divisor.isZero())
+      divisor = 1;
     return setInteger(frame, op->getResult(0), function(integerOf(frame, op->getOperand(0)), divisor));
   });
 }
