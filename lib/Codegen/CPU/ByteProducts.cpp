@@ -61,7 +61,10 @@ void ByteProducts::chooseByteProducts(const Nest &nest, unsigned columnLoop) {
   byteProducts.clear();
   if (!emitter.dotProducts || !kByteDotProduct.hasVectors(vectorLanes))
     return;
+  ReductionsAtPoints atPoints = reductionsAtPoints(nest.outputs);
   auto choose = [&](linalg::GenericOp generic) {
+    if (!atPoints.contains(generic))
+      return false;
     if (std::optional<ByteProduct> product = byteProductOf(generic, nest, columnLoop))
       byteProducts[generic] = *product;
     return false;

@@ -21,6 +21,14 @@ bool isFromMemory(Type type);
 /// to 100 MB. Products of two and more rows seldom gain from tiles.
 bool isSweptFaster(Type type);
 
+using ReductionsAtPoints = llvm::SmallPtrSet<Operation *, 4>;
+
+/// The reductions that a nest over the outputs needs at its own points and nowhere else: point p of an output
+/// is made of point p of the reduction. The rows and columns of a tile are those of such a reduction. Others
+/// are evaluated at points of their own: in the loop of another reduction, transposed, or at computed
+/// indices.
+ReductionsAtPoints reductionsAtPoints(ArrayRef<Value> outputs);
+
 /// K of the first contraction that computes the outputs, 0 if it is dynamic.
 int64_t reducedSize(ArrayRef<Value> outputs);
 

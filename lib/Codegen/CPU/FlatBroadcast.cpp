@@ -10,11 +10,12 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// Whether the axes of the operand are loops in their order, at full size, or constant zeros.
+// Whether the axes of the operand are loops in their order, at full size, or have size 1. The number of an
+// element is then found without the constant index: in a longer axis it would select a slice.
 static bool isBroadcast(AffineMap map, ArrayRef<int64_t> operand, ArrayRef<int64_t> loops) {
   int64_t previous = -1;
   for (auto [axis, expr] : llvm::enumerate(map.getResults())) {
-    if (auto constant = dyn_cast<AffineConstantExpr>(expr); constant && constant.getValue() == 0)
+    if (operand[axis] == 1 && isa<AffineConstantExpr>(expr))
       continue;
     auto dim = dyn_cast<AffineDimExpr>(expr);
     if (!dim || dim.getPosition() <= previous || operand[axis] != loops[dim.getPosition()])

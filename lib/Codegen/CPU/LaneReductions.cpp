@@ -15,12 +15,59 @@ static constexpr int64_t kMaxVectorLanes = 256;
 // Of lanes in memory, as many are computed at once.
 static constexpr int64_t kGroupLanes = 64;
 
+// Rows of several chunks inside of vector code: one after the other, in a loop that stores the sums on the
+// stack. Rows that are not active repeat the first one.
+static FailureOr<Value> reduceEachRow(CPUKernelEmitter &emitter, linalg::GenericOp generic,
+                                      ArrayRef<Index> loops, Value identity, const Position &position) {
+  OpBuilder &builder = emitter.builder;
+  Location loc = emitter.loc;
+  Type element = getElementTypeOrSelf(generic.getResultTypes()[0]), memory = memoryType(element);
+  Buffer stack{emitter.packing.scratch(memory, emitter.lanes), element, {}, {}};
+  Value zero = emitter.indexConstant(0);
+  auto loop =
+      scf::ForOp::create(builder, loc, zero, emitter.indexConstant(emitter.lanes), emitter.indexConstant(1));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value row = loop.getInductionVar();
+  auto lane = [&](Value vector, Value number) -> Value {
+    return vector::ExtractOp::create(builder, loc, vector, ArrayRef<OpFoldResult>{getAsOpFoldResult(number)});
+  };
+  Value from = emitter.mask
+                   ? arith::SelectOp::create(builder, loc, lane(emitter.mask, row), row, zero).getResult()
+                   : row;
+  auto ofRow = [&](const Index &index) -> Index {
+    if (index.isUniform())
+      return index;
+    if (index.lanes)
+      return {lane(index.lanes, from), 0, nullptr};
+    Value distance = emitter.binary<arith::MulIOp>(from, emitter.indexConstant(index.step));
+    return {emitter.binary<arith::AddIOp>(index.base, distance), 0, nullptr};
+  };
+  auto inner = llvm::map_to_vector(loops, ofRow);
+  Position at(llvm::map_range(position, ofRow));
+  if (isa<VectorType>(identity.getType()))
+    identity = lane(identity, from);
+  {
+    CPUKernelEmitter::Scope scope(emitter);
+    CPUKernelEmitter::WithLanes scalarCode(emitter, 1, nullptr);
+    FailureOr<Value> sum = emitter.reductions.reduceChunks(generic, inner, identity, at);
+    if (failed(sum))
+      return failure();
+    LLVM::StoreOp::create(builder, loc, emitter.memoryAccess.toMemory(*sum),
+                          emitter.memoryAccess.pointerAt(stack, row), memoryBytes(element));
+  }
+  builder.setInsertionPointAfter(loop);
+  Value sums = LLVM::LoadOp::create(builder, loc, VectorType::get(emitter.lanes, memory), stack.pointer,
+                                    memoryBytes(element));
+  return emitter.memoryAccess.fromMemory(sums, element);
+}
+
 FailureOr<Value> LaneReductions::reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops,
                                              Value identity, const Position &position) {
   if (lanes != 1 && emitter.rowReductions.vectorizesRows(generic))
     return emitter.rowReductions.reduceRows(generic, loops, identity);
   if (lanes != 1)
-    return generic.emitOpError("accumulators over lanes inside vector code; this kernel needs another shape");
+    return reduceEachRow(emitter, generic, loops, identity, position);
   FailureOr<Value> sum = emitter.reductions.reduceChunks(generic, loops, identity, position);
   if (succeeded(sum))
     emitter.rowCache.endPass();

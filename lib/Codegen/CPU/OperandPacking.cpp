@@ -115,7 +115,10 @@ SmallVector<PackedOperand> OperandPacking::packedOperandsOf(const Nest &nest, in
   SmallVector<PackedOperand> chosen;
   unsigned columnLoop = nest.shape.size() - 1;
   int64_t bytes = emitter.byteDots.scratchForRows(nest);
+  ReductionsAtPoints atPoints = reductionsAtPoints(nest.outputs);
   auto consider = [&](linalg::GenericOp generic) {
+    if (!atPoints.contains(generic))
+      return false;
     SmallVector<unsigned> reduced;
     generic.getReductionDims(reduced);
     AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));

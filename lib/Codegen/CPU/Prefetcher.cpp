@@ -158,10 +158,12 @@ OpOperand *Prefetcher::leftOperand(linalg::GenericOp product, unsigned rowLoop) 
 void Prefetcher::prefetchNextTile(linalg::GenericOp product, ArrayRef<SmallVector<Index>> loops,
                                   Value indexK) {
   unsigned rank = loops.front().size(), rowLoop = rank - 3;
-  if (lanes == 1 || rank < 3 || product.getNumReductionLoops() != 1)
+  if (lanes == 1 || rank < 3 || product.getNumReductionLoops() != 1 ||
+      product.getIteratorTypesArray().back() != utils::IteratorType::reduction)
     return;
   OpOperand *left = leftOperand(product, rowLoop);
-  if (!left)
+  // Rows at computed indices do not follow each other.
+  if (!left || llvm::any_of(loops, [&](ArrayRef<Index> each) { return !each[rowLoop].isUniform(); }))
     return;
   const Buffer &buffer = buffers.find(left->get())->second;
   SmallVector<int64_t> sizes = product.getStaticLoopRanges();

@@ -77,14 +77,14 @@ int64_t RegisterTranspose::maxTransposedVectors(const Nest &nest, unsigned colum
   return maxVectors;
 }
 
-// The operands that this chain transposes in registers: lanes are not indexed along the contiguous axis,
-// and no packed copy exists.
+// The operands that this chain transposes in registers: lanes are indexed by one loop alone, which is not
+// along the contiguous axis, and no packed copy exists.
 SmallVector<OpOperand *> RegisterTranspose::operandsToTranspose(linalg::GenericOp generic,
                                                                 ArrayRef<Index> loops) {
   SmallVector<OpOperand *> operands;
-  auto isLane = [](const Index &index) { return !index.lanes && index.step != 0; };
+  auto isLane = [](const Index &index) { return !index.isUniform(); };
   auto lane = llvm::find_if(loops, isLane);
-  if (lanes != vectorLanes || flat || lane == loops.end() || lane->step != 1 ||
+  if (lanes != vectorLanes || flat || lane == loops.end() || lane->lanes || lane->step != 1 ||
       llvm::count_if(loops, isLane) != 1)
     return operands;
   for (OpOperand *input : generic.getDpsInputOperands())
@@ -192,14 +192,30 @@ static Columns byFirstColumn(ArrayRef<SmallVector<Index>> loops) {
   return columns;
 }
 
-// Whether all vectors of columns do the same: nothing but blocks to transpose is found by the column.
+// Whether two positions differ in their lanes alone.
+static bool areOfOneRow(ArrayRef<Index> a, ArrayRef<Index> b) {
+  return llvm::all_of(llvm::zip_equal(a, b), [](auto pair) {
+    const auto &[x, y] = pair;
+    return x.step != 0 ? y.step == x.step : x.base == y.base && y.step == 0;
+  });
+}
+
+// Whether all vectors of columns do the same: they have the same rows, and nothing but blocks to transpose is
+// found by the column.
 bool RegisterTranspose::canRotate(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops) {
   Columns columns = byFirstColumn(loops);
   size_t rows = columns.front().second.size();
   size_t column = laneLoop(loops.front()) - loops.front().begin();
   SmallVector<OpOperand *> blocks = operandsToTranspose(generic, loops.front());
   return columns.size() > 1 &&
-         llvm::all_of(columns, [&](auto &group) { return group.second.size() == rows; }) &&
+         llvm::all_of(columns,
+                      [&](auto &group) {
+                        return group.second.size() == rows &&
+                               llvm::all_of(
+                                   llvm::zip_equal(group.second, columns.front().second), [&](auto pair) {
+                                     return areOfOneRow(loops[std::get<0>(pair)], loops[std::get<1>(pair)]);
+                                   });
+                      }) &&
          llvm::all_of(generic.getDpsInputOperands(), [&](OpOperand *operand) {
            return llvm::is_contained(blocks, operand) ||
                   !generic.getMatchingIndexingMap(operand).isFunctionOfDim(column);

@@ -62,6 +62,40 @@ llvm::MapVector<Value, int64_t> RowCache::countPasses(ArrayRef<Value> outputs, c
   return passes;
 }
 
+// Whether the use reads each row from its first to its last element, each at its own index. Sets the results
+// that are read for the same elements.
+static bool readsWholeRows(OpOperand &use, SmallVectorImpl<Value> &results) {
+  Operation *user = use.getOwner();
+  if (isa<YieldOp, tensor::DimOp>(user))
+    return true;
+  auto generic = dyn_cast<linalg::GenericOp>(user);
+  if (!generic || !generic.getMatchingIndexingMap(&use).isIdentity())
+    return false;
+  SmallVector<unsigned> reduced;
+  generic.getReductionDims(reduced);
+  if (!reduced.empty())
+    return generic.isDpsInput(&use) && reduced == SmallVector<unsigned>{generic.getNumLoops() - 1};
+  if (generic.isDpsInput(&use)) // code that reads its outs has them as inputs, too
+    llvm::append_range(results, generic.getResults());
+  return llvm::all_of(generic.getDpsInitsMutable(),
+                      [&](OpOperand &init) { return generic.getMatchingIndexingMap(&init).isIdentity(); });
+}
+
+// Whether every loop that needs the value needs all elements of a row: what the first one stores is then all
+// that later ones load.
+static bool isReadByWholeRows(Value value) {
+  SmallVector<Value> pending = {value};
+  llvm::SmallDenseSet<Value> seen;
+  while (!pending.empty()) {
+    Value next = pending.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    if (!llvm::all_of(next.getUses(), [&](OpOperand &use) { return readsWholeRows(use, pending); }))
+      return false;
+  }
+  return true;
+}
+
 void RowCache::chooseSaved(ArrayRef<Value> outputs, const Nest &space, const Position &any) {
   saved.clear();
   savedRow.assign(any.begin(), any.end() - 1);
@@ -76,7 +110,8 @@ void RowCache::chooseSaved(ArrayRef<Value> outputs, const Nest &space, const Pos
     auto generic = value.getDefiningOp<linalg::GenericOp>();
     int64_t own = padded * memoryBytes(type.getElementType());
     if (count < 2 || !generic || generic.getNumReductionLoops() > 0 || !isExpensive(generic) ||
-        type.getShape() != ArrayRef<int64_t>(space.shape) || bytes + own > kSavedBytes)
+        type.getShape() != ArrayRef<int64_t>(space.shape) || bytes + own > kSavedBytes ||
+        !isReadByWholeRows(value))
       continue;
     bytes += own;
     saved[value].pointer = emitter.packing.scratch(memoryType(type.getElementType()), padded);

@@ -78,6 +78,17 @@ FailureOr<Value> RowReductions::reduceColumns(linalg::GenericOp generic, ArrayRe
   return accumulators.front();
 }
 
+// Whether adjacent rows follow each other in memory: the last two axes are the rows and their elements, and
+// no other axis depends on either.
+static bool followEachOther(AffineMap map, unsigned row, unsigned element) {
+  ArrayRef<AffineExpr> axes = map.getResults();
+  return axes.size() >= 2 && axes.back() == getAffineDimExpr(element, map.getContext()) &&
+         axes[axes.size() - 2] == getAffineDimExpr(row, map.getContext()) &&
+         llvm::none_of(axes.drop_back(2), [&](AffineExpr axis) {
+           return axis.isFunctionOfDim(row) || axis.isFunctionOfDim(element);
+         });
+}
+
 // Whether rows fill vectors without gaps and are contiguous in all operands.
 bool RowReductions::rowsAreContiguous(linalg::GenericOp generic, ArrayRef<Index> loops, int64_t size) {
   SmallVector<unsigned> reduced;
@@ -98,12 +109,9 @@ bool RowReductions::rowsAreContiguous(linalg::GenericOp generic, ArrayRef<Index>
                    [](Operation &op) { return isa<linalg::IndexOp, tensor::ExtractOp>(op); }))
     return false;
   return llvm::all_of(generic.getDpsInputOperands(), [&](OpOperand *input) {
-    if (!isa<RankedTensorType>(input->get().getType()))
-      return true;
-    ArrayRef<AffineExpr> axes = generic.getMatchingIndexingMap(input).getResults();
-    return axes.size() >= 2 && axes.back() == builder.getAffineDimExpr(reduced.front()) &&
-           axes[axes.size() - 2] == builder.getAffineDimExpr(row) &&
-           emitter.registerTranspose.isContiguous(input->get());
+    return !isa<RankedTensorType>(input->get().getType()) ||
+           (followEachOther(generic.getMatchingIndexingMap(input), row, reduced.front()) &&
+            emitter.registerTranspose.isContiguous(input->get()));
   });
 }
 

@@ -3,14 +3,15 @@
 // Values that a loop does not change are computed before it: the sum of a row before the loop over the row
 // that divides by it. A position with an index that varies represents the whole loop.
 
+#include "ExtractedTensors.h"
 #include "KernelEmitter.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::codegen;
 
-// The tensors that `tensor` is computed from, each with the position that is read for `position`. Computed
-// accesses are left out.
+// The tensors that `tensor` is computed from, each with the position that is read for `position`. A computed
+// access may be anywhere, so that it represents all positions.
 SmallVector<std::pair<Value, Position>> Hoisting::inputsAt(Value tensor, const Position &position) {
   Operation *op = buffers.count(tensor) ? nullptr : tensor.getDefiningOp();
   if (auto cast = dyn_cast_or_null<tensor::CastOp>(op))
@@ -31,6 +32,8 @@ SmallVector<std::pair<Value, Position>> Hoisting::inputsAt(Value tensor, const P
   for (OpOperand *input : generic.getDpsInputOperands())
     if (isa<RankedTensorType>(input->get().getType()) && !generic.getMatchingBlockArgument(input).use_empty())
       inputs.push_back({input->get(), emitter.evaluator.apply(generic.getMatchingIndexingMap(input), loops)});
+  for (Value read : extractedTensors(generic))
+    inputs.push_back({read, Position(cast<RankedTensorType>(read.getType()).getRank(), Index::varying())});
   return inputs;
 }
 

@@ -2,6 +2,7 @@
 //
 // Stores of a kernel's results, and their common iteration spaces.
 
+#include "ExtractedTensors.h"
 #include "KernelEmitter.h"
 #include "adjoint/Codegen/Kernel/RowShape.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -12,11 +13,14 @@ using namespace mlir::ad::codegen;
 
 static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
-// The tensors that an operation of the body reads whole or at a slice.
+// The tensors that an operation of the body reads whole, at a slice, or at computed indices.
 static SmallVector<Value> tensorsRead(Operation *op) {
-  if (auto generic = dyn_cast_or_null<linalg::GenericOp>(op))
-    return llvm::filter_to_vector(generic.getDpsInputs(),
-                                  [](Value input) { return isa<RankedTensorType>(input.getType()); });
+  if (auto generic = dyn_cast_or_null<linalg::GenericOp>(op)) {
+    SmallVector<Value> read = extractedTensors(generic);
+    llvm::copy_if(generic.getDpsInputs(), std::back_inserter(read),
+                  [](Value input) { return isa<RankedTensorType>(input.getType()); });
+    return read;
+  }
   if (isa_and_nonnull<tensor::CastOp, tensor::ExtractSliceOp>(op))
     return {op->getOperand(0)};
   return {};

@@ -1,10 +1,12 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "RowMatch.h"
+#include "../../Kernel/ExtractedTensors.h"
 #include "../../Kernel/KernelEmitter.h"
 #include "adjoint/Codegen/Kernel/RowShape.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/MathExtras.h"
 #include <set>
 
 using namespace mlir;
@@ -44,6 +46,12 @@ bool SumSearch::sumsAt(Value tensor, uint64_t varying) {
   for (auto [axis, expr] : llvm::enumerate(out.getResults()))
     if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && (varying >> axis & 1))
       loops.push_back(dim.getPosition());
+  // Computed indices may be any.
+  if (llvm::any_of(extractedTensors(generic), [&](Value read) {
+        uint64_t everyAxis = llvm::maskTrailingOnes<uint64_t>(shapeOf(read).size());
+        return sumsAt(read, loops.empty() ? 0 : everyAxis);
+      }))
+    return true;
   return llvm::any_of(generic.getDpsInputOperands(), [&](OpOperand *input) {
     uint64_t inner = 0;
     ArrayRef<AffineExpr> indices = generic.getMatchingIndexingMap(input).getResults();

@@ -197,6 +197,11 @@ LogicalResult ad::verifyLinalgBody(Operation *fusionOrKernel) {
   for (Operation &op : fusionOrKernel->getRegion(0).front()) {
     if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
       failedAny |= failed(verifyGeneric(generic, order));
+    } else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+               slice && slice.getSourceType().getRank() != slice.getType().getRank()) {
+      op.emitOpError("expected a slice with all axes of its source, but drops some; "
+                     "drop them in the map of the operation that reads it");
+      failedAny = true;
     } else if (isa<linalg::LinalgOp>(op) && !isa<linalg::FillOp>(op)) {
       op.emitOpError(
           "expected linalg.generic or linalg.fill in a kernel; run --linalg-generalize-named-ops first");

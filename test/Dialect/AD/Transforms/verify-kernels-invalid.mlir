@@ -121,3 +121,11 @@ ad.kernel @named(%a: tensor<4x4xf32>, %c: tensor<4x4xf32>) -> tensor<4x4xf32> at
   %m = linalg.matmul ins(%a, %a : tensor<4x4xf32>, tensor<4x4xf32>) outs(%c : tensor<4x4xf32>) -> tensor<4x4xf32>
   ad.yield %m : tensor<4x4xf32>
 }
+
+// -----
+
+ad.kernel @row(%a: tensor<4x4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class generic>} {
+  // expected-error @+1 {{'tensor.extract_slice' op expected a slice with all axes of its source, but drops some; drop them in the map of the operation that reads it}}
+  %r = tensor.extract_slice %a[1, 0] [1, 4] [1, 1] : tensor<4x4xf32> to tensor<4xf32>
+  ad.yield %r : tensor<4xf32>
+}
