@@ -23,7 +23,11 @@ def InsertShapeChecksPass : Pass<"ad-insert-shape-checks", "::mlir::func::FuncOp
     results that share their loops have one size. Each condition has the location of the operation in the kernel, or of
     the launch. A size that depends on elements of a tensor has no condition.
 
-    Refuses nothing.
+    Each index of a `tensor.extract` in such a kernel is inside of its tensor, too. Ranges of loop indices and of
+    arithmetic on them decide most. The host tests constants and loops of dynamic size. For others the pass writes a
+    fusion before the launch, which finds the first iteration outside, over the loops that the index depends on.
+
+    Refuses a `tensor.extract` of a kernel whose index depends on an accumulator, or outside of loops on an element.
 
     Before:
     ```mlir

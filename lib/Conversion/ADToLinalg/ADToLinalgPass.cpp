@@ -41,6 +41,11 @@ static bool dissolveReshape(FusionOp fusion) {
   return true;
 }
 
+// Code that ad-insert-shape-checks has written.
+static bool isWrittenInLinalg(FusionOp fusion) {
+  return !fusion.getBody().front().getOps<linalg::LinalgOp>().empty();
+}
+
 namespace {
 class ConvertADToLinalgPass : public ad::impl::ConvertADToLinalgPassBase<ConvertADToLinalgPass> {
   void getDependentDialects(DialectRegistry &registry) const override {
@@ -67,7 +72,7 @@ class ConvertADToLinalgPass : public ad::impl::ConvertADToLinalgPassBase<Convert
     SmallVector<FusionOp> fusions;
     getOperation().walk([&](FusionOp fusion) { fusions.push_back(fusion); });
     for (FusionOp fusion : fusions) {
-      if (dissolveReshape(fusion))
+      if (dissolveReshape(fusion) || isWrittenInLinalg(fusion))
         continue;
       fusion = mergeAxes(fusion);
       walkAndApplyPatterns(fusion, patterns, &log);

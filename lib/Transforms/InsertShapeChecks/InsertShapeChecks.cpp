@@ -3,6 +3,7 @@
 // The pass `ad-insert-shape-checks`: the conditions on dynamic sizes of each operation.
 
 #include "ConditionWriter.h"
+#include "ExtractChecks.h"
 #include "LaunchChecks.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "adjoint/Dialect/AD/IR/Sizes.h"
@@ -220,7 +221,8 @@ static void divisor(ConditionWriter &write, Value divisor) {
 namespace {
 class InsertShapeChecksPass : public ad::impl::InsertShapeChecksPassBase<InsertShapeChecksPass> {
   void runOnOperation() override {
-    getOperation().walk([](Operation *op) {
+    bool isRefused = false;
+    getOperation().walk([&](Operation *op) {
       if (op->getParentOfType<linalg::LinalgOp>()) // code of a kernel
         return;
       ConditionWriter write(op);
@@ -235,7 +237,10 @@ class InsertShapeChecksPass : public ad::impl::InsertShapeChecksPassBase<InsertS
           .Case([&](DynamicSliceOp o) { dynamicSlice(write, o); })
           .Case([&](DynamicUpdateSliceOp o) { dynamicUpdateSlice(write, o); })
           .Case([&](ConcatOp o) { concat(write, o); })
-          .Case([](LaunchOp o) { requireSizesOfLaunch(o); })
+          .Case([&](LaunchOp o) {
+            requireSizesOfLaunch(o);
+            isRefused |= failed(requireIndicesOfLaunch(o));
+          })
           .Case([&](tensor::CastOp o) { claimedSizes(write, o); })
           .Case([&](ArgmaxOp o) { nonEmptyAxis(write, o.getInput(), o.getAxis()); })
           .Case([&](ArgminOp o) { nonEmptyAxis(write, o.getInput(), o.getAxis()); })
@@ -244,6 +249,8 @@ class InsertShapeChecksPass : public ad::impl::InsertShapeChecksPassBase<InsertS
                 arith::CeilDivUIOp, arith::FloorDivSIOp>([&](auto o) { divisor(write, o.getRhs()); })
           .Case<FullOp, IotaOp, FeedOp>([&](auto o) { nonNegative(write, o.getResult(), o.getSizes()); });
     });
+    if (isRefused)
+      signalPassFailure();
   }
 };
 } // namespace

@@ -5,6 +5,7 @@
 // of a tensor has no condition.
 
 #include "LaunchChecks.h"
+#include "HostSizes.h"
 #include "adjoint/Codegen/Kernel/RowShape.h"
 #include "adjoint/Runtime/adrt.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,9 +20,7 @@ namespace {
 class LaunchChecks {
 public:
   LaunchChecks(LaunchOp launch, KernelOp kernel)
-      : launch(launch), kernel(kernel), builder(launch), loc(launch.getLoc()) {
-    hostValues.map(kernel.getBody().getArguments(), launch.getInputs());
-  }
+      : launch(launch), kernel(kernel), host(launch, kernel), builder(host.builder), loc(host.loc) {}
 
   void run() {
     for (auto op : kernel.getBody().getOps<linalg::LinalgOp>())
@@ -31,70 +30,12 @@ public:
   }
 
 private:
-  //===- Sizes, as values of the host program; null when they depend on elements of a tensor -===//
-
-  Value constant(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
-
-  Value hostValue(Value value) {
-    if (Value known = hostValues.lookupOrNull(value))
-      return known;
-    Operation *op = value.getDefiningOp();
-    if (auto dim = dyn_cast<tensor::DimOp>(op)) {
-      std::optional<int64_t> axis = dim.getConstantIndex();
-      bool exists = axis && *axis >= 0 && *axis < cast<RankedTensorType>(dim.getSource().getType()).getRank();
-      return exists ? sizeOf(dim.getSource(), *axis) : Value();
-    }
-    if (!isPure(op) || op->getNumRegions() != 0 || op->getNumResults() != 1)
-      return {};
-    for (Value operand : op->getOperands()) {
-      if (isa<RankedTensorType>(operand.getType()) || !hostValue(operand))
-        return {};
-      hostValues.map(operand, hostValue(operand));
-    }
-    return builder.clone(*op, hostValues)->getResult(0);
-  }
-
-  Value sizeOf(Value tensor, int64_t axis) {
-    auto type = cast<RankedTensorType>(tensor.getType());
-    if (!type.isDynamicDim(axis))
-      return constant(type.getDimSize(axis));
-    if (Value input = hostValues.lookupOrNull(tensor))
-      return builder.createOrFold<tensor::DimOp>(loc, input, axis);
-    Operation *op = tensor.getDefiningOp();
-    if (auto empty = dyn_cast<tensor::EmptyOp>(op))
-      return hostValue(empty.getDynamicSize(axis));
-    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
-      return sizeOf(linalgOp.getDpsInits()[cast<OpResult>(tensor).getResultNumber()], axis);
-    if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
-      return sizeOf(insert.getDest(), axis);
-    if (auto cast = dyn_cast<tensor::CastOp>(op))
-      return sizeOf(cast.getSource(), axis);
-    auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
-    if (!slice || slice.getSourceType().getRank() != type.getRank())
-      return {};
-    OpFoldResult size = slice.getMixedSizes()[axis];
-    std::optional<int64_t> known = getConstantIntValue(size);
-    return known ? constant(*known) : hostValue(cast<Value>(size));
-  }
-
-  //===- Conditions -===//
-
-  Value compare(arith::CmpIPredicate predicate, Value lhs, Value rhs) {
-    return builder.createOrFold<arith::CmpIOp>(loc, predicate, lhs, rhs);
-  }
-
-  void require(Operation *checked, int32_t kind, Value condition, ValueRange values) {
-    if (getConstantIntValue(getAsOpFoldResult(condition)) != 1)
-      RequireOp::create(builder, checked->getLoc(), kind, condition, values,
-                        checked->getName().getStringRef());
-  }
-
   // `about` names what has the size: an operand or a result, and its axis.
   void requireEqual(Operation *checked, int32_t kind, ArrayRef<int64_t> about, Value expected, Value actual) {
     if (!expected || !actual || expected == actual)
       return;
-    SmallVector<Value> values = {constant(about[0]), constant(about[1]), expected, actual};
-    require(checked, kind, compare(arith::CmpIPredicate::eq, expected, actual), values);
+    SmallVector<Value> values = {host.constant(about[0]), host.constant(about[1]), expected, actual};
+    host.require(checked, kind, host.compare(arith::CmpIPredicate::eq, expected, actual), values);
   }
 
   static bool isDynamic(Value tensor) {
@@ -110,7 +51,7 @@ private:
       auto dim = dyn_cast<AffineDimExpr>(expr);
       if (!dim)
         return;
-      Value size = sizeOf(operand.get(), axis);
+      Value size = host.sizeOf(operand.get(), axis);
       if (!loops[dim.getPosition()])
         loops[dim.getPosition()] = size;
       else
@@ -133,34 +74,34 @@ private:
   // The first and the last value of an index expression are inside the axis.
   void requireInside(linalg::LinalgOp op, OpOperand &operand, int64_t axis, AffineExpr expr,
                      ArrayRef<Value> loops) {
-    Value size = sizeOf(operand.get(), axis), first = bound(expr, loops, false),
+    Value size = host.sizeOf(operand.get(), axis), first = bound(expr, loops, false),
           last = bound(expr, loops, true);
     if (!size || !first || !last)
       return;
     auto both = [&](Value a, Value b) { return builder.createOrFold<arith::AndIOp>(loc, a, b); };
-    Value zero = constant(0), belowZero = compare(arith::CmpIPredicate::slt, first, zero);
-    Value inside =
-        both(compare(arith::CmpIPredicate::sge, first, zero), compare(arith::CmpIPredicate::slt, last, size));
+    Value zero = host.constant(0), belowZero = host.compare(arith::CmpIPredicate::slt, first, zero);
+    Value inside = both(host.compare(arith::CmpIPredicate::sge, first, zero),
+                        host.compare(arith::CmpIPredicate::slt, last, size));
     Value empty = builder.createOrFold<arith::ConstantIntOp>(loc, 0, 1);
     expr.walk([&](AffineExpr part) {
       if (auto dim = dyn_cast<AffineDimExpr>(part))
         empty = builder.createOrFold<arith::OrIOp>(
-            loc, empty, compare(arith::CmpIPredicate::eq, loops[dim.getPosition()], zero));
+            loc, empty, host.compare(arith::CmpIPredicate::eq, loops[dim.getPosition()], zero));
     });
     Value wrong = builder.createOrFold<arith::SelectOp>(loc, belowZero, first, last);
-    require(op, ADRT_FAIL_OPERAND_BOUNDS, builder.createOrFold<arith::OrIOp>(loc, empty, inside),
-            {constant(operand.getOperandNumber()), constant(axis), wrong, size});
+    host.require(op, ADRT_FAIL_OPERAND_BOUNDS, builder.createOrFold<arith::OrIOp>(loc, empty, inside),
+                 {host.constant(operand.getOperandNumber()), host.constant(axis), wrong, size});
   }
 
   // The maximum or minimum of an index expression. Null where a loop has no known size, and for
   // expressions that divide.
   Value bound(AffineExpr expr, ArrayRef<Value> loops, bool upper) {
     if (auto number = dyn_cast<AffineConstantExpr>(expr))
-      return constant(number.getValue());
+      return host.constant(number.getValue());
     if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
       Value size = loops[dim.getPosition()];
-      return !upper || !size ? (size ? constant(0) : size)
-                             : builder.createOrFold<arith::SubIOp>(loc, size, constant(1));
+      return !upper || !size ? (size ? host.constant(0) : size)
+                             : builder.createOrFold<arith::SubIOp>(loc, size, host.constant(1));
     }
     auto pair = dyn_cast<AffineBinaryOpExpr>(expr);
     if (!pair)
@@ -187,7 +128,8 @@ private:
       for (int64_t axis = 0; axis < type.getRank(); ++axis) {
         if (!type.isDynamicDim(axis))
           continue;
-        requireEqual(launch, ADRT_FAIL_RESULT, {int64_t(number), axis}, sizeOf(value, axis), sizes.front());
+        requireEqual(launch, ADRT_FAIL_RESULT, {int64_t(number), axis}, host.sizeOf(value, axis),
+                     sizes.front());
         sizes = sizes.drop_front();
       }
     }
@@ -206,16 +148,17 @@ private:
         for (auto [axis, size] : llvm::enumerate(shapeOf(result)))
           if (ShapedType::isDynamic(size))
             requireEqual(kernel.getBody().front().getTerminator(), ADRT_FAIL_SHARED_LOOPS,
-                         {int64_t(number), int64_t(axis)}, sizeOf(space, axis), sizeOf(result, axis));
+                         {int64_t(number), int64_t(axis)}, host.sizeOf(space, axis),
+                         host.sizeOf(result, axis));
       return;
     }
   }
 
   LaunchOp launch;
   KernelOp kernel;
-  OpBuilder builder;
+  HostSizes host;
+  OpBuilder &builder;
   Location loc;
-  IRMapping hostValues;
 };
 } // namespace
 

@@ -1,0 +1,272 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// A kernel that looks for an index outside of a tensor: two kinds of reductions over the loops that the
+// indices depend on. The first one is the minimum of the numbers of iterations that leave the tensor. The
+// others add up the index of the iteration with this number, and 0 for all others.
+
+#include "FirstOutside.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+namespace {
+
+/// The scalar code of the indices, and the loops that it needs.
+struct IndexCode {
+  SmallVector<Operation *> ops; ///< in their order
+  llvm::SmallBitVector loops;
+  bool readsAccumulator = false;
+};
+
+class FirstOutside {
+public:
+  FirstOutside(linalg::GenericOp generic, tensor::ExtractOp extract, ArrayRef<unsigned> axes)
+      : generic(generic), extract(extract), axes(axes), loc(extract.getLoc()) {
+    for (unsigned axis : axes)
+      indices.push_back(extract.getIndices()[axis]);
+  }
+
+  FusionOp write(LaunchOp launch, KernelOp kernel);
+
+private:
+  void findCode();
+  void addLoopsOfOperand(OpOperand &operand);
+  void closeLoops();
+  bool usesKeptLoopsOnly(OpOperand &operand);
+  void cloneProducers(OpBuilder &builder, KernelOp kernel, Block &body);
+  Value sizeOf(OpBuilder &builder, Value tensor, int64_t axis);
+  Value extentOf(OpBuilder &builder, unsigned loop);
+
+  using Combine =
+      function_ref<Value(OpBuilder &, Value number, ValueRange indices, ValueRange more, Value accumulator)>;
+  Value reduce(OpBuilder &builder, int64_t start, ValueRange more, Combine combine);
+  Value isOutside(OpBuilder &builder, ValueRange found);
+
+  linalg::GenericOp generic;
+  tensor::ExtractOp extract;
+  ArrayRef<unsigned> axes;
+  Location loc;
+  SmallVector<Value> indices;
+  IndexCode code;
+  SmallVector<OpOperand *> operands; ///< that use no other loops
+  SmallVector<unsigned> kept;        ///< the loops, in their order
+  IRMapping mapping;                 ///< from the kernel to the one that is written
+  SmallVector<Value> sizes, extents; ///< along the axes, and of the kept loops
+};
+} // namespace
+
+//===- Which loops -===//
+
+void FirstOutside::addLoopsOfOperand(OpOperand &operand) {
+  for (unsigned loop = 0; loop < generic.getNumLoops(); ++loop)
+    if (generic.getMatchingIndexingMap(&operand).isFunctionOfDim(loop))
+      code.loops.set(loop);
+}
+
+void FirstOutside::findCode() {
+  llvm::SmallPtrSet<Operation *, 8> needed;
+  for (Value index : indices)
+    if (Operation *op = index.getDefiningOp())
+      needed.insert(op);
+  bool isReduction = generic.getNumReductionLoops() > 0;
+  auto use = [&](Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (!argument) {
+      needed.insert(value.getDefiningOp());
+    } else if (argument.getOwner() == generic.getBlock()) {
+      OpOperand &operand = *generic.getMatchingOpOperand(argument);
+      code.readsAccumulator |= isReduction && generic.isDpsInit(&operand);
+      addLoopsOfOperand(operand);
+    }
+  };
+  code.loops.resize(generic.getNumLoops());
+  llvm::for_each(indices, use);
+  for (Operation &op : llvm::reverse(generic.getBlock()->without_terminator())) {
+    if (!needed.contains(&op))
+      continue;
+    code.ops.push_back(&op);
+    if (auto index = dyn_cast<linalg::IndexOp>(op))
+      code.loops.set(index.getDim());
+    llvm::for_each(op.getOperands(), use);
+  }
+  std::reverse(code.ops.begin(), code.ops.end());
+}
+
+bool FirstOutside::usesKeptLoopsOnly(OpOperand &operand) {
+  AffineMap map = generic.getMatchingIndexingMap(&operand);
+  return llvm::all_of(llvm::seq<unsigned>(0, generic.getNumLoops()),
+                      [&](unsigned loop) { return code.loops.test(loop) || !map.isFunctionOfDim(loop); });
+}
+
+// A loop that may have no iterations belongs to the search, and each loop needs an operand that says its
+// size.
+void FirstOutside::closeLoops() {
+  for (auto [loop, size] : llvm::enumerate(generic.getStaticLoopRanges()))
+    if (ShapedType::isDynamic(size))
+      code.loops.set(loop);
+  auto saysSize = [&](OpOperand &operand, unsigned loop) {
+    return llvm::is_contained(generic.getMatchingIndexingMap(&operand).getResults(),
+                              getAffineDimExpr(loop, generic.getContext()));
+  };
+  for (unsigned before = 0; before != code.loops.count();) {
+    before = code.loops.count();
+    for (unsigned loop : code.loops.set_bits()) {
+      if (llvm::any_of(generic->getOpOperands(), [&](OpOperand &operand) {
+            return saysSize(operand, loop) && usesKeptLoopsOnly(operand);
+          }))
+        continue;
+      for (OpOperand &operand : generic->getOpOperands())
+        if (saysSize(operand, loop)) {
+          addLoopsOfOperand(operand);
+          break;
+        }
+    }
+  }
+  llvm::append_range(kept, code.loops.set_bits());
+  for (OpOperand &operand : generic->getOpOperands())
+    if (usesKeptLoopsOnly(operand))
+      operands.push_back(&operand);
+}
+
+//===- The kernel -===//
+
+void FirstOutside::cloneProducers(OpBuilder &builder, KernelOp kernel, Block &body) {
+  mapping.map(kernel.getBody().getArguments(), body.getArguments());
+  for (Operation &op : kernel.getBody().front()) {
+    if (&op == generic)
+      break;
+    builder.clone(op, mapping);
+  }
+}
+
+Value FirstOutside::sizeOf(OpBuilder &builder, Value tensor, int64_t axis) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (!type.isDynamicDim(axis))
+    return arith::ConstantIndexOp::create(builder, loc, type.getDimSize(axis));
+  Value number = arith::ConstantIndexOp::create(builder, loc, axis);
+  return tensor::DimOp::create(builder, loc, mapping.lookup(tensor), number);
+}
+
+Value FirstOutside::extentOf(OpBuilder &builder, unsigned loop) {
+  int64_t size = generic.getStaticLoopRanges()[loop];
+  if (!ShapedType::isDynamic(size))
+    return arith::ConstantIndexOp::create(builder, loc, size);
+  for (OpOperand *operand : operands)
+    for (auto [axis, index] : llvm::enumerate(generic.getMatchingIndexingMap(operand).getResults()))
+      if (index == getAffineDimExpr(loop, generic.getContext()))
+        return sizeOf(builder, operand->get(), axis);
+  llvm_unreachable("an operand says the size of each kept loop");
+}
+
+Value FirstOutside::isOutside(OpBuilder &builder, ValueRange found) {
+  Value any = arith::ConstantIntOp::create(builder, loc, 0, 1);
+  for (auto [index, size] : llvm::zip_equal(found, sizes)) {
+    // Negative indices are the largest unsigned numbers.
+    Value outside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, index, size);
+    any = arith::OrIOp::create(builder, loc, any, outside);
+  }
+  return any;
+}
+
+// A reduction of numbers of 64 bits over the kept loops.
+Value FirstOutside::reduce(OpBuilder &builder, int64_t start, ValueRange more, Combine combine) {
+  auto type = RankedTensorType::get({}, builder.getI64Type());
+  SmallVector<AffineExpr> renumbered(generic.getNumLoops(), builder.getAffineConstantExpr(0));
+  for (auto [number, loop] : llvm::enumerate(kept))
+    renumbered[loop] = builder.getAffineDimExpr(number);
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  for (OpOperand *operand : operands) {
+    inputs.push_back(mapping.lookupOrDefault(operand->get()));
+    maps.push_back(
+        generic.getMatchingIndexingMap(operand).replaceDimsAndSymbols(renumbered, {}, kept.size(), 0));
+  }
+  llvm::append_range(inputs, more);
+  maps.resize(inputs.size() + 1, AffineMap::get(kept.size(), 0, builder.getContext()));
+  Value number = arith::ConstantIntOp::create(builder, loc, start, 64);
+  Value empty = tensor::EmptyOp::create(builder, loc, type, ValueRange());
+  Value outs = linalg::FillOp::create(builder, loc, number, empty).getResult(0);
+  SmallVector<utils::IteratorType> iterators(kept.size(), utils::IteratorType::reduction);
+  auto body = [&](OpBuilder &nested, Location, ValueRange arguments) {
+    IRMapping scalars(mapping);
+    for (auto [operand, argument] : llvm::zip(operands, arguments))
+      scalars.map(generic.getMatchingBlockArgument(operand), argument);
+    for (Operation *op : code.ops) {
+      if (auto index = dyn_cast<linalg::IndexOp>(op)) {
+        int64_t dim = llvm::find(kept, index.getDim()) - kept.begin();
+        scalars.map(index.getResult(), linalg::IndexOp::create(nested, loc, dim).getResult());
+      } else {
+        nested.clone(*op, scalars);
+      }
+    }
+    Value linear = arith::ConstantIndexOp::create(nested, loc, 0);
+    for (auto [dim, extent] : llvm::enumerate(extents)) {
+      linear = arith::MulIOp::create(nested, loc, linear, extent);
+      linear = arith::AddIOp::create(nested, loc, linear, linalg::IndexOp::create(nested, loc, dim));
+    }
+    linear = arith::IndexCastOp::create(nested, loc, nested.getI64Type(), linear);
+    auto found = llvm::map_to_vector(indices, [&](Value index) { return scalars.lookupOrDefault(index); });
+    ValueRange given = arguments.drop_front(operands.size()).drop_back();
+    linalg::YieldOp::create(nested, loc, combine(nested, linear, found, given, arguments.back()));
+  };
+  return linalg::GenericOp::create(builder, loc, TypeRange{type}, inputs, outs, maps, iterators, body)
+      .getResult(0);
+}
+
+FusionOp FirstOutside::write(LaunchOp launch, KernelOp kernel) {
+  findCode();
+  if (code.readsAccumulator)
+    return {};
+  closeLoops();
+  OpBuilder builder(launch);
+  auto number = RankedTensorType::get({}, builder.getI64Type());
+  auto fusion =
+      FusionOp::create(builder, loc, SmallVector<Type>(indices.size() + 1, number), FusionKind::reduce,
+                       launch.getInputs(), KernelClassAttr::get(builder.getContext(), KernelClass::generic),
+                       kernel.getOrderAttr(), kernel.getAllowAttr());
+  Block &body = fusion.getBody().emplaceBlock();
+  for (Type type : kernel.getArgumentTypes())
+    body.addArgument(type, loc);
+  builder.setInsertionPointToStart(&body);
+  cloneProducers(builder, kernel, body);
+  for (unsigned axis : axes)
+    sizes.push_back(sizeOf(builder, extract.getTensor(), axis));
+  for (unsigned loop : kept)
+    extents.push_back(extentOf(builder, loop));
+  SmallVector<Value> results = {
+      reduce(builder, kNoIteration, {},
+             [&](OpBuilder &nested, Value iteration, ValueRange found, ValueRange, Value least) -> Value {
+               Value none = arith::ConstantIntOp::create(nested, loc, kNoIteration, 64);
+               Value each = arith::SelectOp::create(nested, loc, isOutside(nested, found), iteration, none);
+               return arith::MinSIOp::create(nested, loc, least, each);
+             })};
+  for (size_t axis = 0; axis < indices.size(); ++axis)
+    results.push_back(reduce(
+        builder, 0, results.front(),
+        [&](OpBuilder &nested, Value iteration, ValueRange found, ValueRange first, Value sum) -> Value {
+          Value zero = arith::ConstantIntOp::create(nested, loc, 0, 64);
+          Value index = arith::IndexCastOp::create(nested, loc, nested.getI64Type(), found[axis]);
+          Value isFirst =
+              arith::CmpIOp::create(nested, loc, arith::CmpIPredicate::eq, iteration, first.front());
+          return arith::AddIOp::create(nested, loc, sum,
+                                       arith::SelectOp::create(nested, loc, isFirst, index, zero));
+        }));
+  YieldOp::create(builder, loc, results);
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+  // Sums that the indices depend on keep their order.
+  auto sums = [](linalg::GenericOp op) { return op.getNumReductionLoops() > 0; };
+  if (llvm::count_if(body.getOps<linalg::GenericOp>(), sums) <= static_cast<int64_t>(results.size()))
+    fusion.setOrderAttr(OrderAttr::canonicalBlocks(builder.getContext()));
+  return fusion;
+}
+
+FusionOp ad::findFirstOutside(LaunchOp launch, KernelOp kernel, linalg::GenericOp generic,
+                              tensor::ExtractOp extract, ArrayRef<unsigned> axes) {
+  return FirstOutside(generic, extract, axes).write(launch, kernel);
+}
