@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Random kernels of linalg.generic, as other compilers write them: the CPU and the emulated GPU against NumPy.
+"""Random kernels of linalg.generic, as other compilers write them: the reference interpreter, the CPU and the emulated
+GPU against NumPy.
 
-Results must have the bits that docs/numerics.md says, on one thread and on two. Every tenth case is a reduction that
-its order forbids, which every pass that looks at it has to refuse. Legal kernels may be refused with a located reason:
-these are counted, and the campaign fails where they are more than one in ten.
+Results must have the bits that docs/numerics.md says, on one thread and on two. Every other case is a chain of two to
+five operations with constant, strided and computed indices, whose sums are exact: NumPy, upstream's loops and all
+targets agree. --chains draws only these. Every tenth case is a reduction that its order forbids, which every pass that
+looks at it has to refuse, or a chain that extracts an element outside of a tensor, which is an error on all targets.
+Legal kernels may be refused with a located reason: these are counted, and the campaign fails where they are more than
+one in ten.
 
 A failing case is written to a folder that is named. Closes with `linalg: N run, N failed`."""
 
@@ -21,10 +25,12 @@ import numpy as np
 import campaign
 import elements
 import linalg_cases
+import linalg_chains
+import linalg_upstream
 import runner
 
 RUNS = {"on one thread": ["--target=cpu", "--threads=1"], "on two threads": ["--target=cpu", "--threads=2"],
-        "on the emulated GPU": ["--target=gpu-sim"]}
+        "on the emulated GPU": ["--target=gpu-sim"], "on the reference interpreter": ["--target=reference"]}
 ILLEGAL = 10  # one in ILLEGAL cases has to be refused
 MAX_REFUSED = 0.1
 REFUSALS = ["expected a reduction whose partial results can be joined", "this kernel needs another shape"]
@@ -105,15 +111,47 @@ def refusal_complaint(kernel, number):
     return f"expected {options[0]} to refuse the kernel, but got exit code {done.returncode}: {done.stderr[:400]}"
 
 
-def check(numbers, seed):
+def outside_complaint(kernel):
+    """A chain whose last operation extracts an element outside of a tensor: every target names the same one."""
+    for name, options in RUNS.items():
+        results = run([kernel], options)[0]
+        if is_refusal(results):
+            continue
+        if not isinstance(results, runner.Failure) or results.code != 1 or kernel.outside not in results.text:
+            return f"expected {kernel.outside!r} {name}, but got {results}"
+    return None
+
+
+def upstream_complaints(kernels):
+    """{number: complaint} about chains that upstream's loops compute otherwise; kernels: {number: kernel}."""
+    if not kernels or not linalg_upstream.is_available():
+        return {}
+    found = zip(kernels.items(), linalg_upstream.run(list(kernels.values())))
+    return {number: complaint_about(kernel, "as upstream's loops", arrays) for (number, kernel), arrays in found}
+
+
+def draw(seed, number, chains):
+    """(kernel, whether it is a chain, whether it is an error)"""
+    illegal = number % ILLEGAL == ILLEGAL - 1
+    if chains or number % 2 == 0 or number % (2 * ILLEGAL) == ILLEGAL - 1:
+        return linalg_chains.make(seed, number, outside=illegal), True, illegal
+    return linalg_cases.make(seed, number, illegal), False, illegal
+
+
+def check(numbers, seed, chains):
     """{number: (kernel, complaint, reason of a refusal)}"""
-    found, legal = {}, []
+    found, legal, exact = {}, [], {}
     for number in numbers:
-        illegal = number % ILLEGAL == ILLEGAL - 1
-        kernel = linalg_cases.make(seed, number, illegal)
-        found[number] = [kernel, refusal_complaint(kernel, number) if illegal else None, None]
-        if not illegal:
-            legal.append(number)
+        kernel, is_chain, illegal = draw(seed, number, chains)
+        found[number] = [kernel, None, None]
+        if illegal:
+            found[number][1] = outside_complaint(kernel) if is_chain else refusal_complaint(kernel, number)
+            continue
+        legal.append(number)
+        if is_chain:
+            exact[number] = kernel
+    for number, complaint in upstream_complaints(exact).items():
+        found[number][1] = complaint
     for name, options in RUNS.items():
         numbers = [number for number in legal if found[number][1:] == [None, None]]
         for number, results in zip(numbers, run([found[number][0] for number in numbers], options) if numbers else []):
@@ -133,9 +171,12 @@ def report(given, number, kernel, complaint):
 
 
 def main():
-    given = campaign.options(__doc__).parse_args()
+    parser = campaign.options(__doc__)
+    parser.add_argument("--chains", action="store_true", help="draw chains only")
+    given = parser.parse_args()
     failed, refused = 0, []
-    for number, (kernel, complaint, reason) in campaign.in_batches(lambda numbers: check(numbers, given.seed), given):
+    for number, (kernel, complaint, reason) in campaign.in_batches(
+            lambda numbers: check(numbers, given.seed, given.chains), given):
         if reason:
             refused.append(f"case {number} {reason}")
         if complaint:
