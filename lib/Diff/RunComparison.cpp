@@ -171,7 +171,12 @@ bool isInput(const Difference &difference) {
   return difference.left->kind == "INPUT" || difference.left->kind == "INITIA";
 }
 
+// An operation may have become several, of which some have no pair.
 const ProgramEdit *RunsReport::findEdit() const {
+  auto isAlone = [](const std::optional<Statement> &statement, llvm::ArrayRef<size_t> numbers,
+                    const Records &records) {
+    return llvm::any_of(numbers, [&](size_t number) { return computes(statement, records[number]); });
+  };
   auto changesNothing = [&](const ProgramEdit &edit) {
     size_t equal = 0, pairs = 0;
     for (const MatchedValues &pair : matching.pairs)
@@ -179,7 +184,8 @@ const ProgramEdit *RunsReport::findEdit() const {
         ++pairs;
         equal += compareBits(left[pair.left], right[pair.right]) == Verdict::Equal;
       }
-    return pairs > 0 && equal == pairs;
+    return pairs > 0 && equal == pairs && !isAlone(edit.left, matching.onlyLeft, left) &&
+           !isAlone(edit.right, matching.onlyRight, right);
   };
   auto found = llvm::find_if_not(edits, changesNothing);
   return found == edits.end() ? nullptr : &*found;
