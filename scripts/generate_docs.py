@@ -76,7 +76,9 @@ def check_complete(tablegen):
     return problems
 
 
-# A comment names a program; the program stands behind it, without its licence line.
+# The first line of a program, if that is the licence, with the empty comment after it.
+LICENCE = re.compile(r"\A// Part of Adjoint[^\n]*\n(?://\n)?")
+# A comment names a program; the program follows it, without its licence line.
 PROGRAM = re.compile(r"<!-- (examples/\S+\.mlir) -->\n(?:```mlir\n.*?^```\n)?", re.S | re.M)
 
 
@@ -84,7 +86,7 @@ def with_programs(page):
     """The page with each program as it is in its file."""
 
     def shown(match):
-        _, _, text = (ROOT / match[1]).read_text().partition("//\n")
+        text = LICENCE.sub("", (ROOT / match[1]).read_text())
         return f"<!-- {match[1]} -->\n```mlir\n{text}```\n"
 
     return PROGRAM.sub(shown, page)
@@ -94,9 +96,12 @@ def check_page(path, write):
     """What is wrong with the programs on a page; all of examples/how-do-i have to be there."""
     page = path.read_text()
     if write:
-        path.write_text(with_programs(page))
+        page = with_programs(page)
+        path.write_text(page)
     elif with_programs(page) != page:
         yield f"{path.relative_to(ROOT)} shows other programs than the files; run scripts/generate_docs.py"
+    for empty in re.findall(r"<!-- (\S+) -->\n```mlir\n\s*```", page):
+        yield f"{path.relative_to(ROOT)} shows nothing of {empty}"
     shown = {name for name in PROGRAM.findall(page)}
     for program in sorted((ROOT / "examples/how-do-i").glob("*.mlir")):
         if str(program.relative_to(ROOT)) not in shown:

@@ -2,7 +2,8 @@
 //
 // The named pipelines, stage by stage:
 //
-// - 0: The contract becomes explicit, so that no later pass depends on the position of an operation.
+// - 0: What no target runs is refused. The contract becomes explicit, so that no later pass depends on the
+// position of an operation.
 // - 1: Mixed precision becomes casts, which derivatives follow.
 // - 2: Derivatives are made before anything else is rewritten: rules see the program as written. Calls are
 // inlined, since memory is planned for one function, the host program of an entry. Then operations get the
@@ -50,6 +51,7 @@ static void addNamedKernels(OpPassManager &pm, const SharedOptions &options) {
 }
 
 void ad::buildAdFrontendPipeline(OpPassManager &pm, const SharedOptions &options) {
+  pm.addPass(createVerifyProgramPass());
   addSetNumerics(pm, options);
   addAutocast(pm, options);
   pm.addPass(createDifferentiatePass());
@@ -75,6 +77,7 @@ void ad::buildAdFrontendPipeline(OpPassManager &pm, const SharedOptions &options
 }
 
 void ad::buildAdReferencePipeline(OpPassManager &pm, const SharedOptions &options) {
+  pm.addPass(createVerifyProgramPass());
   addSetNumerics(pm, options);
   addAutocast(pm, options);
   pm.addPass(createDifferentiatePass());

@@ -112,6 +112,10 @@ struct Hint {
 static constexpr Hint kHints[] = {
     {"expected ':'", " and a type, for example ': tensor<4xf32>'"},
     {"expected operation name in quotes", ", an operation, or '}' where a region ends"},
+    {"expected '->'", " and the type of the result, for example '-> tensor<4xf32>'"},
+    {"expected '->' in function type", " and the types of the results, for example '-> tensor<4xf32>'"},
+    {"use of undeclared SSA value name",
+     "; a value is made before it is used, in the same region or around it, as '%x = …' or as an argument"},
     {"expected '['", " and a list, for example '[1, 0]'"},
     {"expected '('", "; docs/reference shows how each operation is written"},
     {"expected ','", ", as between two operands; docs/reference shows how each operation is written"},
@@ -156,14 +160,30 @@ static void rewriteDialect(Diagnostic &diagnostic, StringRef text) {
                       "allowed in ad.kernel");
 }
 
-// The value is a tensor of rank 0, but its element is expected.
-static void suggestExtract(Diagnostic &diagnostic, StringRef text) {
+// f32 of tensor<4xf32>
+static StringRef elementOf(StringRef tensor) {
+  StringRef inside = tensor.drop_back();
+  return inside.drop_front(inside.find_last_of("x<") + 1);
+}
+
+// The value has another type than the text says: a tensor for its element, the element for a tensor, or a
+// tensor whose type differs from that of the other operand.
+static void suggestConversion(Diagnostic &diagnostic, StringRef text) {
   StringRef value = text.split('\'').second.split('\'').first;
   auto [expected, given] = text.rsplit(" expects different type than prior uses: ").second.split(" vs ");
-  StringRef element = expected.trim('\'');
-  if (given.trim('\'') == ("tensor<" + element + ">").str())
-    diagnostic << "; take the element with tensor.extract " << value.str() << "[] : tensor<" << element.str()
-               << ">";
+  expected = expected.trim('\'');
+  given = given.trim('\'');
+  bool isTensor = given.starts_with("tensor<"), expectsTensor = expected.starts_with("tensor<");
+  if (given == ("tensor<" + expected + ">").str())
+    diagnostic << "; take the element with tensor.extract " << value.str() << "[] : " << given.str();
+  else if (expectsTensor && !isTensor)
+    diagnostic << "; make a tensor of the scalar, with ad.full " << value.str() << " : " << given.str()
+               << " -> tensor<" << given.str() << ">";
+  else if (expectsTensor && isTensor && elementOf(expected) != elementOf(given))
+    diagnostic << "; write its type, or convert it with ad.cast";
+  else if (expectsTensor && isTensor)
+    diagnostic << "; operands of different types are followed by all their types, for example ': "
+               << expected.str() << ", " << given.str() << "'";
 }
 
 bool ad::addParserHint(Diagnostic &diagnostic) {
@@ -188,7 +208,7 @@ bool ad::addParserHint(Diagnostic &diagnostic) {
   } else if (rest.consume_front("Dialect `") && rest.contains("' not found for custom op '")) {
     rewriteDialect(diagnostic, rest);
   } else if (rest.starts_with("use of value '")) {
-    suggestExtract(diagnostic, rest);
+    suggestConversion(diagnostic, rest);
   } else if (rest.starts_with("'func.call' op '") &&
              rest.ends_with("' does not reference a valid function")) {
     diagnostic << "; define it in the program, as 'func.func private @NAME(…)'";

@@ -3,6 +3,7 @@
 #include "adjoint/Transforms/HostProgram.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
+#include "adjoint/Numerics/MLIRElementType.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -106,12 +107,47 @@ static LogicalResult verify(Operation *op, Stage stage) {
          << insteadOf(op) << " instead";
 }
 
+static bool isHostScalar(Type type) {
+  constexpr unsigned maxWidth = 64;
+  return type.isIndex() || (type.isSignlessInteger() && type.getIntOrFloatBitWidth() <= maxWidth) ||
+         (isa<FloatType>(type) && numerics::elementTypeOf(type));
+}
+
+// Elements of tensors are numbers of the runtime.
+static bool isHostType(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? isHostScalar(tensor.getElementType()) && numerics::elementTypeOf(tensor)
+                : isHostScalar(type);
+}
+
+LogicalResult ad::verifyHostType(Location loc, Type type) {
+  if (isHostType(type))
+    return success();
+  return emitError(loc, "a value of type ")
+         << type
+         << " runs on no target; expected a ranked tensor of i1, i8, i32, i64, f16, bf16, f32, f64, f8E4M3FN "
+            "or "
+            "f8E5M2, or a scalar: one of these, an index or an integer of up to 64 bits";
+}
+
+static LogicalResult verifyResults(Operation *op) {
+  return success(llvm::all_of(op->getResultTypes(), [&](Type type) {
+    return isa<BufferType>(type) || succeeded(verifyHostType(op->getLoc(), type));
+  }));
+}
+
+static LogicalResult verifyArguments(func::FuncOp function) {
+  return success(llvm::all_of(function.getArguments(), [](BlockArgument argument) {
+    return succeeded(verifyHostType(argument.getLoc(), argument.getType()));
+  }));
+}
+
 // All of them, in the order of the program: the first alone is often only an allocation for the one that
 // matters. The operations inside a refused operation are not reported.
 LogicalResult ad::verifyHostProgram(func::FuncOp function, Stage stage) {
-  bool isValid = true;
+  bool isValid = succeeded(verifyArguments(function));
   function.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (succeeded(verify(op, stage)))
+    if (succeeded(verify(op, stage)) && succeeded(verifyResults(op)))
       return WalkResult::advance();
     isValid = false;
     return WalkResult::skip();

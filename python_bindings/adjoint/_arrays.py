@@ -27,7 +27,7 @@ def prepare(
     expected = spec.shape if shape is None else shape
     subject = f"{what} '{spec.name}': expected {format_type(spec.element_type, expected)}"
     array = _as_array(spec, value, subject)
-    _check_type(array, spec, expected, subject)
+    _check_type(array, spec, expected, subject, _mend(array.dtype, spec))
     if spec.donated_to is not None:
         if isinstance(value, np.ndarray) and not value.flags.writeable:
             raise ArgumentMemoryError(
@@ -58,12 +58,21 @@ def from_storage(array: np.ndarray, spec: TensorSpec) -> np.ndarray:
     return array.view(spec.dtype) if spec.element_type in STORAGE else array
 
 
-def _check_type(array: np.ndarray, spec: TensorSpec, expected: tuple[int | None, ...], subject: str) -> None:
+def _check_type(
+    array: np.ndarray, spec: TensorSpec, expected: tuple[int | None, ...], subject: str, mend: str = ""
+) -> None:
     if not _has_type(array.dtype, spec):
-        raise ArgumentTypeError(f"{subject}, got {_describe(array)}")
+        raise ArgumentTypeError(f"{subject}, got {_describe(array)}{mend}")
     fits = len(array.shape) == len(expected) and all(want in (None, size) for want, size in zip(expected, array.shape))
     if not fits:
         raise ArgumentShapeError(f"{subject}, got {_describe(array)}")
+
+
+def _mend(dtype: np.dtype[Any], spec: TensorSpec) -> str:
+    """What to write for an array of other numbers; NumPy makes f64 of most."""
+    if spec.element_type in STORAGE or dtype.kind not in "fiu" or spec.dtype.kind not in "fiu":
+        return ""
+    return f"; convert it with .astype(numpy.{spec.dtype.name})"
 
 
 def _describe(array: np.ndarray) -> str:

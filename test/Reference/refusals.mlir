@@ -119,14 +119,14 @@ func.func @main() -> tensor<i64> {
 //--- widths.mlir
 func.func @main() -> tensor<i32> {
   %x = ad.constant dense<1> : tensor<i32>
-  // CHECK: widths.mlir:[[@LINE+1]]:8: error: 'arith.constant' op holds a value that the reference interpreter does not know
+  // CHECK: widths.mlir:[[@LINE+1]]:8: error: a value of type 'i65' runs on no target; expected a ranked tensor of
   %i = arith.constant 3 : i65
   return %x : tensor<i32>
 }
 func.func @tensor() -> tensor<i32> {
   %x = ad.constant dense<1> : tensor<i32>
   %size = arith.constant 3 : index
-  // TENSOR: widths.mlir:[[@LINE+1]]:8: error: 'tensor.from_elements' op has elements that the reference interpreter does not know
+  // TENSOR: widths.mlir:[[@LINE+1]]:8: error: a value of type 'tensor<1xindex>' runs on no target; expected a ranked tensor of
   %t = tensor.from_elements %size : tensor<1xindex>
   return %x : tensor<i32>
 }

@@ -70,7 +70,19 @@ LINES = {
     "a tensor for a condition": ("%c = ad.constant dense<true> : tensor<i1> scf.if %c {\n  }", 52,
                                  "use of value '%c' expects different type than prior uses: 'i1' vs 'tensor<i1>'; "
                                  "take the element with tensor.extract %c[] : tensor<i1>"),
-    "a value that is not there": (f"%y = ad.exp %z : {T}", 15, "use of undeclared SSA value name"),
+    "a value that is not there": (f"%y = ad.exp %z : {T}", 15,
+                                  "use of undeclared SSA value name; a value is made before it is used"),
+    "one type for two": (f"%b = ad.constant dense<1.0> : tensor<3xf32> %y = ad.add %x, %b : {T}", 63,
+                         f"'{T}' vs 'tensor<3xf32>'; operands of different types are followed by all their types, "
+                         f"for example ': {T}, tensor<3xf32>'"),
+    "a scalar for a tensor": (f"%f = arith.constant 2.0 : f32 %y = ad.mul %x, %f : {T}", 49,
+                              "'f32'; make a tensor of the scalar, with ad.full %f : f32 -> tensor<f32>"),
+    "a scalar and its type": (f"%f = arith.constant 2.0 : f32 %y = ad.mul %x, %f : {T}, f32", 54,
+                              "expected a ranked tensor, but got 'f32'; make a tensor of a scalar with ad.full"),
+    "no type of the result": (f"%y = ad.reduce_sum %x axes [1] : {T}", 51,
+                              "expected '->' and the type of the result, for example '-> tensor<4xf32>'"),
+    "no types of the results": (f"%y = ad.dot %x, %x contract [1] x [1] : ({T}, {T})", 77,
+                                "expected '->' in function type and the types of the results"),
 }
 # The whole program, the location of the message, and its text.
 PROGRAMS = {

@@ -13,6 +13,10 @@ namespace mlir::ad {
 /// or how the program reaches `stage`, which the caller needs. After success, control flow is structured:
 /// every region has one block.
 LogicalResult verifyHostProgram(func::FuncOp function, Stage stage);
+/// A value of the host program has a type that the runtime knows: a tensor, or a scalar, whose integers may
+/// have any width of up to 64 bits.
+LogicalResult verifyHostType(Location loc, Type type);
+
 } // namespace mlir::ad
 
 #endif // ADJOINT_TRANSFORMS_HOSTPROGRAM_H

@@ -102,7 +102,9 @@ static ParseResult parseTensorTypes(OpAsmParser &parser, SMLoc location, size_t 
            << "expected one type or " << count << " types, but got " << types.size();
   for (Type type : types)
     if (!isa<RankedTensorType>(type))
-      return parser.emitError(location) << "expected a ranked tensor, but got " << type;
+      return parser.emitError(location)
+             << "expected a ranked tensor, but got " << type
+             << (type.isIntOrIndexOrFloat() ? "; make a tensor of a scalar with ad.full" : "");
   bool sharesType = firstData == 0 || getElementTypeOrSelf(types.front()).isInteger(1);
   if (types.size() == 1 && !sharesType)
     return parser.emitError(location)
