@@ -64,8 +64,8 @@ def positions(operation):
         extracted(made + "%y = ad.full %t : f32 -> tensor<f32>\nreturn %y : tensor<f32>") + "\n}\n")
 
 
-ELEMENTS = ["vector<4xf32>", "complex<f32>", "index", "i16", "i3", "i128", "ui8", "si32", "f80", "f128", "tf32", "f8E4M3",
-            "f8E5M2FNUZ", "f4E2M1FN", "memref<2xf32>"]
+ELEMENTS = ["vector<4xf32>", "complex<f32>", "index", "i16", "i3", "i128", "ui8", "si32", "f80", "f128", "tf32",
+            "f8E4M3", "f8E5M2FNUZ", "f4E2M1FN", "memref<2xf32>"]
 TENSORS = [f"tensor<4x{element}>" for element in ELEMENTS] + ["tensor<*xf32>"]
 OTHERS = ["vector<4xf32>", "complex<f32>", "memref<4xf32>", "tuple<f32, i32>", "none", "i128", "ui8", "f80", "f128",
           "tf32", "!llvm.ptr", "!ad.buffer", "() -> f32"]
@@ -137,7 +137,7 @@ def ends_well(command, path):
 
 
 def commands(number):
-    """All pipelines and targets, and some passes in turn."""
+    """Both pipelines, two of the passes and one of the targets, by the number of the program."""
     opt = [runner.binary("ad-opt"), "--allow-unregistered-dialect", "-o", "/dev/null"]
     single = [OPT[3 + (number * 2 + k) % (len(OPT) - 3)] for k in range(2)]
     yield from ([*opt, option] for option in [*OPT[:2], *single])

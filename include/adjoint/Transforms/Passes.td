@@ -11,13 +11,13 @@ include "mlir/Pass/PassBase.td"
 def VerifyProgramPass : Pass<"ad-verify-program", "::mlir::ModuleOp"> {
   let summary = "Check that a program has only operations, types and symbols that targets know";
   let description = [{
-    Why: passes and back ends look at operations and types by kind. What none of them knows would be refused late, in words
-    of a lowering, or be taken for something else. All targets run this pass first, so all of them refuse the same
-    programs, at the same place.
+    Why: passes and back ends look at operations and types by kind. What none of them knows would be refused late, in
+    words of a lowering, or be taken for something else. All targets run this pass first, so all of them refuse the
+    same programs, at the same place.
 
     Changes nothing. Refuses operations that nobody registered; values whose type no target has, such as vectors,
-    complex numbers, f80 and i128; conversions that do not round to nearest even; and declarations and data with the prefixes
-    of the runtime and of generated code: `adrt_`, `adsim_`, `ad_string_`, `ad_site_` and `ad_data_`:
+    complex numbers, f80 and i128; conversions that do not round to nearest even; and declarations and data with the
+    prefixes of the runtime and of generated code: `adrt_`, `adsim_`, `ad_string_`, `ad_site_` and `ad_data_`:
     ```mlir
     func.func @main(%x: tensor<4xvector<4xf32>>) -> tensor<4xvector<4xf32>> {
     // error: a value of type 'tensor<4xvector<4xf32>>' runs on no target; expected a ranked tensor of …
