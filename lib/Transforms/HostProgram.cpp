@@ -3,7 +3,6 @@
 #include "adjoint/Transforms/HostProgram.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
-#include "adjoint/Numerics/MLIRElementType.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -107,17 +106,22 @@ static LogicalResult verify(Operation *op, Stage stage) {
          << insteadOf(op) << " instead";
 }
 
+static bool isElement(Type type) {
+  return isa<Float64Type, Float32Type, Float16Type, BFloat16Type, Float8E4M3FNType, Float8E5M2Type>(type) ||
+         llvm::any_of(ArrayRef<unsigned>{1, 8, 32, 64},
+                      [&](unsigned width) { return type.isSignlessInteger(width); });
+}
+
 static bool isHostScalar(Type type) {
   constexpr unsigned maxWidth = 64;
-  return type.isIndex() || (type.isSignlessInteger() && type.getIntOrFloatBitWidth() <= maxWidth) ||
-         (isa<FloatType>(type) && numerics::elementTypeOf(type));
+  return isElement(type) || type.isIndex() ||
+         (type.isSignlessInteger() && type.getIntOrFloatBitWidth() <= maxWidth);
 }
 
 // Elements of tensors are numbers of the runtime.
 static bool isHostType(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor ? isHostScalar(tensor.getElementType()) && numerics::elementTypeOf(tensor)
-                : isHostScalar(type);
+  return tensor ? isElement(tensor.getElementType()) : isHostScalar(type);
 }
 
 LogicalResult ad::verifyHostType(Location loc, Type type) {
