@@ -2,7 +2,8 @@
 """Installs the package into a folder of its own and builds an outside CMake project against it. One program embeds the
 compiler: it gives the sum of three times a tensor and its gradient. The other has a dialect with an elementwise
 operation and a reduction of rows, which implement Adjoint's interfaces: they are fused with operations of `ad` into one
-kernel, and their values and gradients are right on the reference interpreter, the CPU and the emulated GPU."""
+kernel, and their values and gradients are right on the reference interpreter, the CPU and the emulated GPU. A third one
+has rules for scalars, complex numbers and types of its own, whose derivatives are right or refused by name."""
 
 import os
 import pathlib
@@ -86,11 +87,21 @@ def foreign_dialect(programs):
                 yield f"rows: {name} on {target}: expected {expected.ravel()[:4]}, but got {got[:4]}"
 
 
+def foreign_scalars(programs):
+    done = run(programs / "scalars")
+    errors = ["'toy.pack' op has no derivative rule",
+              "'toy.complex' op has no derivative: expected one use of its result in the same block, since cotangents of "
+              "type 'complex<f32>' cannot be added"]
+    # The square of 3 a^3 - 2 b and its gradient, for a = 0.5 and b = 2.
+    if done.returncode or done.stdout.splitlines() != [*errors, "13.1406 -16.3125 14.5 "]:
+        yield f"scalars: other errors or values than expected: {done.stdout}"
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         programs = build(pathlib.Path(name))
         complaints = ([["expected programs that build"]] if programs is None
-                      else [list(embedded_compiler(programs)), list(foreign_dialect(programs))])
+                      else [list(check(programs)) for check in (embedded_compiler, foreign_dialect, foreign_scalars)])
     for complaint in sum(complaints, []):
         print(complaint)
     failed = sum(bool(found) for found in complaints)

@@ -5,6 +5,7 @@
 #ifndef ADJOINT_INTERFACES_DIFFERENTIABLEOPINTERFACE_H
 #define ADJOINT_INTERFACES_DIFFERENTIABLEOPINTERFACE_H
 
+#include "adjoint/Interfaces/DerivativeTypeInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpDefinition.h"
 

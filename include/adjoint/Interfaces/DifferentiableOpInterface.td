@@ -23,11 +23,12 @@ def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
       (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$cotangents, "::llvm::ArrayRef<bool>":$wanted,
            "::llvm::SmallVectorImpl<::mlir::Value> &":$operandCotangents)>,
     InterfaceMethod<[{
-        Whether results depend differentiably on the operand: false for integer operands, shapes, conditions.
+        Whether results depend differentiably on the operand: false for integer operands, shapes, conditions. By
+        default true for every operand whose type carries a derivative: floats, complex numbers, tensors of them, and
+        foreign types (DerivativeTypeInterface.h). `wanted` is never set for another operand.
       }],
       "bool", "isDifferentiable", (ins "unsigned":$operand), [{}], [{
-        auto type = ::llvm::dyn_cast<::mlir::ShapedType>($_op->getOperand(operand).getType());
-        return type && ::llvm::isa<::mlir::FloatType>(type.getElementType());
+        return ::mlir::ad::carriesDerivative($_op->getOperand(operand).getType());
       }]>
   ];
 }

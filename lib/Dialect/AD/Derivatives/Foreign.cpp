@@ -28,9 +28,6 @@ struct TensorCastModel : DifferentiableOpInterface::ExternalModel<TensorCastMode
 /// arith.select of numbers, or of whole tensors by one condition, which canonicalization makes out of small
 /// scf.if.
 struct SelectModel : DifferentiableOpInterface::ExternalModel<SelectModel, arith::SelectOp> {
-  bool isDifferentiable(Operation *op, unsigned operand) const {
-    return carriesDerivative(op->getOperand(operand).getType());
-  }
   LogicalResult vjp(Operation *op, OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> wanted,
                     SmallVectorImpl<Value> &operandCotangents) const {
     operandCotangents.append(3, Value());

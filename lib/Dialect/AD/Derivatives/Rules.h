@@ -8,7 +8,6 @@
 #define ADJOINT_LIB_DIALECT_AD_DERIVATIVES_RULES_H
 
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
-#include "adjoint/Interfaces/DerivativeTypeInterface.h"
 
 namespace mlir::ad {
 inline bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
@@ -104,9 +103,6 @@ private:
 /// The model of an operation with one result: the function builds the wanted cotangents.
 template <typename OpT, LogicalResult (*function)(OpT, Rule &)>
 struct RuleModel : DifferentiableOpInterface::ExternalModel<RuleModel<OpT, function>, OpT> {
-  bool isDifferentiable(Operation *op, unsigned operand) const {
-    return carriesDerivative(op->getOperand(operand).getType());
-  }
   LogicalResult vjp(Operation *op, OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> wanted,
                     SmallVectorImpl<Value> &operandCotangents) const {
     SmallVector<Value> given(op->getNumOperands());

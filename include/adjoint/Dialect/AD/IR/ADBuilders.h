@@ -15,8 +15,8 @@ SmallVector<Value> dynamicSizes(OpBuilder &builder, Location loc, Value tensor);
 /// A rank-0 constant of `element`, rounded to nearest even from `value`.
 Value scalarConstant(OpBuilder &builder, Location loc, Type element, double value);
 
-/// A tensor with the sizes of `like` and one value everywhere. Its element type is `element`, or that of
-/// `like`.
+/// A tensor with the sizes of `like` and one value everywhere, or a constant if `like` is a scalar or vector.
+/// Its element type is `element`, or that of `like`.
 Value fullLike(OpBuilder &builder, Location loc, Value like, double value, Type element = {});
 inline Value zerosLike(OpBuilder &builder, Location loc, Value like, Type element = {}) {
   return fullLike(builder, loc, like, 0.0, element);
@@ -36,7 +36,7 @@ Value reshapeLike(OpBuilder &builder, Location loc, Value value, Value like);
 /// `value` reshaped to `type`, whose dynamic sizes are `sizes`.
 Value reshapeTo(OpBuilder &builder, Location loc, Value value, Type type, ValueRange sizes);
 
-/// `value` cast to `element`; the value itself when it has that type.
+/// `value`, a tensor, vector or scalar, cast to `element`; the value itself when it has that type.
 Value castTo(OpBuilder &builder, Location loc, Value value, Type element);
 
 /// Gives a contraction the instruction that the program wrote on the one that it replaces (`ad.mma`). Both

@@ -41,7 +41,7 @@ def AD_FullOp : AD_ComputeOp<"full"> {
     Constraints: (C1) `value` has the element type of the result; (C2) there is one size per dynamic dimension of
     the result, in order.
 
-    Adjoint: none: the scalar is not a tensor.
+    Adjoint: the sum of all elements of g, a scalar.
 
     Example:
     ```mlir

@@ -134,7 +134,7 @@ def AD_ElementaryOp : AD_Op<"elementary", [Pure, SameOperandsAndResultType]> {
     Constraints: (C1) there are two operands for `pow` and `atan2`, else one; (C2) `approximate` needs f32 and one of
     `tanh`, `erf`, `sigmoid`, `silu`, `gelu` or `gelu_tanh`.
 
-    Adjoint: none: scalar code comes after differentiation.
+    Adjoint: that of the operation of `ad` with the same function, as scalar code.
 
     Example:
     ```mlir
@@ -159,7 +159,7 @@ def AD_ConvertOp : AD_Op<"convert", [Pure]> {
     Constraints: (C1) both types are element types of tensors or vectors of them; (C2) both sides are scalars or
     vectors of one shape.
 
-    Adjoint: none: scalar code comes after differentiation.
+    Adjoint: g, converted back; zero if one side is an integer.
 
     Example:
     ```mlir
