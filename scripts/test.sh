@@ -122,7 +122,7 @@ python_tests() {
 
 fuzz_campaigns() {
   local name count
-  for name in programs gradients passes adx control gpu-sim fused linalg scalars activity diff; do
+  for name in programs gradients slopes passes adx control gpu-sim fused linalg scalars activity diff; do
     # Each program of some is compiled several times, those of diff most often.
     case $name in
       activity | control | gpu-sim | fused | linalg) count=$((FUZZ_COUNT / 2)) ;;

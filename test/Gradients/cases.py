@@ -1,5 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The gradient cases of every derivative rule, by family. A rule without a case fails the build.
+"""The gradient cases of every derivative rule, by family. A rule without a case fails the build, and so does one of an
+elementwise operation without a bound on its errors.
 
 Usage: cases.py --check AD_LIST_RULES    compares the cases with the rules that the program lists
 """
@@ -7,6 +8,8 @@ Usage: cases.py --check AD_LIST_RULES    compares the cases with the rules that 
 import os
 import subprocess
 import sys
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Support"))
 
 from case import Argument  # noqa: F401  (part of the interface)
 from control_cases import CASES as CONTROL
@@ -16,6 +19,7 @@ from movement_cases import CASES as MOVEMENT
 from reduction_cases import CASES as REDUCTION
 from scalar_cases import CASES as SCALARS
 from slices_cases import CASES as SLICES
+from slope_bounds import without_bound
 
 FAMILIES = {"control": CONTROL, "elementwise": ELEMENTWISE, "loops": LOOPS, "movement": MOVEMENT,
             "reduction": REDUCTION,
@@ -53,7 +57,10 @@ def main():
         print(f"error: the derivative rule of {op} has no case in test/Gradients", file=sys.stderr)
     for op in sorted(tested - rules):
         print(f"error: test/Gradients has cases of {op}, which has no derivative rule", file=sys.stderr)
-    if rules != tested:
+    unbounded = without_bound(rules)
+    for op in unbounded:
+        print(f"error: the slope of ad.{op} has no bound in docs/spec/elementwise.md", file=sys.stderr)
+    if rules != tested or unbounded:
         sys.exit(1)
     print(f"{len(rules)} derivative rules, {sum(len(cases) for cases in FAMILIES.values())} cases")
 

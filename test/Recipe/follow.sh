@@ -71,6 +71,7 @@ for target in reference cpu gpu-sim; do
   check "differences against the gradient on $target" "$PYTHON" -B test/Gradients/check.py elementwise \
     --only softsign --target "$target"
 done
+check "the slope at the edges of each type" "$PYTHON" -B test/Gradients/check_slopes.py --only softsign
 check "differences of second order" "$PYTHON" -B test/Gradients/check.py elementwise --only softsign --order 2
 say "$(git apply --numstat "$INPUTS/softsign.patch" | awk '{files++; lines += $1} END {print files " files, " lines " lines by hand"}')"
 echo "$runs run, $failures failed"

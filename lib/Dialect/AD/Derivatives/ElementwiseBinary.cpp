@@ -3,10 +3,12 @@
 // Derivative rules of elementwise operations with two or three operands. `Rule::giveSummed` sums each
 // cotangent to the shape of its operand, which may have been broadcast.
 
-#include "Rules.h"
+#include "Ranges.h"
 #include "adjoint/Dialect/AD/IR/ADRandomOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+
+#include <limits>
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -48,13 +50,25 @@ static Value negatedCotangent(Binary &v) { return v.neg(v.g()); }
 static Value mulLhs(Binary &v) { return v.mul(v.g(), v.y()); }
 static Value mulRhs(Binary &v) { return v.mul(v.g(), v.x()); }
 static Value divLhs(Binary &v) { return v.div(v.g(), v.y()); }
-static Value divRhs(Binary &v) { return v.neg(v.div(v.mul(v.g(), v.z()), v.y())); }
+static Value divRhs(Binary &v) { return v.neg(overSquare(v, v.g(), v.x(), v.y())); }
 
 // The truncated quotient is (x - z) / y up to rounding errors of that formula, which the rounding to an
-// integer removes.
+// integer removes. A quotient that may overflow is an integer anyway, and the cotangent multiplies in
+// between.
 static Value remRhs(Binary &v) {
-  Value quotient = v.unary<RoundEvenOp>(v.div(v.sub(v.x(), v.z()), v.y()));
-  return v.neg(v.mul(v.g(), quotient));
+  constexpr ComparePredicate ge = ComparePredicate::ge;
+  double largest = v.ofType(v.g(), 0x1p100, 0x1p1000), shift = v.ofType(v.g(), 0x1p32, 0x1p64);
+  Value whole = v.sub(v.x(), v.z()), one = v.number(whole, 1.0);
+  // Below 1 the product with the largest number is safe, above it the quotient.
+  Value magnitude = v.unary<AbsOp>(whole), divisor = v.unary<AbsOp>(v.y());
+  Value isFar = v.binary<AndOp>(v.compare(ComparePredicate::lt, divisor, 1.0),
+                                v.compare(ge, magnitude, v.mul(divisor, largest)));
+  Value quotient = v.unary<RoundEvenOp>(v.div(v.select(isFar, one, whole), v.select(isFar, one, v.y())));
+  Value before = v.binary<OrOp>(v.compare(ge, magnitude, shift),
+                                v.compare(ge, v.unary<AbsOp>(v.g()), v.ofType(v.g(), 0x1p-64, 0x1p-512)));
+  Value far = v.div(v.mul(v.g(), v.select(before, whole, one)), v.y());
+  far = v.mul(far, v.select(before, one, whole));
+  return v.neg(v.select(isFar, far, v.mul(v.g(), quotient)));
 }
 
 static constexpr ComparePredicate gt = ComparePredicate::gt, lt = ComparePredicate::lt;
@@ -72,29 +86,76 @@ template <ComparePredicate wins> static Value extremumRhs(Binary &v) {
 
 //===- pow and atan2 -===//
 
-// x^0 is constant also at x = 0, where 0 * 0^-1 would be NaN.
-static Value powLhs(Binary &v) {
-  Value slope = v.mul(v.y(), v.binary<PowOp>(v.x(), v.add(v.y(), -1.0)));
-  Value constant = v.compare(ComparePredicate::eq, v.y(), 0.0);
-  return v.mul(v.g(), v.select(constant, v.number(slope, 0.0), slope));
-}
-static Value powRhs(Binary &v) {
-  Value zeroBase = v.compare(ComparePredicate::eq, v.x(), 0.0);
-  // The logarithm of 1 instead of 0: an infinity must not meet a zero cotangent when this rule is
-  // differentiated.
-  Value logarithm = v.unary<LogOp>(v.select(zeroBase, v.number(v.x(), 1.0), v.x()));
-  Value slope = v.mul(v.z(), logarithm);
-  return v.mul(v.g(), v.select(zeroBase, v.number(slope, 0.0), slope));
+static Value isInteger(Binary &v, Value y) { return v.compare(ComparePredicate::eq, v.unary<FloorOp>(y), y); }
+
+// The sign of x^(y-1) for x < 0, NaN if x is finite and y no integer; else 1.
+static Value signOfPower(Binary &v) {
+  Value half = v.mul(v.y(), 0.5), one = v.number(half, 1.0), minusOne = v.number(half, -1.0);
+  Value infinite = v.compare(ComparePredicate::eq, v.x(), -std::numeric_limits<double>::infinity());
+  Value undefined = v.select(infinite, one, v.number(half, std::numeric_limits<double>::quiet_NaN()));
+  Value sign = v.select(isInteger(v, v.y()), v.select(isInteger(v, half), minusOne, one), undefined);
+  return v.select(v.compare(ComparePredicate::lt, v.x(), 0.0), sign, one);
 }
 
-// g times an operand over the sum of both squares. The squares would leave the range of the type long before
-// the quotient does, so that the ratio of the operands, which is at most 1, replaces them.
+// A fourth root u of a power. From 2^100 on (f32) every product with u^4 overflows, but for that with 0.
+static Value clampedRoot(Binary &v, Value u) {
+  return v.binary<MinOp>(u, v.number(u, v.ofType(u, 0x1p100, 0x1p800)));
+}
+
+static Value isBetween(Binary &v, Value x, double low, double high) {
+  Value magnitude = v.unary<AbsOp>(x);
+  return v.binary<AndOp>(v.compare(ComparePredicate::ge, magnitude, low),
+                         v.compare(ComparePredicate::le, magnitude, high));
+}
+// Where z has all digits also in f16, and its products with ordinary factors are far from the ends of f32.
+static Value isOrdinary(Binary &v) { return isBetween(v, v.z(), 0x1p-14, 0x1p14); }
+
+// y * x^(y-1). Usually that is y * (z / x). Else the power is the fourth power of x^(y/4) * x^(-1/4): y/4 is
+// exact, unlike y - 1. Where x is 0 or infinite the power itself gives the limit. x^0 is constant also at
+// x = 0, where 0 * 0^-1 would be NaN.
+static Value powLhs(Binary &v) {
+  constexpr ComparePredicate eq = ComparePredicate::eq;
+  Value x = v.x(), y = v.y(), magnitude = v.unary<AbsOp>(x), one = v.number(x, 1.0);
+  Value isZero = v.compare(eq, x, 0.0), isConstant = v.compare(eq, y, 0.0);
+  Value isLimit = v.binary<OrOp>(isZero, v.compare(eq, magnitude, std::numeric_limits<double>::infinity()));
+  Value isUsual = v.binary<AndOp>(
+      isOrdinary(v), v.binary<AndOp>(isBetween(v, x, 0x1p-48, 0x1p48), isBetween(v, y, 0x1p-32, 0x1p32)));
+  Value usual = v.div(v.select(isUsual, v.z(), one), v.select(isUsual, x, one));
+  Value exponent = v.select(isLimit, v.select(isConstant, one, v.add(y, -1.0)), v.mul(y, 0.25));
+  Value base = v.select(v.binary<AndOp>(isZero, isInteger(v, y)), x, magnitude);
+  Value power = v.binary<PowOp>(base, exponent);
+  Value inverseRoot = v.unary<RsqrtOp>(v.unary<SqrtOp>(v.select(isLimit, one, magnitude)));
+  Value root = v.select(v.binary<OrOp>(isLimit, isUsual), one, clampedRoot(v, v.mul(power, inverseRoot)));
+  Value factor = v.select(isUsual, one, v.mul(v.select(isLimit, power, one), signOfPower(v)));
+  Value slope = timesFourthPower(v, v.mul(v.g(), factor), v.mul(y, usual), root);
+  return v.onlyWhere(v.unary<NotOp>(isConstant), slope);
+}
+
+// z * ln x, where z may leave the range as the fourth power of x^(y/4). The limits are 0 for x = 0 and y > 0,
+// and for infinite x and y < 0; 0^0 counts as constant. There the base is 1 instead: an infinity must not
+// meet a zero cotangent when this rule is differentiated.
+static Value powRhs(Binary &v) {
+  constexpr ComparePredicate eq = ComparePredicate::eq;
+  Value x = v.x(), y = v.y(), one = v.number(x, 1.0);
+  Value isZero = v.compare(eq, x, 0.0);
+  Value isInfinite = v.compare(eq, x, std::numeric_limits<double>::infinity());
+  Value vanishes = v.binary<OrOp>(v.binary<AndOp>(isZero, v.compare(ComparePredicate::ge, y, 0.0)),
+                                  v.binary<AndOp>(isInfinite, v.compare(ComparePredicate::lt, y, 0.0)));
+  Value isDirect = v.binary<OrOp>(isOrdinary(v), v.binary<OrOp>(isZero, isInfinite));
+  Value base = v.select(vanishes, one, x);
+  Value root = v.select(isDirect, one, clampedRoot(v, v.binary<PowOp>(base, v.mul(y, 0.25))));
+  return timesFourthPower(v, v.g(), v.mul(v.unary<LogOp>(base), v.select(isDirect, v.z(), one)), root);
+}
+
+// g times an operand over the sum of both squares, l^2 (1 + r^2) with l the larger of them and r the smaller
+// one over l. An infinite operand decides the angle.
 static Value atan2Share(Binary &v, Value numerator, Value other) {
-  Value isLarger = v.compare(ComparePredicate::ge, v.unary<AbsOp>(numerator), v.unary<AbsOp>(other));
+  Value magnitude = v.unary<AbsOp>(numerator);
+  Value isLarger = v.compare(ComparePredicate::ge, magnitude, v.unary<AbsOp>(other));
   Value larger = v.select(isLarger, numerator, other), smaller = v.select(isLarger, other, numerator);
-  Value ratio = v.div(smaller, larger);
-  Value share = v.select(isLarger, v.number(ratio, 1.0), ratio);
-  return v.mul(v.g(), v.div(share, v.add(larger, v.mul(smaller, ratio))));
+  Value isInfinite = v.compare(ComparePredicate::eq, magnitude, std::numeric_limits<double>::infinity());
+  Value finite = v.select(isInfinite, v.number(numerator, 0.0), numerator);
+  return overSquare(v, v.g(), finite, larger, v.add(v.square(v.div(smaller, larger)), 1.0));
 }
 // The first operand of atan2 is the ordinate.
 static Value atan2Lhs(Binary &v) { return atan2Share(v, v.y(), v.x()); }

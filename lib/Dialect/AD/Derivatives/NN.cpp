@@ -99,6 +99,12 @@ static Value asColumn(Rule &rule, Value value, Value like) {
                            PermissionsAttr());
 }
 
+// Along the last axis.
+static Value softmaxOf(Rule &rule, Value logits) {
+  return SoftmaxOp::create(rule.builder, rule.loc, logits, static_cast<uint64_t>(lastAxis(logits)),
+                           OrderAttr(), PermissionsAttr());
+}
+
 // The number of classes as a rank-0 tensor of the labels' type.
 static Value classCount(Rule &rule, Value logits, Type element) {
   OpFoldResult size = sizeOf(rule.builder, rule.loc, logits, lastAxis(logits));
@@ -109,19 +115,21 @@ static Value classCount(Rule &rule, Value logits, Type element) {
                         PermissionsAttr());
 }
 
-// Class numbers: g * (softmax - onehot) in rows whose number is a class.
-static void classRule(CrossEntropyOp op, Rule &rule, Value softmax, Value g) {
-  Value labels = asColumn(rule, op.getLabels(), softmax);
+// Class numbers: g * (softmax - onehot) in rows whose number is a class. The logits of the other rows may be
+// anything, such as the -inf of padding, whose softmax is NaN: the mask comes after the product.
+static void classRule(CrossEntropyOp op, Rule &rule, Value logits, Value g) {
+  Value labels = asColumn(rule, op.getLabels(), logits);
   Type element = getElementTypeOrSelf(labels.getType());
-  Value numbers = IotaOp::create(rule.builder, rule.loc, typeOf(softmax).clone(element),
-                                 dynamicSizes(rule.builder, rule.loc, softmax),
-                                 static_cast<uint64_t>(lastAxis(softmax)), PermissionsAttr());
-  Value isLabel = rule.compare(ComparePredicate::eq, numbers, labels);
-  Value oneHot = rule.select(isLabel, rule.number(softmax, 1.0), rule.number(softmax, 0.0));
   Value isClass =
       rule.binary<AndOp>(rule.compare(ComparePredicate::ge, labels, 0.0),
-                         rule.compare(ComparePredicate::lt, labels, classCount(rule, softmax, element)));
-  rule.give(0, rule.mul(rule.onlyWhere(isClass, g), rule.sub(softmax, oneHot)));
+                         rule.compare(ComparePredicate::lt, labels, classCount(rule, logits, element)));
+  Value numbers = IotaOp::create(rule.builder, rule.loc, typeOf(logits).clone(element),
+                                 dynamicSizes(rule.builder, rule.loc, logits),
+                                 static_cast<uint64_t>(lastAxis(logits)), PermissionsAttr());
+  Value isLabel = rule.compare(ComparePredicate::eq, numbers, labels);
+  Value softmax = softmaxOf(rule, logits);
+  Value oneHot = rule.select(isLabel, rule.number(softmax, 1.0), rule.number(softmax, 0.0));
+  rule.give(0, rule.onlyWhere(isClass, rule.mul(g, rule.sub(softmax, oneHot))));
 }
 
 static LogicalResult crossEntropyRule(CrossEntropyOp op, Rule &rule) {
@@ -130,15 +138,12 @@ static LogicalResult crossEntropyRule(CrossEntropyOp op, Rule &rule) {
   g = rule.cast(g, getElementTypeOrSelf(logits.getType()));
   uint64_t axis = lastAxis(logits);
   bool isClass = isa<IntegerType>(getElementTypeOrSelf(op.getLabels().getType()));
-  if (rule.wants(0)) {
-    Value softmax = SoftmaxOp::create(rule.builder, rule.loc, logits, axis, OrderAttr(), PermissionsAttr());
-    if (isClass) {
-      classRule(op, rule, softmax, g);
-    } else {
-      Value labels = rule.cast(op.getLabels(), getElementTypeOrSelf(logits.getType()));
-      Value predicted = rule.mul(softmax, sumAlong(rule, labels, axis));
-      rule.give(0, rule.mul(g, rule.sub(predicted, labels)));
-    }
+  if (isClass && rule.wants(0))
+    classRule(op, rule, logits, g);
+  if (!isClass && rule.wants(0)) {
+    Value labels = rule.cast(op.getLabels(), getElementTypeOrSelf(logits.getType()));
+    Value predicted = rule.mul(softmaxOf(rule, logits), sumAlong(rule, labels, axis));
+    rule.give(0, rule.mul(g, rule.sub(predicted, labels)));
   }
   if (!isClass && rule.wants(1)) {
     Value logs = LogSoftmaxOp::create(rule.builder, rule.loc, logits, axis, OrderAttr(), PermissionsAttr());

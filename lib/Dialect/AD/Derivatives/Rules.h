@@ -41,6 +41,16 @@ public:
   Value add(Value x, double y) { return add(x, number(x, y)); }
   Value mul(Value x, double y) { return mul(x, number(x, y)); }
   Value sub(double x, Value y) { return sub(number(y, x), y); }
+  Value clamp(Value x, double low, double high) {
+    Value least = number(x, low), largest = number(x, high);
+    return isTensor(x) ? Value(ClampOp::create(builder, loc, x, least, largest, PermissionsAttr()))
+                       : onScalars(ClampOp::getOperationName(), {x, least, largest});
+  }
+  /// x * y + z, rounded once.
+  Value fma(Value x, Value y, Value z) {
+    return isTensor(x) ? Value(FmaOp::create(builder, loc, x, y, z, PermissionsAttr()))
+                       : onScalars(FmaOp::getOperationName(), {x, y, z});
+  }
 
   Value compare(ComparePredicate predicate, Value x, Value y);
   Value compare(ComparePredicate predicate, Value x, double y) { return compare(predicate, x, number(x, y)); }
@@ -51,6 +61,11 @@ public:
   Value cast(Value x, Type element) { return castTo(builder, loc, x, element); }
   /// The value in the type that its elements compute in.
   Value widen(Value x) { return cast(x, computeType(getElementTypeOrSelf(x.getType()))); }
+
+  /// A number that depends on the range of the type: of f32, or of f64.
+  double ofType(Value like, double f32, double f64) {
+    return getElementTypeOrSelf(like.getType()).isF64() ? f64 : f32;
+  }
 
   OpBuilder &builder;
   Location loc;

@@ -1,11 +1,29 @@
 // RUN: ad-opt %s --ad-differentiate | FileCheck %s
 
 // The forward result is used where the formula has it.
+// CHECK-LABEL: func.func private @tanh_a1__vjp_0(
+// CHECK-SAME:    %[[X:.+]]: tensor<4xf32>, %[[G:.+]]: tensor<4xf32>)
+// CHECK-NEXT:  %[[Y:.+]] = ad.tanh %[[X]] : tensor<4xf32>
+// CHECK-NEXT:  %[[SQUARE:.+]] = ad.mul %[[Y]], %[[Y]] : tensor<4xf32>
+// CHECK:       %[[SLOPE:.+]] = ad.sub %{{.+}}, %[[SQUARE]] : tensor<f32>, tensor<4xf32>
+// CHECK-NEXT:  %[[DX:.+]] = ad.mul %[[G]], %[[SLOPE]] : tensor<4xf32>
+// CHECK-NEXT:  return %[[Y]], %[[DX]]
+func.func @tanh_a1(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = ad.tanh %x : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// The cotangent multiplies between powers of a quarter of x where e^x may leave the range.
 // CHECK-LABEL: func.func private @exp_a1__vjp_0(
 // CHECK-SAME:    %[[X:.+]]: tensor<4xf32>, %[[G:.+]]: tensor<4xf32>)
-// CHECK-NEXT:  %[[Y:.+]] = ad.exp %[[X]] : tensor<4xf32>
-// CHECK-NEXT:  %[[DX:.+]] = ad.mul %[[G]], %[[Y]] : tensor<4xf32>
-// CHECK-NEXT:  return %[[Y]], %[[DX]]
+// CHECK:       %[[CLAMPED:.+]] = ad.clamp %[[X]],
+// CHECK:       %[[NORMAL:.+]] = ad.compare le %{{.+}}, %{{.+}} : tensor<4xf32>, tensor<f32>
+// CHECK:       %[[QUARTER:.+]] = ad.mul %[[CLAMPED]], %{{.+}} : tensor<4xf32>, tensor<f32>
+// CHECK:       %[[CHOSEN:.+]] = ad.select %[[NORMAL]], %[[CLAMPED]], %[[QUARTER]]
+// CHECK:       %[[POWER:.+]] = ad.exp %[[CHOSEN]] : tensor<4xf32>
+// CHECK:       %[[AGAIN:.+]] = ad.select %[[NORMAL]], %{{.+}}, %[[POWER]] : tensor<4xi1>, tensor<f32>, tensor<4xf32>
+// CHECK:       %[[FIRST:.+]] = ad.mul %[[G]], %[[POWER]] : tensor<4xf32>
+// CHECK:       ad.mul %[[FIRST]], %[[AGAIN]] : tensor<4xf32>
 func.func @exp_a1(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = ad.exp %x : tensor<4xf32>
   return %y : tensor<4xf32>
@@ -14,12 +32,12 @@ func.func @exp_a1(%x: tensor<4xf32>) -> tensor<4xf32> {
 // 16-bit types compute in f32 and round once.
 // CHECK-LABEL: func.func private @sigmoid_a1_narrow__vjp_0(
 // CHECK-SAME:    %[[X:.+]]: tensor<4xbf16>, %[[G:.+]]: tensor<4xbf16>)
-// CHECK:       %[[Y:.+]] = ad.sigmoid %[[X]] : tensor<4xbf16>
-// CHECK-DAG:   %[[WIDE_Y:.+]] = ad.cast %[[Y]] : tensor<4xbf16> -> tensor<4xf32>
-// CHECK-DAG:   %[[WIDE_G:.+]] = ad.cast %[[G]] : tensor<4xbf16> -> tensor<4xf32>
-// CHECK:       %[[REST:.+]] = ad.sub %{{.+}}, %[[WIDE_Y]] : tensor<f32>, tensor<4xf32>
-// CHECK:       %[[SLOPE:.+]] = ad.mul %[[WIDE_Y]], %[[REST]] : tensor<4xf32>
-// CHECK:       %[[WIDE_DX:.+]] = ad.mul %[[WIDE_G]], %[[SLOPE]] : tensor<4xf32>
+// CHECK:       %[[WIDE_X:.+]] = ad.cast %[[X]] : tensor<4xbf16> -> tensor<4xf32>
+// CHECK:       %[[H:.+]] = ad.exp %{{.+}} : tensor<4xf32>
+// CHECK:       %[[ROOT:.+]] = ad.div %[[H]], %{{.+}} : tensor<4xf32>
+// CHECK:       %[[WIDE_G:.+]] = ad.cast %[[G]] : tensor<4xbf16> -> tensor<4xf32>
+// CHECK:       %[[HALF:.+]] = ad.mul %[[WIDE_G]], %[[ROOT]] : tensor<4xf32>
+// CHECK:       %[[WIDE_DX:.+]] = ad.mul %[[HALF]], %[[ROOT]] : tensor<4xf32>
 // CHECK:       ad.cast %[[WIDE_DX]] : tensor<4xf32> -> tensor<4xbf16>
 func.func @sigmoid_a1_narrow(%x: tensor<4xbf16>) -> tensor<4xbf16> {
   %y = ad.sigmoid %x : tensor<4xbf16>
@@ -93,6 +111,8 @@ func.func @max_a1(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
 
 func.func @requests(%x: tensor<4xf32>, %b: tensor<4xbf16>, %h: tensor<4xf16>, %m: tensor<?x3xf32>, %r: tensor<3xf32>,
                     %d: tensor<?xf32>) {
+  %tanh:2 = ad.vjp @tanh_a1(%x) cotangents(%x) wrt [0]
+    : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
   %exp:2 = ad.vjp @exp_a1(%x) cotangents(%x) wrt [0] : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
   %sigmoid:2 = ad.vjp @sigmoid_a1_narrow(%b) cotangents(%b) wrt [0]
     : (tensor<4xbf16>, tensor<4xbf16>) -> (tensor<4xbf16>, tensor<4xbf16>)

@@ -24,18 +24,18 @@ func.func @layer_norm_a1(%x: tensor<4x8xf16>, %scale: tensor<8xf16>, %bias: tens
   return %y : tensor<4x8xf16>
 }
 
-// Rows whose class number is outside give nothing.
+// Rows whose class number is outside give nothing, whatever their softmax is: the mask comes last.
 // CHECK-LABEL: func.func private @cross_entropy_a1__vjp_0(
 // CHECK-SAME:    %[[X:.+]]: tensor<4x3xf32>, %[[LABELS:.+]]: tensor<4xi32>, %[[G:.+]]: tensor<4xf32>)
 // CHECK-DAG:   %[[ROWS:.+]] = ad.reshape %[[G]] : tensor<4xf32> -> tensor<4x1xf32>
-// CHECK-DAG:   %[[SOFTMAX:.+]] = ad.softmax %[[X]] axis 1
 // CHECK-DAG:   %[[COLUMN:.+]] = ad.reshape %[[LABELS]] : tensor<4xi32> -> tensor<4x1xi32>
 // CHECK:       %[[LOW:.+]] = ad.compare ge %[[COLUMN]], %{{.+}} : tensor<4x1xi32>, tensor<i32>
 // CHECK:       %[[HIGH:.+]] = ad.compare lt %[[COLUMN]], %{{.+}} : tensor<4x1xi32>, tensor<i32>
 // CHECK:       %[[INSIDE:.+]] = ad.and %[[LOW]], %[[HIGH]]
-// CHECK:       %[[KEPT:.+]] = ad.select %[[INSIDE]], %[[ROWS]], %{{.+}}
+// CHECK:       %[[SOFTMAX:.+]] = ad.softmax %[[X]] axis 1
 // CHECK:       %[[STEP:.+]] = ad.sub %[[SOFTMAX]], %{{.+}} : tensor<4x3xf32>
-// CHECK:       ad.mul %[[KEPT]], %[[STEP]] : tensor<4x1xf32>, tensor<4x3xf32>
+// CHECK:       %[[PRODUCT:.+]] = ad.mul %[[ROWS]], %[[STEP]] : tensor<4x1xf32>, tensor<4x3xf32>
+// CHECK:       ad.select %[[INSIDE]], %[[PRODUCT]], %{{.+}} : tensor<4x1xi1>, tensor<4x3xf32>, tensor<f32>
 func.func @cross_entropy_a1(%x: tensor<4x3xf32>, %labels: tensor<4xi32>) -> tensor<4xf32> {
   %y = ad.cross_entropy %x, %labels : tensor<4x3xf32>, tensor<4xi32> -> tensor<4xf32>
   return %y : tensor<4xf32>
