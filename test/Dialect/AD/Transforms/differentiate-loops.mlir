@@ -80,8 +80,10 @@ func.func @fed(%x: tensor<f64>) -> tensor<f64> {
 // CHECK-SAME:    %[[P:[^ ,]+]]: i1, %[[X:[^ ,]+]]: tensor<f64>)
 // CHECK:       scf.if %[[P]] -> (tensor<f64>) {
 // CHECK:       %[[DX:.+]] = scf.if %[[P]] -> (tensor<f64>) {
-// CHECK:         %[[Y:.+]] = ad.exp %[[X]]
-// CHECK:         %[[D:.+]] = ad.mul %{{.+}}, %[[Y]]
+// CHECK:         %[[Y:.+]] = ad.tanh %[[X]]
+// CHECK:         %[[SQUARE:.+]] = ad.mul %[[Y]], %[[Y]]
+// CHECK:         %[[SLOPE:.+]] = ad.sub %{{.+}}, %[[SQUARE]]
+// CHECK:         %[[D:.+]] = ad.mul %{{.+}}, %[[SLOPE]]
 // CHECK:         scf.yield %[[D]]
 // CHECK:       } else {
 // CHECK:         %[[ZERO:.+]] = ad.constant dense<0.000000e+00> : tensor<f64>
@@ -90,7 +92,7 @@ func.func @fed(%x: tensor<f64>) -> tensor<f64> {
 func.func @branch(%p: i1, %x: tensor<f64>) -> tensor<f64> {
   %one = ad.constant dense<1.0> : tensor<f64>
   %y = scf.if %p -> tensor<f64> {
-    %e = ad.exp %x : tensor<f64>
+    %e = ad.tanh %x : tensor<f64>
     scf.yield %e : tensor<f64>
   } else {
     scf.yield %one : tensor<f64>
