@@ -48,7 +48,8 @@ class Case:
         """The case with one of its points."""
         one = object.__new__(Case)
         one.name, one.element = self.name, self.element
-        one.columns, one.cotangents = [column[index:index + 1] for column in self.columns], self.cotangents[index:index + 1]
+        one.columns = [column[index:index + 1] for column in self.columns]
+        one.cotangents = self.cotangents[index:index + 1]
         return one
 
 

@@ -20,7 +20,8 @@ def bounds():
 
 def differentiable():
     """The operations of the specification whose adjoint is neither zero nor missing."""
-    sections = re.findall(r"^## ad\.(\w+)\n(.*?)(?=^## |\Z)", SPEC.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    text = SPEC.read_text(encoding="utf-8")
+    sections = re.findall(r"^## ad\.(\w+)\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
     return {name for name, text in sections if not re.search(r"\*\*A1\.\*\* (Zero|None)", text)}
 
 

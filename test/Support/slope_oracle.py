@@ -238,7 +238,8 @@ def module(cases):
 
 
 def specials(element):
-    """Zeros, the ends of the subnormal and normal numbers, infinities, NaN, and 1 with its neighbours, in f64."""
+    """Zeros, the ends of the subnormal and normal numbers, infinities, NaN, and 1 with the adjacent numbers, in
+    f64."""
     normal, digits = 2.0 ** elements.MIN_EXPONENT[element], 2.0 ** -elements.MANTISSA[element]
     least = normal * digits
     positive = [0.0, least, 3 * least, normal - least, normal, normal * 1.5, 1.0 - digits / 2, 1.0, 1.0 + digits, 2.0,

@@ -33,12 +33,11 @@ Value ad::timesSquared(RuleBuilder &b, Value g, Value n, const SquaredFactor &s)
   Value isLarger = b.compare(ge, b.unary<AbsOp>(g), b.unary<AbsOp>(n));
   Value larger = b.select(isLarger, g, n), smaller = b.select(isLarger, n, g), one = b.number(g, 1.0);
   Value magnitude = b.unary<AbsOp>(larger);
-  Value both = b.binary<AndOp>(b.binary<AndOp>(s.grows, b.compare(ge, magnitude, shift)),
-                               b.unary<NotOp>(s.isLarge));
+  Value both =
+      b.binary<AndOp>(b.binary<AndOp>(s.grows, b.compare(ge, magnitude, shift)), b.unary<NotOp>(s.isLarge));
   Value swap = b.binary<AndOp>(s.isLarge, b.compare(ge, magnitude, 1.0 / shift));
-  Value apart = b.binary<OrOp>(
-      b.binary<AndOp>(s.isLarge, b.compare(lt, magnitude, 1.0 / shift)),
-      b.binary<AndOp>(s.isSmall, b.compare(gt, b.unary<AbsOp>(smaller), 1.0)));
+  Value apart = b.binary<OrOp>(b.binary<AndOp>(s.isLarge, b.compare(lt, magnitude, 1.0 / shift)),
+                               b.binary<AndOp>(s.isSmall, b.compare(gt, b.unary<AbsOp>(smaller), 1.0)));
   Value start = b.select(swap, smaller, larger), other = b.select(swap, larger, smaller);
   Value first = s.first(b.select(both, b.mul(start, other), start));
   Value rest = b.select(both, one, other);
@@ -70,14 +69,13 @@ Value ad::timesFourthPower(RuleBuilder &b, Value g, Value n, Value u) {
   ByMagnitude parts(b, u, 2 * kSquaredPower);
   Value fourth = b.square(b.square(parts.moderate));
   auto twice = [&](Value v) { return b.mul(b.mul(v, parts.far), parts.far); };
-  SquaredFactor factor{parts.isSmall, parts.isLarge,
-                       b.compare(ComparePredicate::gt, b.unary<AbsOp>(u), 1.0),
+  SquaredFactor factor{parts.isSmall, parts.isLarge, b.compare(ComparePredicate::gt, b.unary<AbsOp>(u), 1.0),
                        [&](Value v) { return twice(b.mul(v, fourth)); }, twice};
   return timesSquared(b, g, n, factor);
 }
 
-// Far from 0 the power is that of a quarter of x, four times: then neither it nor a product with it leaves the
-// range before the last product does. Beyond the clamp every product overflows or is 0.
+// Far from 0 the power is that of a quarter of x, four times: then neither it nor a product with it leaves
+// the range before the last product does. Beyond the clamp every product overflows or is 0.
 template <typename OpT> Value ad::timesExponential(RuleBuilder &b, Value g, Value x, double scale) {
   constexpr bool isBinary = std::is_same_v<OpT, Exp2Op>;
   double normal = isBinary ? b.ofType(x, 120.0, 1000.0) : b.ofType(x, 80.0, 700.0);
