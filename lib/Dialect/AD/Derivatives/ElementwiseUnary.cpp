@@ -86,12 +86,20 @@ static Value cosRule(Unary &v) { return v.neg(v.mul(v.g(), v.unary<SinOp>(v.x())
 static Value tanRule(Unary &v) { return v.mul(v.g(), v.add(v.square(v.exactY<TanOp>()), 1.0)); }
 static Value tanhRule(Unary &v) { return v.mul(v.g(), v.sub(1.0, v.square(v.y()))); }
 
+// x^2 - square, the rounding error of the square, from two halves of x whose products are exact (Dekker).
+static Value errorOfSquare(Unary &v, Value x, Value square) {
+  Value scaled = v.mul(x, v.ofType(x, 0x1p12 + 1, 0x1p27 + 1));
+  Value high = v.sub(scaled, v.sub(scaled, x)), low = v.sub(x, high);
+  Value error = v.add(v.sub(v.square(high), square), v.mul(v.mul(high, 2.0), low));
+  return v.add(error, v.square(low));
+}
+
 // e^(-x^2) as the square of h = e^(-x^2/2), which is a normal number until the last product vanishes. One of
 // the two factors takes the rounding error of x^2 back.
 static Value erfRule(Unary &v) {
   double farthest = v.ofType(v.x(), 14.0, 39.0);
   Value x = v.clamp(v.x(), -farthest, farthest), square = v.square(x);
-  Value error = v.fma(x, x, v.neg(square)), root = v.exp(v.mul(square, -0.5));
+  Value error = errorOfSquare(v, x, square), root = v.exp(v.mul(square, -0.5));
   Value corrected = v.mul(v.mul(root, kTwoOverSqrtPi), v.sub(1.0, error));
   return v.mul(v.mul(v.g(), root), corrected);
 }

@@ -46,11 +46,6 @@ public:
     return isTensor(x) ? Value(ClampOp::create(builder, loc, x, least, largest, PermissionsAttr()))
                        : onScalars(ClampOp::getOperationName(), {x, least, largest});
   }
-  /// x * y + z, rounded once.
-  Value fma(Value x, Value y, Value z) {
-    return isTensor(x) ? Value(FmaOp::create(builder, loc, x, y, z, PermissionsAttr()))
-                       : onScalars(FmaOp::getOperationName(), {x, y, z});
-  }
 
   Value compare(ComparePredicate predicate, Value x, Value y);
   Value compare(ComparePredicate predicate, Value x, double y) { return compare(predicate, x, number(x, y)); }

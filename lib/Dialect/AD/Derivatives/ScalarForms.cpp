@@ -21,6 +21,20 @@ static Value emitSign(ScalarCode code, ValueRange x) {
   return code.select(code.compare(P::OGT, x[0], number(0.0)), number(1.0), negative);
 }
 
+// Bounds are numbers; NaN stays.
+static Value emitMin(ScalarCode code, ValueRange x) {
+  return code.select(code.compare(arith::CmpFPredicate::OGT, x[0], x[1]), x[1], x[0]);
+}
+static Value emitClamp(ScalarCode code, ValueRange x) {
+  Value below = code.compare(arith::CmpFPredicate::OLT, x[0], x[1]);
+  return code.select(below, x[1], emitMin(code, {x[0], x[2]}));
+}
+
+static Value emitNot(ScalarCode code, ValueRange x) {
+  Value one = arith::ConstantOp::create(code.builder, code.loc, code.builder.getOneAttr(x[0].getType()));
+  return code.make<arith::XOrIOp>({x[0], one});
+}
+
 Value RuleBuilder::onScalars(StringRef operation, ValueRange operands) {
   operation.consume_front("ad.");
   ScalarCode code{builder, loc};
@@ -30,9 +44,13 @@ Value RuleBuilder::onScalars(StringRef operation, ValueRange operands) {
                      .Case("abs", emit<math::AbsFOp>)
                      .Case("add", emit<arith::AddFOp>)
                      .Case("and", emit<arith::AndIOp>)
+                     .Case("clamp", emitClamp)
                      .Case("div", emit<arith::DivFOp>)
+                     .Case("floor", emit<math::FloorOp>)
+                     .Case("min", emitMin)
                      .Case("mul", emit<arith::MulFOp>)
                      .Case("neg", emit<arith::NegFOp>)
+                     .Case("not", emitNot)
                      .Case("or", emit<arith::OrIOp>)
                      .Case("round_even", emit<math::RoundEvenOp>)
                      .Case("sign", emitSign)
