@@ -20,6 +20,7 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+NUMPY_OFFSET = 16  # large arrays of NumPy begin so many bytes after a multiple of 64
 ROOT = HERE.parent
 COMPILER = "clang++-22"
 
@@ -29,7 +30,12 @@ def parse_options(doc, rounds):
     parser.add_argument("--json", help="write the measurements there")
     parser.add_argument("--rounds", type=int, default=rounds, help=f"rounds that count (default: {rounds})")
     parser.add_argument("--only", default="", metavar="TEXT", help="only the cases whose name contains TEXT")
-    return parser.parse_args()
+    parser.add_argument("--offset", type=int, default=NUMPY_OFFSET, metavar="BYTES",
+                        help="where arrays of ad-runner and of compiled peers begin after a multiple of 64 bytes "
+                        f"(default: {NUMPY_OFFSET}, as those of NumPy)")
+    options = parser.parse_args()
+    os.environ["ADJOINT_ARRAY_OFFSET"] = str(options.offset)
+    return options
 
 
 def use_one_core():

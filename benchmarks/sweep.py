@@ -5,8 +5,9 @@
 Before a case is timed, the results of each contender are held against an evaluation in f64: ours must be right, and a
 peer whose results are wrong is left out. The contenders take turns in each round. Ours is the time of a run within
 ad-runner, a peer's is that of a call from Python. The ratio of a case is the time of the best peer divided by ours:
-above 1 we are faster. The ten worst cases are named with the kernels that take most of their time. A random case
-follows from --seed and its number alone, so that it can be run again with --first and --count.
+above 1 we are faster. Our arrays begin where large ones of NumPy do, those of a random case also elsewhere. The ten
+worst cases are named with the kernels that take most of their time. A random case follows from --seed and its number
+alone, so that it can be run again with --first and --count.
 """
 
 import argparse
@@ -54,9 +55,10 @@ class Ours:
                         "--cache", folder / "cache"]
         self.sources = sources
         self.compiled = [binaries / "adrt-run", folder / "program.adx", *sources]
+        self.environment = {**os.environ, "ADJOINT_ARRAY_OFFSET": str(getattr(case, "offset", measure.NUMPY_OFFSET))}
 
     def run(self, *options):
-        execute([*self.compile, *self.sources, *options])
+        execute([*self.compile, *self.sources, *options], self.environment)
 
     def results(self, elements):
         out = self.folder / "out"
@@ -69,7 +71,7 @@ class Ours:
         if not self.compiled[1].exists():
             execute([*self.compile, "--emit", self.compiled[1]])
         report = self.folder / "report.json"
-        execute([*self.compiled, "--warmup", "1", "--repeat", str(calls), "--report", report])
+        execute([*self.compiled, "--warmup", "1", "--repeat", str(calls), "--report", report], self.environment)
         return json.loads(report.read_text())["median_seconds"]
 
     def kernels(self):
@@ -82,8 +84,8 @@ class Ours:
         return ", ".join(f"{kernel['name']} {100 * kernel['seconds'] / total:.0f} %" for kernel in kernels)
 
 
-def execute(command):
-    done = subprocess.run(command, capture_output=True, text=True)
+def execute(command, environment=None):
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
     if done.returncode:
         raise RuntimeError(f"{command[0].name} failed: {first_line(done.stderr) or done.returncode}")
 

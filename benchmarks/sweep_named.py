@@ -25,9 +25,16 @@ from sweep_graph import Graph
 TOLERANCE = {"f32": 1e-4, "f64": 1e-10, "f16": 1e-2, "bf16": 5e-2, "i8": 0, "i32": 0}
 
 
+OFFSETS = (0, 4, 16, 32)  # where arrays of random cases begin, in bytes after a multiple of 64
+
+
 class GraphCase:
-    def __init__(self, name, graph, seed=0):
-        self.name, self.graph, self.seed = name, graph, seed
+    """A named graph, or the random graph of that number, which is part of its name."""
+
+    def __init__(self, name, graph, number=None):
+        self.name, self.graph, self.seed = name, graph, number or 0
+        if number is not None:
+            self.offset = OFFSETS[number % len(OFFSETS)]
         self.tolerance = max(TOLERANCE[x.element] for x in graph.nodes)  # that of the narrowest type
 
     def prepare(self, peers):

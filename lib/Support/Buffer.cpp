@@ -11,23 +11,25 @@ static constexpr int64_t hugePage = 2 << 20, largeBytes = 2 * hugePage;
 
 void Buffer::Free::operator()(void *pointer) const { std::free(pointer); }
 
-void *Buffer::reserve(int64_t bytes) {
-  if (bytes < 0 || bytes > INT64_MAX - hugePage)
+void *Buffer::reserve(int64_t bytes, int64_t offset) {
+  if (bytes < 0 || bytes > INT64_MAX - 2 * hugePage)
     return nullptr;
-  if (memory && bytes <= size)
-    return memory.get();
-  int64_t unit = bytes < largeBytes ? Buffer::alignment : hugePage;
-  int64_t rounded = bytes == 0 ? unit : (bytes + unit - 1) / unit * unit;
+  if (memory && bytes <= size && offset == start)
+    return data();
+  int64_t unit = bytes < largeBytes ? Buffer::alignment : hugePage, needed = bytes + offset;
+  int64_t rounded = needed == 0 ? unit : (needed + unit - 1) / unit * unit;
   // The old block is freed first: its content is not needed, and both may not fit.
   memory.reset();
   size = 0;
   memory.reset(std::aligned_alloc(static_cast<size_t>(unit), static_cast<size_t>(rounded)));
-  if (memory)
-    size = rounded;
+  if (memory) {
+    start = offset;
+    size = rounded - offset;
+  }
   // This is advice: without huge pages the block has pages of 4 KiB.
   if (memory && unit == hugePage)
     (void)::madvise(memory.get(), static_cast<size_t>(rounded), MADV_HUGEPAGE);
-  return memory.get();
+  return data();
 }
 
 int64_t adrt::elementSize(int32_t type) {

@@ -161,7 +161,7 @@ def report(given, number, programs, program, run_name, text):
     """Reduces and writes the program, or its whole batch if it only fails together with others."""
     folder = f"{given.out}/fused-{given.seed}-{number}"
     base = base_of(run_name)
-    command = f"ADJOINT_PARALLEL_ALWAYS=1 ad-runner program.mlir {' '.join(options_of(run_name))} --print"
+    command = f"{campaign.environment()} ad-runner program.mlir {' '.join(options_of(run_name))} --print"
     fails = lambda p: check([p], [run_name])[0] is not None
     if not fails(program):
         path = runner.ROOT / folder

@@ -183,7 +183,7 @@ def report(given, number, case, complaint, threads):
     arguments = [(value, array) for value, array in small.program.arguments]
     text = gradient_module([small]).replace('ad.name = "p0_', 'ad.name = "')
     path = campaign.write_case(f"{given.out}/gradients-{given.seed}-{number}", text, arguments,
-                               f"ADJOINT_PARALLEL_ALWAYS=1 ad-runner program.mlir --print --threads {threads[-1]}",
+                               f"{campaign.environment()} ad-runner program.mlir --print --threads {threads[-1]}",
                                complaint)
     print(f"case {number}: {complaint[:400]}\n  {path}", flush=True)
 

@@ -170,7 +170,7 @@ def report(given, number, kind, program, complaint, threads, variant):
         options = " ".join(["", *VARIANTS[variant]]) if variant in complaint else ""
     path = campaign.write_case(f"{given.out}/programs-{given.seed}-{number}-{kind}", program.function("main", ""),
                                program.arguments,
-                               f"ADJOINT_PARALLEL_ALWAYS=1 ad-runner program.mlir --numerics {MODE[kind]} "
+                               f"{campaign.environment()} ad-runner program.mlir --numerics {MODE[kind]} "
                                f"--print --target cpu --threads {threads[-1]}{options}", complaint)
     print(f"case {number} ({kind}): {complaint.splitlines()[0][:300]}\n  {path}", flush=True)
 

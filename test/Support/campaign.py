@@ -53,8 +53,19 @@ def on_threads(count):
     return f"on {count} thread{'s' * (count != 1)}"
 
 
+ARRAY_OFFSETS = [0, 4, 16, 32, 48]
+
+
+def environment():
+    """The settings under which the cases of this campaign run, as words before a command."""
+    names = ["ADJOINT_ARRAY_OFFSET", "ADJOINT_PARALLEL_ALWAYS"]
+    return " ".join(f"{name}={os.environ[name]}" for name in names if name in os.environ)
+
+
 def in_batches(check, given):
-    """check([case number]) → {number: complaint} over all cases, in parallel; yields the complaints."""
+    """check([case number]) → {number: complaint} over all cases, in parallel; yields the complaints. The seed decides
+    where arrays begin, in bytes after a multiple of 64."""
+    os.environ["ADJOINT_ARRAY_OFFSET"] = str(ARRAY_OFFSETS[given.seed % len(ARRAY_OFFSETS)])
     numbers = list(range(given.first, given.first + given.count))
     parts = [numbers[i:i + given.batch] for i in range(0, len(numbers), given.batch)]
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:

@@ -15,9 +15,10 @@ namespace adrt {
 class Buffer {
 public:
   static constexpr int64_t alignment = 64;
-  /// At least `bytes` bytes, or null when there is not enough memory or `bytes` is negative.
-  void *reserve(int64_t bytes);
-  void *data() const { return memory.get(); }
+  /// At least `bytes` bytes, or null when there is not enough memory or `bytes` is negative. They begin
+  /// `offset` bytes after a multiple of the alignment; offset < alignment.
+  void *reserve(int64_t bytes, int64_t offset = 0);
+  void *data() const { return memory ? static_cast<char *>(memory.get()) + start : nullptr; }
   int64_t capacity() const { return size; }
 
 private:
@@ -25,7 +26,8 @@ private:
     void operator()(void *pointer) const;
   };
   std::unique_ptr<void, Free> memory;
-  int64_t size = 0;
+  int64_t start = 0; // of the data in the memory
+  int64_t size = 0;  // of the data
 };
 
 /// Bytes of a dense tensor, or -1 when the type is unknown, a size is negative or the product overflows.

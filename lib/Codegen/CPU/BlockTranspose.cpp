@@ -6,6 +6,7 @@
 // replaces.
 
 #include "CPUKernelEmitter.h"
+#include "VectorShuffles.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -229,7 +230,7 @@ LogicalResult BlockTranspose::emitTransposeBlock(Value output, const BlockAxes &
     rows.push_back(
         emitter.memoryAccess.toMemory(emitter.memoryAccess.load(source, emitter.evaluator.apply(map, from))));
   }
-  emitter.registerTranspose.transposeInRegisters(rows);
+  transposeInRegisters(builder, loc, rows);
   for (int64_t i = 0; i < width; ++i) {
     Position to(outer);
     setDelinearized(to, axes.rows, binary<arith::AddIOp>(row, indexConstant(i)), inResult);

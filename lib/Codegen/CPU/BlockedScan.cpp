@@ -4,6 +4,7 @@
 // chains; square blocks of steps and chains are transposed in registers after loads and before stores.
 
 #include "CPUKernelEmitter.h"
+#include "VectorShuffles.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -85,7 +86,7 @@ FailureOr<SmallVector<Value>> BlockedScan::loadBlock(linalg::GenericOp scan, Arr
       return failure();
     block.push_back(emitter.memoryAccess.toMemory(emitter.laneValues.splat(*value, lanes)));
   }
-  emitter.registerTranspose.transposeInRegisters(block);
+  transposeInRegisters(builder, loc, block);
   return block;
 }
 
@@ -112,7 +113,7 @@ LogicalResult BlockedScan::scanBlock(linalg::GenericOp scan, const Buffer &desti
     value = emitter.memoryAccess.toMemory(emitter.laneValues.splat(values->front(), lanes));
     carried = emitter.laneValues.splat(values->back(), lanes);
   }
-  emitter.registerTranspose.transposeInRegisters(*block);
+  transposeInRegisters(builder, loc, *block);
   for (auto [chain, value] : llvm::zip_equal(chains, *block)) {
     SmallVector<Index> along = alongChain(scan, loops, chainLoop, chain);
     emitter.store(destination, emitter.evaluator.apply(stepMapOf(scan), along),

@@ -5,6 +5,7 @@
 // the last group is padded with zeros, and no byte past the end of the operand is read.
 
 #include "CPUKernelEmitter.h"
+#include "VectorShuffles.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -145,7 +146,7 @@ void ByteProducts::packBytesTransposed(const PackedOperand &packed, const Buffer
           packed.axisK));
     }
     mask = nullptr;
-    emitter.registerTranspose.transposeInRegisters(rows);
+    transposeInRegisters(builder, loc, rows);
     for (int64_t i = 0; i < count; ++i)
       storeGroup(packed, binary<arith::AddIOp>(number, indexConstant(i)), column, rows[i]);
     return success();
@@ -250,7 +251,7 @@ LogicalResult ByteProducts::copyBlock(RowCopy &copy, Value row, Value number, in
   }
   mask = nullptr;
   groups.resize(lanes, constantLike(builder, loc, groups.front(), 0));
-  emitter.registerTranspose.transposeInRegisters(groups);
+  transposeInRegisters(builder, loc, groups);
   Value first = binary<arith::MulIOp>(number, indexConstant(kBytesPerLane));
   for (int64_t i = 0; i < lanes; ++i) {
     Position at = {{binary<arith::AddIOp>(row, indexConstant(i)), 0, nullptr}, {first, 0, nullptr}};

@@ -16,6 +16,7 @@
 #include "FlatBroadcast.h"
 #include "InterleavedBlocks.h"
 #include "LaneReductions.h"
+#include "LineAlignment.h"
 #include "LoopNests.h"
 #include "MinMaxReduction.h"
 #include "OperandPacking.h"
@@ -113,6 +114,7 @@ public:
   FlatBroadcast flatBroadcast{*this};
   InterleavedBlocks interleaver{*this};
   LaneReductions laneReductions{*this};
+  LineAlignment lines{*this};
   LoopNests nests{*this};
   MinMaxReduction minMax{*this};
   OperandPacking packing{*this};

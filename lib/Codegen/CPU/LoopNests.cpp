@@ -66,12 +66,18 @@ LogicalResult LoopNests::emitLoops(const Nest &nest, int64_t axis, int64_t laneA
                           [&](Value base) { return withIndices(base, 1, units); });
 }
 
-// Vectors over [lower, upper) of the lane axis: as many in an iteration as the nest says, then fewer, then a
-// masked remainder.
+// Vectors over [lower, upper) of the lane axis: a masked one up to a cache line, as many in an iteration as
+// the nest says, then fewer, then a masked remainder.
 LogicalResult LoopNests::emitLaneLoop(const Nest &nest, Value lower, Value upper,
                                       ArrayRef<Position> positions, Store store) {
   if (failed(hoistAlong(nest, positions)))
     return failure();
+  if (Value head = emitter.lines.elementsToLine(nest, lower, upper)) {
+    Value aligned = binary<arith::AddIOp>(lower, head);
+    if (failed(emitRemainder(nest, positions, lower, aligned, store)))
+      return failure();
+    lower = aligned;
+  }
   for (int64_t vectors = std::max<int64_t>(nest.vectors, 1); vectors >= 1;
        vectors = llvm::bit_floor<uint64_t>(vectors - 1)) {
     FailureOr<Value> next = emitWholeVectors(nest, positions, lower, upper, vectors, store);

@@ -5,6 +5,7 @@
 // are a multiple of the page size apart or do not fit the cache, and if the columns are not contiguous.
 
 #include "CPUKernelEmitter.h"
+#include "VectorShuffles.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -483,7 +484,7 @@ LogicalResult OperandPacking::packTransposed(const PackedOperand &packed, Buffer
     rows.push_back(emitter.memoryAccess.toMemory(*row));
   }
   mask = nullptr;
-  emitter.registerTranspose.transposeInRegisters(rows);
+  transposeInRegisters(builder, loc, rows);
   for (int64_t i = 0; i < lanes; ++i) {
     Value at = binary<arith::AddIOp>(indexK, indexConstant(i));
     OpBuilder::InsertionGuard guard(builder);

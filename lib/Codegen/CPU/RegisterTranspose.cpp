@@ -6,6 +6,7 @@
 // and nothing is gathered, and every output keeps its own ascending chain.
 
 #include "CPUKernelEmitter.h"
+#include "VectorShuffles.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/ScopeExit.h"
 
@@ -149,7 +150,7 @@ LogicalResult RegisterTranspose::transposeBlock(OpOperand *operand, ArrayRef<Ind
   FailureOr<SmallVector<Value>> rows = loadBlock(operand, loops, steps.front(), active);
   if (failed(rows))
     return failure();
-  transposeInRegisters(*rows);
+  transposeInRegisters(builder, loc, *rows);
   SmallVector<Index> inner(loops);
   bool inGroups = emitter.dots.groupSize(generic) > 1;
   Type element = inGroups ? builder.getI32Type() : getElementTypeOrSelf(operand->get().getType());
@@ -309,17 +310,132 @@ FailureOr<SmallVector<Value>> RegisterTranspose::transposedSteps(linalg::Generic
   return next;
 }
 
-// As chain(), with `lanes` steps of K in one iteration. If K is static, the remainder of K has masked
-// loads; otherwise its steps gather.
+// `count` steps of the chains of one vector of columns, whose numbers are `positions`.
+LogicalResult RegisterTranspose::partialSteps(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
+                                              ArrayRef<size_t> positions, MutableArrayRef<Value> accumulators,
+                                              Value first, Value count) {
+  ArrayRef<Index> column = loops[positions.front()];
+  OpOperand *operand = operandsToTranspose(generic, column).front();
+  FailureOr<SmallVector<Value>> rows = loadBlock(operand, column, first, emitter.packing.lanesBelow(count));
+  if (failed(rows))
+    return failure();
+  transposeInRegisters(builder, loc, *rows);
+  auto vectorType = cast<VectorType>(rows->front().getType());
+  Buffer block{emitter.packing.scratch(vectorType.getElementType(), lanes * lanes),
+               vectorType.getElementType(),
+               {},
+               {}};
+  int64_t bytes = lanes * memoryBytes(vectorType.getElementType());
+  auto slot = [&](Value step) {
+    return emitter.memoryAccess.pointerAt(block, binary<arith::MulIOp>(step, indexConstant(lanes)));
+  };
+  for (auto [step, row] : llvm::enumerate(*rows))
+    LLVM::StoreOp::create(builder, loc, row, slot(indexConstant(step)), std::min(bytes, kCore.lineBytes));
+  SmallVector<Value> carried;
+  for (size_t i : positions)
+    carried.push_back(accumulators[i]);
+  auto loop = scf::ForOp::create(builder, loc, indexConstant(0), count, indexConstant(1), carried);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    CPUKernelEmitter::Scope scope(emitter);
+    Value step = binary<arith::AddIOp>(first, loop.getInductionVar());
+    Value row = LLVM::LoadOp::create(builder, loc, vectorType, slot(loop.getInductionVar()),
+                                     std::min(bytes, kCore.lineBytes));
+    SmallVector<Index> inner(column);
+    inner[*singleReduction(generic)] = {step, 0, nullptr};
+    Position at = emitter.evaluator.apply(generic.getMatchingIndexingMap(operand), inner);
+    transposed[{operand, {at.begin(), at.end()}}] =
+        emitter.memoryAccess.fromMemory(row, getElementTypeOrSelf(operand->get().getType()));
+    SmallVector<Value> next(loop.getRegionIterArgs());
+    for (auto [number, i] : llvm::enumerate(positions))
+      if (failed(
+              emitter.reductions.chainStep(generic, loops[i], step, MutableArrayRef(next).slice(number, 1))))
+        return failure();
+    scf::YieldOp::create(builder, loc, next);
+    transposed.clear();
+  }
+  for (auto [number, i] : llvm::enumerate(positions))
+    accumulators[i] = loop.getResult(number);
+  return success();
+}
+
+FailureOr<SmallVector<Value>> RegisterTranspose::wholeBlocks(linalg::GenericOp generic,
+                                                             ArrayRef<SmallVector<Index>> loops,
+                                                             ArrayRef<Value> accumulators, Value lower,
+                                                             Value upper) {
+  return canRotate(generic, loops) ? transposedRotating(generic, loops, accumulators, lower, upper)
+                                   : transposedUnrolled(generic, loops, accumulators, lower, upper);
+}
+
+// `count` steps from `first` on, fewer than lanes: the transposed blocks are in memory, and a loop runs over
+// the steps that exist.
+FailureOr<SmallVector<Value>> RegisterTranspose::partialBlock(linalg::GenericOp generic,
+                                                              ArrayRef<SmallVector<Index>> loops,
+                                                              ValueRange accumulators, Value first,
+                                                              Value count) {
+  Value some = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, count, indexConstant(0));
+  auto branch = scf::IfOp::create(builder, loc, accumulators.getTypes(), some, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, loc, accumulators);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  CPUKernelEmitter::Scope scope(emitter);
+  TransposedBlocks outer = std::exchange(transposed, {});
+  llvm::scope_exit restore([&] { transposed = std::move(outer); });
+  SmallVector<Value> next(accumulators);
+  for (auto &[column, positions] : byFirstColumn(loops))
+    if (failed(partialSteps(generic, loops, positions, next, first, count)))
+      return failure();
+  scf::YieldOp::create(builder, loc, next);
+  return SmallVector<Value>(branch.getResults());
+}
+
+// The steps from the position to a cache line of the operand that is transposed; null if it is not to be
+// aligned.
+Value RegisterTranspose::stepsToLine(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
+                                     Value lower, Value upper) {
+  SmallVector<OpOperand *> operands = operandsToTranspose(generic, loops.front());
+  if (operands.size() != 1 || emitter.dots.groupSize(generic) != 1 ||
+      !buffers.count(operands.front()->get()) || !emitter.lines.isWorthAligning(operands.front()->get()))
+    return {};
+  SmallVector<Index> start(loops.front());
+  laneLoop(start)->step = 0;
+  start[*singleReduction(generic)] = {lower, 0, nullptr};
+  Position position = emitter.evaluator.apply(generic.getMatchingIndexingMap(operands.front()), start);
+  return emitter.lines.elementsToLine(buffers.find(operands.front()->get())->second, position,
+                                      binary<arith::SubIOp>(upper, lower));
+}
+
+// As chain(), with `lanes` steps of K in one iteration. Blocks begin at cache lines if the operand is to be
+// aligned.
 FailureOr<SmallVector<Value>> RegisterTranspose::transposedChain(linalg::GenericOp generic,
                                                                  ArrayRef<SmallVector<Index>> loops,
                                                                  ArrayRef<Value> start, Value lower,
                                                                  Value upper) {
-  Value width = indexConstant(lanes);
-  Value rest = binary<arith::RemUIOp>(binary<arith::SubIOp>(upper, lower), width);
+  Value head = stepsToLine(generic, loops, lower, upper);
+  if (!head)
+    return unalignedChain(generic, loops, start, lower, upper);
+  auto accumulators = partialBlock(generic, loops, start, lower, head);
+  if (failed(accumulators))
+    return failure();
+  Value aligned = binary<arith::AddIOp>(lower, head);
+  Value rest = binary<arith::RemUIOp>(binary<arith::SubIOp>(upper, aligned), indexConstant(lanes));
   Value middle = binary<arith::SubIOp>(upper, rest);
-  auto accumulators = canRotate(generic, loops) ? transposedRotating(generic, loops, start, lower, middle)
-                                                : transposedUnrolled(generic, loops, start, lower, middle);
+  accumulators = wholeBlocks(generic, loops, *accumulators, aligned, middle);
+  if (failed(accumulators))
+    return failure();
+  return partialBlock(generic, loops, *accumulators, middle, rest);
+}
+
+// If K is static, the remainder of K has masked loads; otherwise its steps gather.
+FailureOr<SmallVector<Value>> RegisterTranspose::unalignedChain(linalg::GenericOp generic,
+                                                                ArrayRef<SmallVector<Index>> loops,
+                                                                ArrayRef<Value> start, Value lower,
+                                                                Value upper) {
+  Value rest = binary<arith::RemUIOp>(binary<arith::SubIOp>(upper, lower), indexConstant(lanes));
+  Value middle = binary<arith::SubIOp>(upper, rest);
+  auto accumulators = wholeBlocks(generic, loops, start, lower, middle);
   if (failed(accumulators))
     return failure();
   int64_t k = generic.getStaticLoopRanges()[*singleReduction(generic)];
@@ -346,79 +462,4 @@ FailureOr<SmallVector<Value>> RegisterTranspose::transposedChain(linalg::Generic
     return failure();
   scf::YieldOp::create(builder, loc, *last);
   return SmallVector<Value>(branch.getResults());
-}
-
-// Result lane i is lane lanes[i] of the two vectors one after the other.
-static Value shuffle(OpBuilder &builder, Location loc, Value a, Value b,
-                     function_ref<int64_t(int64_t)> lane) {
-  SmallVector<int64_t> lanes;
-  for (int64_t i = 0, e = cast<VectorType>(a.getType()).getNumElements(); i < e; ++i)
-    lanes.push_back(lane(i));
-  return vector::ShuffleOp::create(builder, loc, a, b, lanes);
-}
-
-// The transposition of 32-bit elements that x86 does fastest. Two rounds of unpack instructions transpose 4 x
-// 4 blocks inside lanes of 128 bits; further rounds gather the even and the odd 128-bit lanes of two vectors.
-static void transpose32(OpBuilder &builder, Location loc, SmallVectorImpl<Value> &rows) {
-  int64_t count = rows.size();
-  // Groups of `width` elements from the lower or upper half of each 128-bit lane of a and b, in turn.
-  auto unpack = [&](Value a, Value b, int64_t width, bool upper) {
-    return shuffle(builder, loc, a, b, [&](int64_t i) {
-      int64_t group = i % 4 / width, within = i % width;
-      int64_t source = i / 4 * 4 + (upper ? 2 : 0) + group / 2 * width + within;
-      return source + (group % 2 ? count : 0);
-    });
-  };
-  auto everySecond = [&](Value a, Value b, int64_t first) {
-    return shuffle(builder, loc, a, b, [&](int64_t i) { return (2 * (i / 4) + first) * 4 + i % 4; });
-  };
-  for (int64_t i = 0; i < count; i += 4) {
-    Value low01 = unpack(rows[i], rows[i + 1], 1, false), high01 = unpack(rows[i], rows[i + 1], 1, true);
-    Value low23 = unpack(rows[i + 2], rows[i + 3], 1, false),
-          high23 = unpack(rows[i + 2], rows[i + 3], 1, true);
-    rows[i] = unpack(low01, low23, 2, false);
-    rows[i + 1] = unpack(low01, low23, 2, true);
-    rows[i + 2] = unpack(high01, high23, 2, false);
-    rows[i + 3] = unpack(high01, high23, 2, true);
-  }
-  for (int64_t j = 0; j < 4; ++j) {
-    SmallVector<Value> blocks;
-    for (int64_t i = j; i < count; i += 4)
-      blocks.push_back(rows[i]);
-    for (int64_t rounds = llvm::Log2_64(blocks.size()); rounds > 0; --rounds) {
-      SmallVector<Value> even, odd;
-      for (size_t i = 0; i < blocks.size(); i += 2) {
-        even.push_back(everySecond(blocks[i], blocks[i + 1], 0));
-        odd.push_back(everySecond(blocks[i], blocks[i + 1], 1));
-      }
-      llvm::append_range(even, odd);
-      blocks = std::move(even);
-    }
-    for (auto [lane, block] : llvm::enumerate(blocks))
-      rows[4 * lane + j] = block;
-  }
-}
-
-// As many vectors as they have lanes; vector i becomes lane i of all. Each round exchanges blocks of lanes
-// between vectors whose numbers differ in one bit.
-void RegisterTranspose::transposeInRegisters(SmallVectorImpl<Value> &rows) {
-  int64_t count = rows.size();
-  if (count >= 4 && getElementTypeOrSelf(rows.front()).getIntOrFloatBitWidth() == 32)
-    return transpose32(builder, loc, rows);
-  for (int64_t distance = count / 2; distance >= 1; distance /= 2) {
-    SmallVector<int64_t> low, high;
-    for (int64_t lane = 0; lane < count; ++lane) {
-      bool second = lane & distance;
-      // Lane numbers of the pair's second vector start at `count`.
-      low.push_back(second ? count + lane - distance : lane);
-      high.push_back(second ? count + lane : lane + distance);
-    }
-    for (int64_t i = 0; i < count; ++i) {
-      if (i & distance)
-        continue;
-      Value a = rows[i], b = rows[i + distance];
-      rows[i] = vector::ShuffleOp::create(builder, loc, a, b, low);
-      rows[i + distance] = vector::ShuffleOp::create(builder, loc, a, b, high);
-    }
-  }
 }

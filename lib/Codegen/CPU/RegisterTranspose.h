@@ -22,7 +22,6 @@ public:
   Value transposedValue(OpOperand *operand, ArrayRef<Index> loops);
   FailureOr<SmallVector<Value>> transposedChain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
                                                 ArrayRef<Value> start, Value lower, Value upper);
-  void transposeInRegisters(SmallVectorImpl<Value> &rows);
 
 private:
   FailureOr<Value> loadAlongK(OpOperand *operand, Position position);
@@ -34,6 +33,16 @@ private:
                                   Value active);
   FailureOr<SmallVector<Value>> transposedSteps(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
                                                 ValueRange accumulators, Value first, int64_t count);
+  LogicalResult partialSteps(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
+                             ArrayRef<size_t> positions, MutableArrayRef<Value> accumulators, Value first,
+                             Value count);
+  FailureOr<SmallVector<Value>> unalignedChain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
+                                               ArrayRef<Value> start, Value lower, Value upper);
+  FailureOr<SmallVector<Value>> partialBlock(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
+                                             ValueRange accumulators, Value first, Value count);
+  FailureOr<SmallVector<Value>> wholeBlocks(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
+                                            ArrayRef<Value> accumulators, Value lower, Value upper);
+  Value stepsToLine(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops, Value lower, Value upper);
   bool canRotate(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops);
   FailureOr<SmallVector<Value>> transposedRotating(linalg::GenericOp generic,
                                                    ArrayRef<SmallVector<Index>> loops,

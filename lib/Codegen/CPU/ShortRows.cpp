@@ -6,6 +6,7 @@
 // square of their number; more columns are transposed in registers, in n log n shuffles.
 
 #include "CPUKernelEmitter.h"
+#include "VectorShuffles.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/SaveAndRestore.h"
 
@@ -155,7 +156,7 @@ Value ShortRows::pointerAt(const Buffer &buffer, Value base, int64_t offset) {
 void ShortRows::storeTransposed(const Buffer &destination, Value base, SmallVector<Value> vectors) {
   int64_t columns = vectors.size(), last = lanes * (columns - 1);
   vectors.resize(lanes, vectors.back());
-  emitter.registerTranspose.transposeInRegisters(vectors);
+  transposeInRegisters(builder, loc, vectors);
   auto store = [&](Value vector, int64_t offset) {
     LLVM::StoreOp::create(builder, loc, vector, pointerAt(destination, base, offset),
                           memoryBytes(destination.element));
@@ -184,7 +185,7 @@ SmallVector<Value> ShortRows::loadTransposed(const Buffer &buffer, Value base) {
     rows.push_back(skipped ? vector::ShuffleOp::create(builder, loc, loaded, loaded, order).getResult()
                            : loaded);
   }
-  emitter.registerTranspose.transposeInRegisters(rows);
+  transposeInRegisters(builder, loc, rows);
   return rows;
 }
 
