@@ -97,6 +97,20 @@ struct NamedProgram {
   std::optional<std::string> text;
 };
 
+/// A program that came from no file, but from standard input or Python, has a name such as <string> in locations.
+Expected<std::string> nameInLocations(StringRef folder, StringRef file) {
+  std::string path = pathIn(folder, "records.tsv");
+  if (!llvm::sys::fs::exists(path))
+    return file.str();
+  Expected<std::vector<mlir::ad::diff::Record>> records = mlir::ad::diff::readRecords(path);
+  if (!records)
+    return records.takeError();
+  for (const mlir::ad::diff::Record &record : *records)
+    if (StringRef location = record.location; location.starts_with("<") && location.contains('>'))
+      return location.take_front(location.find('>') + 1).str();
+  return file.str();
+}
+
 Expected<NamedProgram> readProgramOf(StringRef path) {
   if (path.ends_with(".mlir")) {
     auto text = llvm::MemoryBuffer::getFile(path);
@@ -106,8 +120,13 @@ Expected<NamedProgram> readProgramOf(StringRef path) {
   Expected<llvm::json::Object> run = readRunFile(path);
   if (!run)
     return run.takeError();
-  std::string name = run->getString("program").value_or("").str();
-  return NamedProgram{name, StringRef(name).ends_with(".mlir") ? programText(path, *run) : std::nullopt};
+  StringRef file = run->getString("program").value_or("");
+  if (!file.ends_with(".mlir"))
+    return NamedProgram{file.str(), std::nullopt};
+  Expected<std::string> name = nameInLocations(path, file);
+  if (!name)
+    return name.takeError();
+  return NamedProgram{std::move(*name), programText(path, *run)};
 }
 
 } // namespace
