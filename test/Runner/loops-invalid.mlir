@@ -13,8 +13,9 @@
 // ZERO: mlir:6:8: error: 'scf.for' op requires a positive step, but got 0
 // RUN: not ad-runner %t/wide.mlir --cache off 2>&1 | FileCheck %s --check-prefix=WIDE
 // RUN: not ad-runner %t/wide.mlir --target reference 2>&1 | FileCheck %s --check-prefix=WIDE
-// RUN: not ad-opt %t/wide.mlir --ad-to-cpu 2>&1 | FileCheck %s --check-prefix=WIDE
+// RUN: not ad-opt %t/wide.mlir --ad-to-cpu 2>&1 | FileCheck %s --check-prefix=TYPE
 // WIDE: mlir:4:8: error: 'scf.for' op requires an index of at most 64 bits, but got 'i128'
+// TYPE: mlir:2:9: error: a value of type 'i128' runs on no target
 // BODY: error: 'func.call' op expected 'elsewhere' to have a body
 // STEP: mlir:{{[0-9]+}}:8: error: 'scf.for' op requires a positive step, but got -1
 // RUN: not ad-runner %t/mutual.mlir --cache off --arg x=arange 2>&1 | FileCheck %s --check-prefix=RECURSION
