@@ -391,12 +391,21 @@ FailureOr<SmallVector<Value>> RegisterTranspose::partialBlock(linalg::GenericOp 
   return SmallVector<Value>(branch.getResults());
 }
 
+// Whether reading the transposed operand takes longer than computing with it: each block is used by few rows.
+static bool isBoundByMemory(const TileTable &tiles, ArrayRef<SmallVector<Index>> loops, Type sum) {
+  constexpr int64_t kPartOfRegisters = 8;
+  int64_t registers = std::max<int64_t>(1, memoryBytes(sum) / kLaneBytes);
+  int64_t rows = byFirstColumn(loops).front().second.size();
+  return kPartOfRegisters * rows * registers <= tiles.registers;
+}
+
 // The steps from the position to a cache line of the operand that is transposed; null if it is not to be
 // aligned.
 Value RegisterTranspose::stepsToLine(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
                                      Value lower, Value upper) {
   SmallVector<OpOperand *> operands = operandsToTranspose(generic, loops.front());
-  if (operands.size() != 1 || emitter.dots.groupSize(generic) != 1 ||
+  Type sum = getElementTypeOrSelf(generic.getResult(0).getType());
+  if (operands.size() != 1 || emitter.dots.groupSize(generic) != 1 || !isBoundByMemory(tiles, loops, sum) ||
       !buffers.count(operands.front()->get()) || !emitter.lines.isWorthAligning(operands.front()->get()))
     return {};
   SmallVector<Index> start(loops.front());
