@@ -97,7 +97,8 @@ struct NamedProgram {
   std::optional<std::string> text;
 };
 
-/// A program that came from no file, but from standard input or Python, has a name such as <string> in locations.
+/// A program that came from no file, but from standard input or Python, has a name such as <string> in
+/// locations.
 Expected<std::string> nameInLocations(StringRef folder, StringRef file) {
   std::string path = pathIn(folder, "records.tsv");
   if (!llvm::sys::fs::exists(path))
