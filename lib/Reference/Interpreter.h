@@ -57,6 +57,9 @@ void registerHost(Semantics &semantics);
 void registerControl(Semantics &semantics);
 void registerScalars(Semantics &semantics);
 
+/// Whether the operation is code of a kernel, where nothing fails.
+bool isInKernel(Operation *op);
+
 /// The number that a scalar of an integer type of at most 64 bits, or of `index`, holds.
 APInt integerOf(const Tensor &scalar, Type type);
 /// The scalar of the type that holds the number, of the width of the type; none if the type is no such type.

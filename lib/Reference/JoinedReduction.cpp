@@ -5,6 +5,7 @@
 
 #include "Accumulation.h"
 #include "LinalgLoops.h"
+#include "ScalarValues.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -61,11 +62,8 @@ bool mlir::ad::reference::joinsPartialResults(linalg::GenericOp op) {
 
 static Tensor scalarOf(TypedAttr value) {
   auto number = dyn_cast<FloatAttr>(value);
-  uint64_t bits =
-      (number ? number.getValue().bitcastToAPInt() : cast<IntegerAttr>(value).getValue()).getZExtValue();
-  Tensor result(*elementTypeOf(value.getType()), {});
-  std::memcpy(result.bytes(), &bits, sizeInBytes(result.getType()));
-  return result;
+  APInt bits = number ? number.getValue().bitcastToAPInt() : cast<IntegerAttr>(value).getValue();
+  return withBits(*elementTypeOf(value.getType()), bits.getZExtValue());
 }
 
 /// Whether the outs are a fill with the neutral element. A sum may also start from +0.

@@ -168,10 +168,14 @@ static int32_t runInsertSlice(tensor::InsertSliceOp op, Frame &frame) {
   return frame.set(op.getResult(), result);
 }
 
+bool mlir::ad::reference::isInKernel(Operation *op) {
+  return op->getParentOfType<KernelOp>() || op->getParentOfType<FusionOp>();
+}
+
 /// For operations that are code of kernels, not of host programs.
 template <class OpT> static void addToKernels(Semantics &semantics, int32_t (*function)(OpT, Frame &)) {
   semantics.addGeneric<OpT>([function](Operation *op, Frame &frame) {
-    if (!op->getParentOfType<KernelOp>() && !op->getParentOfType<FusionOp>())
+    if (!isInKernel(op))
       return frame.refuse(op, "is not an operation that the reference interpreter runs in a host program");
     return function(cast<OpT>(op), frame);
   });

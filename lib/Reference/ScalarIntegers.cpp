@@ -3,7 +3,6 @@
 // Host code: integers and indices.
 
 #include "ScalarValues.h"
-#include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -30,10 +29,20 @@ int32_t mlir::ad::reference::refuseTensors(Operation *op, Frame &frame) {
   return frame.refuse(op, "runs in the reference interpreter on scalars of known types only");
 }
 
-APInt mlir::ad::reference::integerOf(const Tensor &scalar, Type type) {
+uint64_t mlir::ad::reference::bitsOf(const Tensor &scalar) {
   uint64_t bits = 0;
   std::memcpy(&bits, scalar.bytes(), sizeInBytes(scalar.getType()));
-  return APInt(widthOf(type), bits, /*isSigned=*/false, /*implicitTrunc=*/true);
+  return bits;
+}
+
+Tensor mlir::ad::reference::withBits(ElementType type, uint64_t bits) {
+  Tensor result(type, {});
+  std::memcpy(result.bytes(), &bits, sizeInBytes(type));
+  return result;
+}
+
+APInt mlir::ad::reference::integerOf(const Tensor &scalar, Type type) {
+  return APInt(widthOf(type), bitsOf(scalar), /*isSigned=*/false, /*implicitTrunc=*/true);
 }
 
 static ElementType storageOf(unsigned width) {
@@ -47,10 +56,7 @@ std::optional<Tensor> mlir::ad::reference::scalarOf(const APInt &number, Type ty
   unsigned width = widthOf(type);
   if (width == 0 || number.getBitWidth() != width)
     return std::nullopt;
-  Tensor result(storageOf(width), {});
-  uint64_t bits = number.getZExtValue();
-  std::memcpy(result.bytes(), &bits, sizeInBytes(result.getType()));
-  return result;
+  return withBits(storageOf(width), number.getZExtValue());
 }
 
 APInt mlir::ad::reference::integerOf(Frame &frame, Value value) {
@@ -78,8 +84,7 @@ template <class OpT> static void addDivision(Semantics &semantics, Function func
     if (!isScalarCode(op))
       return refuseTensors(op, frame);
     APInt divisor = integerOf(frame, op->getOperand(1));
-    bool isInKernel = op->getParentOfType<KernelOp>() || op->getParentOfType<FusionOp>();
-    if (divisor.isZero() && !isInKernel)
+    if (divisor.isZero() && !isInKernel(op))
       return frame.fail(op, ADRT_FAIL_DIVISION, {});
     if (divisor.isZero())
       divisor = 1;

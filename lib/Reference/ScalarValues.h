@@ -16,6 +16,10 @@ bool isScalarCode(Operation *op);
 /// Refuses an operation that is not.
 int32_t refuseTensors(Operation *op, Frame &frame);
 
+/// The bits of a scalar in memory, and the scalar of the type that has these bits.
+uint64_t bitsOf(const Tensor &scalar);
+Tensor withBits(ElementType type, uint64_t bits);
+
 /// The bits of an integer or index, in its width.
 APInt integerOf(Frame &frame, Value value);
 /// Sets an integer or index to the low bits of a number.

@@ -66,18 +66,6 @@ static void registerFloats(Semantics &semantics) {
 
 //===- Comparison, choice, conversion ----------------------------------===//
 
-static uint64_t bitsOf(const Tensor &scalar) {
-  uint64_t bits = 0;
-  std::memcpy(&bits, scalar.bytes(), sizeInBytes(scalar.getType()));
-  return bits;
-}
-
-static Tensor withBits(ElementType type, uint64_t bits) {
-  Tensor result(type, {});
-  std::memcpy(result.bytes(), &bits, sizeInBytes(type));
-  return result;
-}
-
 /// Of any float type; exact.
 static double numberOf(const Tensor &scalar) { return numerics::toDouble(scalar.getType(), bitsOf(scalar)); }
 

@@ -129,9 +129,8 @@ LogicalResult ad::verifyHostType(Location loc, Type type) {
     return success();
   return emitError(loc, "a value of type ")
          << type
-         << " runs on no target; expected a ranked tensor of i1, i8, i32, i64, f16, bf16, f32, f64, f8E4M3FN "
-            "or "
-            "f8E5M2, or a scalar: one of these, an index or an integer of up to 64 bits";
+         << " runs on no target; expected a ranked tensor of i1, i8, i32, i64, f16, bf16, f32, f64, "
+            "f8E4M3FN or f8E5M2, or a scalar: one of these, an index or an integer of up to 64 bits";
 }
 
 static LogicalResult verifyResults(Operation *op) {

@@ -3,6 +3,7 @@
 // The pass `ad-verify-program`: what no target runs is refused before any pass looks at it.
 
 #include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "adjoint/Transforms/HostProgram.h"
 #include "adjoint/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -26,10 +27,6 @@ static LogicalResult verifyRounding(Operation *op) {
     return success();
   return op->emitOpError("rounds ") << arith::stringifyRoundingMode(mode.getValue())
                                     << ", but all targets round to_nearest_even; leave out the mode";
-}
-
-static bool isInKernel(Operation *op) {
-  return op->getParentOfType<KernelOp>() || op->getParentOfType<FusionOp>();
 }
 
 static LogicalResult verifyTypes(Operation *op) {

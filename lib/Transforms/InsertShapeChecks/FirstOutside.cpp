@@ -5,6 +5,7 @@
 // others add up the index of the iteration with this number, and 0 for all others.
 
 #include "FirstOutside.h"
+#include "HostSizes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -109,8 +110,7 @@ void FirstOutside::closeLoops() {
     if (ShapedType::isDynamic(size))
       code.loops.set(loop);
   auto saysSize = [&](OpOperand &operand, unsigned loop) {
-    return llvm::is_contained(generic.getMatchingIndexingMap(&operand).getResults(),
-                              getAffineDimExpr(loop, generic.getContext()));
+    return axisOfLoop(generic, &operand, loop).has_value();
   };
   for (unsigned before = 0; before != code.loops.count();) {
     before = code.loops.count();
@@ -155,11 +155,8 @@ Value FirstOutside::extentOf(OpBuilder &builder, unsigned loop) {
   int64_t size = generic.getStaticLoopRanges()[loop];
   if (!ShapedType::isDynamic(size))
     return arith::ConstantIndexOp::create(builder, loc, size);
-  for (OpOperand *operand : operands)
-    for (auto [axis, index] : llvm::enumerate(generic.getMatchingIndexingMap(operand).getResults()))
-      if (index == getAffineDimExpr(loop, generic.getContext()))
-        return sizeOf(builder, operand->get(), axis);
-  llvm_unreachable("an operand says the size of each kept loop");
+  TensorAxis found = *axisOfLoop(generic, operands, loop); // closeLoops has kept an operand for each loop
+  return sizeOf(builder, found.tensor, found.axis);
 }
 
 Value FirstOutside::isOutside(OpBuilder &builder, ValueRange found) {

@@ -8,6 +8,15 @@
 using namespace mlir;
 using namespace mlir::ad;
 
+std::optional<TensorAxis> ad::axisOfLoop(linalg::LinalgOp op, ArrayRef<OpOperand *> operands, unsigned loop) {
+  AffineExpr dim = getAffineDimExpr(loop, op.getContext());
+  for (OpOperand *operand : operands)
+    for (auto [axis, index] : llvm::enumerate(op.getMatchingIndexingMap(operand).getResults()))
+      if (index == dim)
+        return TensorAxis{operand->get(), static_cast<int64_t>(axis)};
+  return std::nullopt;
+}
+
 HostSizes::HostSizes(LaunchOp launch, KernelOp kernel) : builder(launch), loc(launch.getLoc()) {
   known.map(kernel.getBody().getArguments(), launch.getInputs());
 }
@@ -55,12 +64,9 @@ Value HostSizes::sizeOf(Value tensor, int64_t axis) {
 }
 
 Value HostSizes::extentOf(linalg::LinalgOp op, unsigned loop) {
-  for (OpOperand &operand : op->getOpOperands())
-    if (isa<RankedTensorType>(operand.get().getType()))
-      for (auto [axis, index] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
-        if (auto dim = dyn_cast<AffineDimExpr>(index); dim && dim.getPosition() == loop)
-          return sizeOf(operand.get(), static_cast<int64_t>(axis));
-  return {};
+  auto operands = llvm::to_vector(llvm::make_pointer_range(op->getOpOperands()));
+  std::optional<TensorAxis> found = axisOfLoop(op, operands, loop);
+  return found ? sizeOf(found->tensor, found->axis) : Value();
 }
 
 void HostSizes::require(Operation *checked, int32_t kind, Value condition, ValueRange values) {

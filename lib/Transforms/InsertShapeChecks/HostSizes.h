@@ -12,6 +12,16 @@
 
 namespace mlir::ad {
 
+/// A tensor and its axis.
+struct TensorAxis {
+  Value tensor;
+  int64_t axis;
+};
+
+/// Where one of these operands has the number of iterations of a loop as a size; nullopt if none has. The
+/// verifier of linalg requires that some operand of the operation has it.
+std::optional<TensorAxis> axisOfLoop(linalg::LinalgOp op, ArrayRef<OpOperand *> operands, unsigned loop);
+
 /// The host program knows all sizes before the launch, since a kernel computes them from its arguments.
 /// Functions return null for what depends on elements of a tensor.
 class HostSizes {

@@ -78,18 +78,16 @@ private:
           last = bound(expr, loops, true);
     if (!size || !first || !last)
       return;
-    auto both = [&](Value a, Value b) { return builder.createOrFold<arith::AndIOp>(loc, a, b); };
     Value zero = host.constant(0), belowZero = host.compare(arith::CmpIPredicate::slt, first, zero);
-    Value inside = both(host.compare(arith::CmpIPredicate::sge, first, zero),
-                        host.compare(arith::CmpIPredicate::slt, last, size));
+    Value inside = host.both(host.compare(arith::CmpIPredicate::sge, first, zero),
+                             host.compare(arith::CmpIPredicate::slt, last, size));
     Value empty = builder.createOrFold<arith::ConstantIntOp>(loc, 0, 1);
     expr.walk([&](AffineExpr part) {
       if (auto dim = dyn_cast<AffineDimExpr>(part))
-        empty = builder.createOrFold<arith::OrIOp>(
-            loc, empty, host.compare(arith::CmpIPredicate::eq, loops[dim.getPosition()], zero));
+        empty = host.either(empty, host.compare(arith::CmpIPredicate::eq, loops[dim.getPosition()], zero));
     });
     Value wrong = builder.createOrFold<arith::SelectOp>(loc, belowZero, first, last);
-    host.require(op, ADRT_FAIL_OPERAND_BOUNDS, builder.createOrFold<arith::OrIOp>(loc, empty, inside),
+    host.require(op, ADRT_FAIL_OPERAND_BOUNDS, host.either(empty, inside),
                  {host.constant(operand.getOperandNumber()), host.constant(axis), wrong, size});
   }
 

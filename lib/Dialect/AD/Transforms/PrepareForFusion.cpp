@@ -6,16 +6,13 @@
 #include "PrepareForFusion.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "adjoint/Dialect/AD/IR/Sizes.h"
+#include "adjoint/Dialect/AD/Transforms/Stages.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 
 // A tensor of this size would make the compiled program as large.
 static constexpr int64_t kLargeBytes = 1 << 20;
-
-static bool isInKernel(Operation *op) {
-  return op->getParentOfType<FusionOp>() || op->getParentOfType<KernelOp>();
-}
 
 // A kernel broadcasts one number that fills a large tensor, for users that need the tensor in memory.
 static void broadcastLargeConstant(ConstantOp constant) {

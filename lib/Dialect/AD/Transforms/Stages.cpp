@@ -29,9 +29,12 @@ StringRef ad::howToReach(Stage stage) {
   return "";
 }
 
+bool ad::isInKernel(Operation *op) {
+  return op->getParentOfType<FusionOp>() || op->getParentOfType<KernelOp>();
+}
+
 bool ad::isOutsideKernels(Operation *op, Stage stage) {
-  return isa<FusableOpInterface>(op) && !op->getParentOfType<FusionOp>() &&
-         !op->getParentOfType<KernelOp>() && (stage < Stage::lowered || !isa<ReshapeOp>(op));
+  return isa<FusableOpInterface>(op) && !isInKernel(op) && (stage < Stage::lowered || !isa<ReshapeOp>(op));
 }
 
 static LogicalResult requireStageOf(Operation *op, Stage stage) {

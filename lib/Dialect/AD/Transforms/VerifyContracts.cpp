@@ -127,8 +127,7 @@ static LogicalResult checkFused(Operation *op) {
 
 // A reshape of the host program moves nothing and stays.
 static LogicalResult checkLinalg(Operation *op) {
-  bool inKernel = op->getParentOfType<FusionOp>() || op->getParentOfType<KernelOp>();
-  if (isa<FusableOpInterface>(op) && (inKernel || !isa<ReshapeOp>(op)))
+  if (isa<FusableOpInterface>(op) && (isInKernel(op) || !isa<ReshapeOp>(op)))
     return op->emitOpError("is not lowered to linalg; ") << howToReach(Stage::lowered);
   return isa<FusionOp, KernelOp>(op) ? verifyLinalgBody(op) : success();
 }

@@ -23,6 +23,9 @@ enum class Stage {
 /// What to run before a pass that expects this stage: "run --ad-to-cpu-frontend first".
 StringRef howToReach(Stage stage);
 
+/// Whether the operation is code of an `ad.fusion` or `ad.kernel`.
+bool isInKernel(Operation *op);
+
 /// Whether the operation computes tensors outside of any kernel. A reshape of the host program moves nothing
 /// and stays there once fusions hold linalg.
 bool isOutsideKernels(Operation *op, Stage stage);
