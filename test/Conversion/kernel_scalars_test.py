@@ -17,33 +17,14 @@ import numpy as np
 
 import checks
 import runner
+import scalar_oracle as oracle
 
 TARGETS = ["cpu", "gpu-sim"]
-BITS = {"i8": 8, "i32": 32, "i64": 64}
+INTEGERS = ["i8", "i32", "i64"]
 NUMPY = {"i8": np.int8, "i32": np.int32, "i64": np.int64, "f32": np.float32, "f64": np.float64}
 
 
-def quotient(a, b):
-    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-
-
-# What each operation gives for signed numbers and for their bits without a sign, of a width; wrapped afterwards.
-OPERATIONS = {
-    "divsi": lambda a, b, ua, ub, w: quotient(a, b),
-    "remsi": lambda a, b, ua, ub, w: a - b * quotient(a, b),
-    "floordivsi": lambda a, b, ua, ub, w: a // b,
-    "ceildivsi": lambda a, b, ua, ub, w: -(-a // b),
-    "divui": lambda a, b, ua, ub, w: ua // ub,
-    "remui": lambda a, b, ua, ub, w: ua % ub,
-    "ceildivui": lambda a, b, ua, ub, w: -(-ua // ub),
-    "shli": lambda a, b, ua, ub, w: ua << ub if ub < w else 0,
-    "shrui": lambda a, b, ua, ub, w: ua >> ub if ub < w else 0,
-    "shrsi": lambda a, b, ua, ub, w: a >> min(ub, w - 1),
-}
-
-
-def wrapped(value, width):
-    return (value + 2 ** (width - 1)) % 2**width - 2 ** (width - 1)
+OPERATIONS = [*oracle.DIVISIONS, "shli", "shrui", "shrsi"]
 
 
 def kernel(inputs, result, body):
@@ -86,16 +67,15 @@ def problems(folder, text, arrays, result, expected):
 
 
 def integers(rng, operation):
-    element = rng.choice(list(BITS))
-    width, length = BITS[element], rng.randint(1, 70)
+    element = rng.choice(INTEGERS)
+    width, length = oracle.WIDTH[element], rng.randint(1, 70)
     extreme = [0, 1, -1, 2, -7, width - 1, width, -(2 ** (width - 1)), 2 ** (width - 1) - 1]
-    draw = lambda: [rng.choice(extreme) if rng.random() < 0.6 else wrapped(rng.getrandbits(width), width)
+    draw = lambda: [rng.choice(extreme) if rng.random() < 0.6 else oracle.wrapped(rng.getrandbits(width), width)
                     for _ in range(length)]
     lhs, rhs = draw(), draw()
-    if "div" in operation or "rem" in operation:
+    if operation in oracle.DIVISIONS:
         rhs = [b or 1 for b in rhs]
-    mask = 2**width - 1
-    expected = [wrapped(OPERATIONS[operation](a, b, a & mask, b & mask, width), width) for a, b in zip(lhs, rhs)]
+    expected = [oracle.integer(operation, element, a, b) for a, b in zip(lhs, rhs)]
     flags = rng.choice(["", " overflow<nsw>"]) if operation == "shli" else ""
     text = kernel([element, element], element, f"%s = arith.{operation} %a0, %a1{flags} : {element}")
     array = lambda values: np.array(values, NUMPY[element])
@@ -104,15 +84,13 @@ def integers(rng, operation):
 
 def saturations(rng):
     """Floats to integers: towards zero, NaN to 0, the rest to the nearest integer there is."""
-    source, element = rng.choice(["f32", "f64"]), rng.choice(list(BITS))
-    width, length = BITS[element], rng.randint(1, 70)
+    source, element = rng.choice(["f32", "f64"]), rng.choice(INTEGERS)
+    width, length = oracle.WIDTH[element], rng.randint(1, 70)
     extreme = [0.0, -0.0, np.nan, np.inf, -np.inf, 1e30, -1e30, 127.9, -128.9, 2.0 ** (width - 1),
                -(2.0 ** (width - 1))]
     given = np.array([rng.choice(extreme) if rng.random() < 0.6 else rng.gauss(0, 1000) for _ in range(length)],
                      NUMPY[source])
-    least, most = -(2 ** (width - 1)), 2 ** (width - 1) - 1
-    expected = [0 if np.isnan(x) else least if x < least else most if x > most else max(least, min(most, int(x)))
-                for x in given]
+    expected = [oracle.convert("fptosi", source, element, float(x)) for x in given]
     text = kernel([source], element, f"%s = arith.fptosi %a0 : {source} to {element}")
     return lambda folder: problems(folder, text, [given], element, np.array(expected, NUMPY[element]))
 

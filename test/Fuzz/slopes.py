@@ -13,11 +13,12 @@ import sys
 import tempfile
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(TESTS / "Support"))
+sys.path[:0] = [str(TESTS / "Support"), str(TESTS / "Gradients")]
 
 import numpy as np
 
 import campaign
+import elementwise_cases  # noqa: F401  (registers the exact derivatives)
 import elements
 import runner
 import slope_oracle

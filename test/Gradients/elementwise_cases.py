@@ -1,9 +1,15 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Gradient cases of elementwise operations, barriers and foreign operations between them."""
+"""Gradient cases of elementwise operations, barriers and foreign operations between them, and the exact derivatives of
+the elementwise operations by MPFR."""
 
+import gmpy2
 import numpy
+from gmpy2 import mpfr
 
 from case import Argument, Case, binary, integers, unary
+from slope_oracle import INF, NAN, ONE, ZERO, exactly, slope
+
+#===- Gradient cases ---------------------------------------------------------------------------------------------===#
 
 CASES = []
 for op, low, high in [
@@ -97,3 +103,124 @@ CASES += [
             %s = arith.select %true, %a0, %a1 : {0}
             %y = ad.mul %s, %a1 : {0}""", Argument("2x3")),
 ]
+
+
+def logistic(x):
+    return 1 / (1 + gmpy2.exp(-x))
+
+
+def pi():
+    return gmpy2.const_pi()
+
+
+#===- Exact derivatives of one operand ---------------------------------------------------------------------------===#
+
+slope("neg", of_nan=None)(lambda x: -ONE)
+slope("abs")(lambda x: ZERO if x == 0 else gmpy2.sign(x) * ONE)
+slope("relu", of_nan=None)(lambda x: ONE if x > 0 else ZERO)
+slope("exp", span=(-300, 300))(gmpy2.exp)
+slope("expm1", span=(-300, 300))(gmpy2.exp)
+slope("exp2", span=(-400, 400))(lambda x: gmpy2.exp2(x) * gmpy2.const_log2())
+slope("log")(lambda x: ONE / x)
+slope("log2")(lambda x: ONE / (x * gmpy2.const_log2()))
+slope("log1p")(lambda x: ONE / (1 + x))
+slope("sin")(gmpy2.cos)
+slope("cos")(lambda x: -gmpy2.sin(x))
+slope("tan")(lambda x: 1 + gmpy2.tan(x) ** 2)
+slope("sqrt")(lambda x: ONE / (2 * gmpy2.sqrt(x)))
+# The root of -0 is -0, and its inverse -inf.
+slope("rsqrt")(lambda x: gmpy2.copy_sign(INF, -x) if x == 0 else -ONE / (2 * x * gmpy2.sqrt(x)))
+slope("recip")(lambda x: -ONE / (x * x))
+slope("erf")(lambda x: 2 / gmpy2.sqrt(pi()) * gmpy2.exp(-x * x))
+slope("sigmoid", span=(-300, 300))(lambda x: 1 / (2 * gmpy2.cosh(x / 2)) ** 2)
+slope("softplus", span=(-300, 300))(logistic)
+# The terms are 1 and the square of the result.
+slope("tanh")(lambda x: (1 - gmpy2.tanh(x) ** 2, ONE))
+
+
+@slope("silu", span=(-300, 300))
+def of_silu(x):
+    if not gmpy2.is_finite(x):
+        return ONE if x > 0 else ZERO
+    first, second = logistic(x), x * logistic(x) * logistic(-x)
+    return first + second, max(first, abs(second))
+
+
+# The constant term of gelu counts as 1: it is (1 + erf) / 2, or (1 + tanh) / 2.
+@slope("gelu")
+def of_gelu(x):
+    if not gmpy2.is_finite(x):
+        return (ONE if x > 0 else ZERO), ONE
+    density = gmpy2.exp(-x * x / 2) / gmpy2.sqrt(2 * pi())
+    return gmpy2.erfc(-x / gmpy2.sqrt(mpfr(2))) / 2 + x * density, ONE
+
+
+@slope("gelu_tanh", "ad.gelu %x form tanh")
+def of_gelu_tanh(x):
+    if not gmpy2.is_finite(x):
+        return (ONE if x > 0 else ZERO), ONE
+    cubic, factor = mpfr("0.044715"), gmpy2.sqrt(2 / pi())
+    inner, bend = factor * (x + cubic * x**3), factor * (1 + 3 * cubic * x * x)
+    # The other term is x/2 times the derivative of the inner function, times 1 and times the square of tanh.
+    other = abs(x) / 2 * bend if abs(x) < 8 else ONE
+    return logistic(2 * inner) + 2 * x * logistic(2 * inner) * logistic(-2 * inner) * bend, max(ONE, other)
+
+
+#===- Exact derivatives of several operands ----------------------------------------------------------------------===#
+
+slope("add", operands=2, of_nan=None)(lambda x, y: [ONE, ONE])
+slope("sub", operands=2, of_nan=None)(lambda x, y: [ONE, -ONE])
+slope("mul", operands=2, of_nan=None)(lambda x, y: [y, x])
+slope("fma", operands=3, of_nan=None)(lambda x, y, z: [y, x, ONE])
+slope("div", operands=2, of_nan=None)(lambda x, y: [ONE / y, -x / (y * y)])
+
+
+@slope("rem", operands=2, of_nan=None)
+def of_rem(x, y):
+    if y == 0 or not gmpy2.is_finite(x):
+        return [ONE, NAN]
+    with exactly(2300):
+        return [ONE, -gmpy2.trunc(x / y)]
+
+
+def extremum(equal, wins):
+    return [ONE / 2, ONE / 2] if equal else [ONE, ZERO] if wins else [ZERO, ONE]
+
+
+slope("max", operands=2, of_nan=None)(lambda x, y: extremum(x == y, x > y))
+slope("min", operands=2, of_nan=None)(lambda x, y: extremum(x == y, x < y))
+
+
+@slope("clamp", operands=3, of_nan=None)
+def of_clamp(x, low, high):
+    if low > high:
+        return [ZERO, ZERO, ONE]
+    return [ONE if low <= x <= high else ZERO, ONE if x < low else ZERO, ONE if x > high else ZERO]
+
+
+@slope("pow", operands=2, span=(-4.0, 4.0), of_nan=None)
+def of_pow(x, y):
+    # The rule subtracts 1 from a large y in the type, so that the sign of the infinite slope at -0 is not known.
+    if not gmpy2.is_finite(y) or x == 0 and y < -(2**24):
+        return [None, None]
+    vanishes = (x == 0 and y >= 0) or (x == INF and y < 0)
+    return [ZERO if y == 0 else y * power_below(x, y), ZERO if vanishes else x**y * gmpy2.log(x)]
+
+
+def power_below(x, y):
+    """x^(y-1), whose sign does not depend on the digits of y - 1."""
+    if not gmpy2.is_signed(x):
+        return x ** (y - 1)
+    if not gmpy2.is_integer(y):
+        return abs(x) ** (y - 1) if x == 0 or gmpy2.is_infinite(x) else NAN
+    size = abs(x) ** (y - 1)
+    return size if gmpy2.is_signed(x**y) else -size
+
+
+@slope("atan2", operands=2)
+def of_atan2(y, x):
+    infinite = gmpy2.is_infinite(x) + gmpy2.is_infinite(y)
+    if infinite:
+        return [ZERO, ZERO] if infinite == 1 else [NAN, NAN]
+    square = x * x + y * y
+    return [x / square, -y / square]

@@ -52,6 +52,12 @@ def cases():
            "%s = ad.reduce_sum %t axes [0] : tensor<3xf64> -> tensor<f64>\n"
            "%r = tensor.extract %s[] : tensor<f64>", (r"tensor\.splat (%\w+) :", r"ad.full \1 : f64 ->"),
            lambda a, b: 3 * a)
+    yield ("arith.select by elements", "%one = ad.constant dense<1.0> : tensor<2xf64>\n"
+           "%large = ad.compare gt %x, %one : tensor<2xf64>\n%w = ad.mul %x, %x : tensor<2xf64>\n"
+           "%z = arith.select %large, %w, %x : tensor<2xi1>, tensor<2xf64>\n"
+           "%s = ad.reduce_sum %z axes [0] : tensor<2xf64> -> tensor<f64>\n%r = tensor.extract %s[] : tensor<f64>",
+           (r"arith\.select (.*) : tensor<2xi1>, (.*)", r"ad.select \1 : tensor<2xi1>, \2, \2"),
+           lambda a, b: sum(x * x if x > 1 else x for x in (a, b)))
     yield ("ad.feed and ad.receive", 'ad.receive "seen"(%x) : tensor<2xf64>\n%f = ad.feed "fed" : tensor<f64>\n'
            "%e = tensor.extract %f[] : tensor<f64>\n%r = arith.mulf %a, %e : f64", ("", ""), lambda a, b: 2 * a)
 

@@ -5,11 +5,9 @@ Every value is known here (scalar_oracle.py), so that nothing is divided by zero
 
 import math
 
-
 import elements
 import scalar_oracle as oracle
 from draws import Draws
-
 from scalar_oracle import FLOATS, WIDTH, is_float
 
 STORED = ["i1", "i8", "i32", "i64", *FLOATS]  # elements of tensors

@@ -40,7 +40,7 @@ def AD_Expm1Op : AD_UnaryFunctionOp<"expm1", "Expm1"> {
   let description = [{
     Semantics: e^x - 1.
     Constraints: (C1) the result has the type of `input`.
-    Adjoint: g * e^x, as g * (expm1(x) + 1).
+    Adjoint: g * e^x, as of `ad.exp`.
 
     Example:
     ```mlir

@@ -69,7 +69,7 @@ def AD_DivOp : AD_BinaryOp<"div", AD_NumberTensor> {
     Constraints: (C1) `lhs` and `rhs` have one element type; (C2) their shapes broadcast; (C3) the result has the
     broadcast shape and that element type.
 
-    Adjoint: g / y and -g * (x / y) / y, each summed to its operand's shape.
+    Adjoint: g / y and -g * x / y^2, each summed to its operand's shape.
 
     Example:
     ```mlir
