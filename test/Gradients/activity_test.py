@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Every construct of test/Support/activity.py in a random function: those that carry a derivative give the right one, and
-those without one are named by an error, before and after canonicalization."""
+"""Every construct of test/Support/activity.py in a random function: those that carry a derivative give the right one,
+and those without one are named by an error, before and after canonicalization."""
 
 import pathlib
 import random
