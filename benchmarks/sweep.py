@@ -5,7 +5,8 @@
 Before a case is timed, the results of each contender are held against an evaluation in f64: ours must be right, and a
 peer whose results are wrong is left out. The contenders take turns in each round. Ours is the time of a run within
 ad-runner, a peer's is that of a call from Python. The ratio of a case is the time of the best peer divided by ours:
-above 1 we are faster. Our arrays begin where large ones of NumPy do, those of a random case also elsewhere. The ten
+above 1 we are faster. Our arrays begin where large ones of NumPy do, those of a random case also elsewhere. In some
+random cases the types of the arguments leave sizes open; then the program with static sizes takes turns, too. The ten
 worst cases are named with the kernels that take most of their time. A random case follows from --seed and its number
 alone, so that it can be run again with --first and --count.
 """
@@ -40,9 +41,10 @@ LARGEST_F16 = 65504.0  # beyond, a sum in f16 is infinite
 class Ours:
     """Our program of a case, compiled once into a cache."""
 
-    def __init__(self, folder, case, numerics):
+    def __init__(self, folder, case, numerics, text=None):
         self.folder = folder
-        (folder / "program.mlir").write_text(case.text)
+        folder.mkdir(exist_ok=True)
+        (folder / "program.mlir").write_text(text or case.text)
         binaries = pathlib.Path(os.environ.get("ADJOINT_BIN", measure.ROOT / "build/release/bin"))
         sources = ["--threads", "1"]
         for name, (values, element) in case.arguments.items():
@@ -164,7 +166,12 @@ def measure_case(case, peers, options, folder):
     contenders = {"ours": lambda: ours.time(calls)}
     for name, (run, estimate) in kept.items():
         contenders[name] = lambda run=run, calls=calls_for(estimate): median_time(run, calls)
+    if static_text := getattr(case, "static_text", None):
+        static = Ours(folder / "static", case, options.numerics, static_text)
+        contenders["static"] = lambda: static.time(calls)
     row["seconds"] = measure.take_turns(contenders, options.rounds)
+    if static_text:
+        row["of_static"] = row["seconds"]["static"] / row["seconds"]["ours"]
     row["kernels"], row["notes"] = ours.kernels(), notes
     if kept:
         row["best"] = min(kept, key=row["seconds"].get)
@@ -179,12 +186,23 @@ def show(row):
     seconds, peer = row["seconds"], "no peer"
     if "best" in row:
         peer = f"{1e3 * seconds[row['best']]:10.3f} {row['ratio']:6.2f} {row['best']}"
-    print(f"{row['case'][:76]:76} {1e3 * seconds['ours']:10.3f} {peer}", flush=True)
+    of_static = f", {row['of_static']:.2f} of static" if "of_static" in row else ""
+    print(f"{row['case'][:76]:76} {1e3 * seconds['ours']:10.3f} {peer}{of_static}", flush=True)
+
+
+def close_dynamic(rows):
+    """The programs with dynamic sizes, compared with the same programs with static ones."""
+    ratios = [(row["of_static"], row["case"]) for row in rows if "of_static" in row]
+    if ratios:
+        tenth = float(np.quantile([ratio for ratio, _ in ratios], 0.1))
+        measure.close(NAME, tenth, "static sizes", f"10th percentile of {len(ratios)} with dynamic sizes")
+        measure.close(NAME, min(ratios)[0], "static sizes", f"worst: {min(ratios)[1]}")
 
 
 def close(rows):
     """Quantiles, the worst cases with their kernels, and the closing lines."""
     failed = [row for row in rows if "failed" in row]
+    close_dynamic(rows)
     rows = sorted((row for row in rows if "ratio" in row), key=lambda row: row["ratio"])
     if rows:
         ratios = [row["ratio"] for row in rows]

@@ -21,7 +21,9 @@ HIDDEN = -1e4  # what hides a score, in every element type
 
 
 def type_of(shape, element):
-    return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"
+    """`None` is a size that the type leaves open."""
+    sizes = ("?" if size is None else str(size) for size in shape)
+    return f"tensor<{'x'.join([*sizes, element])}>"
 
 
 @dataclasses.dataclass(eq=False)
@@ -32,10 +34,11 @@ class Node:
     element: str
     parameters: dict
     name: str = ""
+    static: tuple = None  # the shape of the type, with None for open sizes; None: all are known
 
     @property
     def type(self):
-        return type_of(self.shape, self.element)
+        return type_of(self.static or self.shape, self.element)
 
 
 class Graph:

@@ -19,6 +19,7 @@ import measure
 import sweep_cases
 import sweep_graph
 import sweep_peers
+import sweep_sizes
 import transformer_program
 from sweep_graph import Graph
 
@@ -26,16 +27,27 @@ TOLERANCE = {"f32": 1e-4, "f64": 1e-10, "f16": 1e-2, "bf16": 5e-2, "i8": 0, "i32
 
 
 OFFSETS = (0, 4, 16, 32)  # where arrays of random cases begin, in bytes after a multiple of 64
+OPEN = 3  # in one of so many random cases of a family, types of arguments leave sizes open
 
 
 class GraphCase:
     """A named graph, or the random graph of that number, which is part of its name."""
 
+    static_text = None  # the program with all sizes in its types, if `text` leaves some open
+
     def __init__(self, name, graph, number=None):
         self.name, self.graph, self.seed = name, graph, number or 0
         if number is not None:
             self.offset = OFFSETS[number % len(OFFSETS)]
+            if number // len(sweep_cases.FAMILIES) % OPEN == 1:
+                self.open_sizes(number)
         self.tolerance = max(TOLERANCE[x.element] for x in graph.nodes)  # that of the narrowest type
+
+    def open_sizes(self, number):
+        static_text = sweep_graph.text(self.graph)
+        if sweep_sizes.open_sizes(self.graph, sweep_cases.Draw(number, 11)):
+            self.static_text = static_text
+            self.name += " (dynamic)"
 
     def prepare(self, peers):
         arrays = sweep_cases.inputs(self.graph, self.seed)

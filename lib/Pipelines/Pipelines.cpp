@@ -8,8 +8,9 @@
 // - 2: Derivatives are made before anything else is rewritten: rules see the program as written. Calls are
 // inlined, since memory is planned for one function, the host program of an entry. Then operations get the
 // implementations that the user names, and casts where the target has no kernel.
-// - 3: Simplification, then decomposition into operations with a lowering, then the contract once more for
-//   new operations. Casts move to the kernels that write their operands.
+// - 3: A version for sizes that are equal at run time. Simplification, then decomposition into operations
+// with a lowering, then the contract once more for new operations. Casts move to the kernels that write their
+// operands.
 // - 4: For CPUs, narrow operands of contractions are converted before their kernels; for GPUs, contractions
 // with few tiles are split along K. Conditions on sizes come before fusion moves operations; then fusions and
 // their kernel classes.
@@ -61,8 +62,10 @@ void ad::buildAdFrontendPipeline(OpPassManager &pm, const SharedOptions &options
   InsertPrecisionFreeCastsPassOptions casts;
   casts.missing = options.missingKernels;
   pm.addPass(createInsertPrecisionFreeCastsPass(casts));
-  if (options.optimize)
+  if (options.optimize) {
+    pm.addNestedPass<func::FuncOp>(createSpecializeSizesPass());
     pm.addPass(createSimplifyPass());
+  }
   addSetNumerics(pm, options);
   pm.addPass(createDecomposePass());
   addSetNumerics(pm, options);

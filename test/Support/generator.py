@@ -128,6 +128,7 @@ class Generator(Draws):
         self.special = rng.choice([0.0, 0.0, 0.15]) if special is None else special
         self.dynamic, self.reuse, self.constants = dynamic, reuse, constants
         self.alike = 0.4  # how often a value that broadcasts with another is a known one of the same sizes
+        self.repeated = 0.2  # how often an axis of such a value has size 1
         self.arguments, self.ops, self.values = [], [], []
         self.count = self.depth = 0
         self.loops = []  # those around what is made now (control.Iterations)
@@ -207,10 +208,10 @@ class Generator(Draws):
             return self.pick(equal)
         sizes, static = list(value.sizes), list(self.static(value.sizes))
         for axis in range(len(sizes)):
-            if self.chance(0.2):
+            if self.chance(self.repeated):
                 sizes[axis] = 1
                 static[axis] = None if self.chance(self.dynamic) else 1
-            elif sizes[axis] == 1 and self.chance(0.3):
+            elif sizes[axis] == 1 and self.chance(0.3 if self.repeated else 0):
                 sizes[axis] = self.pick([2, 3, 5])
                 static[axis] = None if self.chance(self.dynamic) else sizes[axis]
         drop = self.rank(0, len(sizes)) if self.chance(0.25) else 0

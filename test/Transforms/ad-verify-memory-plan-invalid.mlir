@@ -300,3 +300,32 @@ func.func @copied_into_choice(%x: tensor<4xf32>, %c: i1, %n: index) {
   }
   return
 }
+
+// -----
+
+func.func @result_in_loop(%n: tensor<?xf32>) -> tensor<?xf32> {
+  %b0 = ad.buffer <result, bytes = 4>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %d = tensor.dim %n, %c0 : tensor<?xf32>
+  %first = ad.feed "a"(%d) into(%b0) : tensor<?xf32>
+  // expected-error @+1 {{'scf.for' op memory plan is wrong: a loop writes the memory of a result of dynamic shape, which would be allocated each time}}
+  %r = scf.for %i = %c0 to %c4 step %c1 iter_args(%v = %first) -> tensor<?xf32> {
+    %a = ad.feed "a"(%d) into(%b0) : tensor<?xf32>
+    scf.yield %a : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+func.func @other_shape(%n: tensor<?xf32>) -> tensor<?x2xf32> {
+  %b0 = ad.buffer <result, bytes = 8>
+  %c0 = arith.constant 0 : index
+  %d = tensor.dim %n, %c0 : tensor<?xf32>
+  // expected-error @+1 {{'ad.feed' op memory plan is wrong: expected 'tensor<?x2xf32>' in the memory of a result, but got 'tensor<?x3xf32>'}}
+  %a = ad.feed "a"(%d) into(%b0) : tensor<?x3xf32>
+  %b = ad.reshape %a(%d) : tensor<?x3xf32> -> tensor<?x2xf32>
+  return %b : tensor<?x2xf32>
+}

@@ -37,7 +37,9 @@ SmallVector<Value> Branches::yieldSide(scf::IfOp branch, ValueRange yielded) {
       copies.copy(values.tensor(result), source);
       continue;
     }
-    HostTensor target = buffers.tensorIn(buffers.plan.bufferOf(branch->getResult(i)), type, source.sizes);
+    // To ask for the buffer that the source is in would ask for new memory.
+    int64_t buffer = buffers.plan.bufferOf(branch->getResult(i));
+    HostTensor target = source.buffer == buffer ? source : buffers.tensorIn(buffer, type, source.sizes);
     copies.copy(target, source);
     lowered.push_back(target.pointer);
     for (auto [axis, size] : llvm::enumerate(source.sizes))

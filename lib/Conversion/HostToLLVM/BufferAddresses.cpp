@@ -14,6 +14,8 @@ static constexpr int64_t kMaxVariableBytes = 256, kMaxStackBytes = 16 << 10;
 
 static bool isInArena(BufferAttr buffer) { return buffer.getStorage() == StorageKind::arena; }
 
+static bool isResult(BufferAttr buffer) { return buffer.getStorage() == StorageKind::result; }
+
 void BufferAddresses::bindArena() {
   arena = call("adrt_arena", pointerType, {context, i64(plan.getPoolBytes(0))});
   entry.guardMemory(arena, largestUser(isInArena));
@@ -37,8 +39,8 @@ Location BufferAddresses::largestUser(function_ref<bool(BufferAttr)> matches) {
 
 Value BufferAddresses::stackVariable(int64_t buffer) {
   BufferAttr planned = plan.getBuffer(buffer);
-  if (options.device || !(isInArena(planned) || planned.getStorage() == StorageKind::result) ||
-      planned.getBytes() > kMaxVariableBytes || planned.getBytes() <= 0)
+  bool hasStaticSize = isInArena(planned) || (isResult(planned) && hasStaticShape(planned.getNumber()));
+  if (options.device || !hasStaticSize || planned.getBytes() > kMaxVariableBytes || planned.getBytes() <= 0)
     return Value();
   auto [variable, isNew] = stackVariables.try_emplace(buffer, Value());
   if (isNew && stackBytes + planned.getBytes() <= kMaxStackBytes) {
@@ -71,6 +73,32 @@ Value BufferAddresses::poolUnit(const HostTensor &tensor) {
   return saturatedProduct(units, i64(kUnitMultiple));
 }
 
+bool BufferAddresses::hasStaticShape(int64_t result) const {
+  return cast<RankedTensorType>(entry.source.getResultTypes()[result]).hasStaticShape();
+}
+
+Value BufferAddresses::allocateResult(int64_t number, const HostTensor &like, Location user) {
+  Value data = call("adrt_result", pointerType,
+                    {context, entry.result(number), i32(number),
+                     i32(TensorDescriptors::elementNumber(like.type.getElementType())),
+                     i32(like.type.getRank()), descriptors.shapeArray(like)});
+  entry.guardMemory(data, user);
+  return data;
+}
+
+void BufferAddresses::bindStaticResults() {
+  for (BufferAttr buffer : plan.getBuffers()) {
+    int64_t number = buffer.getNumber();
+    if (!isResult(buffer) || !hasStaticShape(number))
+      continue;
+    auto type = cast<RankedTensorType>(entry.source.getResultTypes()[number]);
+    HostTensor described{nullptr, values.sizesOf(type, {}), type, -1};
+    resultMemory[number] = allocateResult(number, described, largestUser([&](BufferAttr other) {
+                                            return isResult(other) && other.getNumber() == number;
+                                          }));
+  }
+}
+
 // The runtime keeps the pools of dynamic size and grows them.
 HostTensor BufferAddresses::tensorIn(int64_t buffer, RankedTensorType type, ArrayRef<Value> sizes) {
   HostTensor tensor{nullptr, SmallVector<Value>(sizes), type, buffer};
@@ -82,8 +110,10 @@ HostTensor BufferAddresses::tensorIn(int64_t buffer, RankedTensorType type, Arra
   };
   if (planned.getStorage() == StorageKind::argument) {
     tensor.pointer = values.tensor(entry.source.getArgument(planned.getNumber())).pointer;
-  } else if (planned.getStorage() == StorageKind::result) {
-    tensor.pointer = resultMemory[planned.getNumber()];
+  } else if (isResult(planned)) {
+    bool isThere = hasStaticShape(planned.getNumber());
+    tensor.pointer =
+        isThere ? resultMemory[planned.getNumber()] : allocateResult(planned.getNumber(), tensor, loc);
   } else if (isInArena(planned)) {
     tensor.pointer = at(arena, i64(planned.getOffset()));
   } else {

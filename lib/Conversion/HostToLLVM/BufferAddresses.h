@@ -8,22 +8,28 @@
 #define ADJOINT_LIB_CONVERSION_HOSTTOLLVM_BUFFERADDRESSES_H
 
 #include "HostValues.h"
+#include "TensorDescriptors.h"
 #include "adjoint/Transforms/MemoryPlan.h"
 
 namespace mlir::ad::host {
 
 class BufferAddresses : public HostComponent {
 public:
-  BufferAddresses(EntryBuilder &entry, const MemoryPlan &plan, HostValues &values)
-      : HostComponent(entry), plan(plan), values(values), resultMemory(entry.source.getNumResults()) {}
+  BufferAddresses(EntryBuilder &entry, const MemoryPlan &plan, HostValues &values,
+                  TensorDescriptors &descriptors)
+      : HostComponent(entry), plan(plan), values(values), descriptors(descriptors),
+        resultMemory(entry.source.getNumResults()) {}
 
   /// Requests the arena from the runtime.
   void bindArena();
-  /// A tensor of these sizes in a buffer.
+  /// Requests the memory of all results of static shape in which the plan has a buffer.
+  void bindStaticResults();
+  /// A tensor of these sizes in a buffer. Memory of a result of dynamic shape is requested here.
   HostTensor tensorIn(int64_t buffer, RankedTensorType type, ArrayRef<Value> sizes);
-  /// Memory of a result in which the plan has a buffer; null for every other result.
+  /// Memory of a result of static shape in which the plan has a buffer; null for every other result.
   Value memoryOfResult(int64_t number) const { return resultMemory[number]; }
-  void bindResultMemory(int64_t number, Value memory) { resultMemory[number] = memory; }
+  /// Requests the memory of a result with the shape of `like`; a lack of memory is reported at `user`.
+  Value allocateResult(int64_t number, const HostTensor &like, Location user);
   /// The stack variable of a buffer, if it has one by now.
   Value existingStackVariable(int64_t buffer) const { return stackVariables.lookup(buffer); }
   /// Temporary memory of this many bytes for one launch, null if there is none. Launches share it.
@@ -37,8 +43,10 @@ private:
   Value stackVariable(int64_t buffer);
   Value saturatedProduct(Value a, Value b);
   Value poolUnit(const HostTensor &tensor);
+  bool hasStaticShape(int64_t result) const;
 
   HostValues &values;
+  TensorDescriptors &descriptors;
   Value arena;
   SmallVector<Value> resultMemory;
   DenseMap<int64_t, Value> stackVariables; // null for buffers for which the stack has no room

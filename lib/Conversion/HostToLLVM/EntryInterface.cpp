@@ -47,27 +47,6 @@ void EntryInterface::bindArguments() {
   }
 }
 
-Value EntryInterface::allocateResult(int64_t number, const HostTensor &like) {
-  Value data = call("adrt_result", pointerType,
-                    {context, entry.result(number), i32(number),
-                     i32(TensorDescriptors::elementNumber(like.type.getElementType())),
-                     i32(like.type.getRank()), descriptors.shapeArray(like)});
-  entry.guardMemory(data, buffers.largestUser([&](BufferAttr buffer) {
-    return buffer.getStorage() == StorageKind::result && buffer.getNumber() == number;
-  }));
-  return data;
-}
-
-void EntryInterface::bindResults() {
-  for (BufferAttr buffer : buffers.plan.getBuffers()) {
-    if (buffer.getStorage() != StorageKind::result)
-      continue;
-    auto type = cast<RankedTensorType>(entry.source.getResultTypes()[buffer.getNumber()]);
-    HostTensor described{nullptr, values.sizesOf(type, {}), type, -1};
-    buffers.bindResultMemory(buffer.getNumber(), allocateResult(buffer.getNumber(), described));
-  }
-}
-
 void EntryInterface::emitReturn(func::ReturnOp op) {
   copyStackVariablesToResults();
   for (auto [number, operand] : llvm::enumerate(op.getOperands())) {
@@ -75,11 +54,14 @@ void EntryInterface::emitReturn(func::ReturnOp op) {
       continue;
     HostTensor tensor = values.tensor(operand);
     BufferAttr buffer = tensor.buffer >= 0 ? buffers.plan.getBuffer(tensor.buffer) : BufferAttr();
+    if (buffer && buffer.getStorage() == StorageKind::result &&
+        buffer.getNumber() == static_cast<int64_t>(number))
+      continue;
     if (buffer && buffer.getStorage() == StorageKind::argument && isDonated(buffer.getNumber(), number)) {
       returnDonated(buffer.getNumber(), number, tensor);
       continue;
     }
-    Value data = allocateResult(number, tensor);
+    Value data = buffers.allocateResult(number, tensor, loc);
     copies.copyBytes(data, tensor.pointer, values.byteCount(tensor));
   }
 }

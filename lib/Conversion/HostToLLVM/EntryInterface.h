@@ -8,25 +8,21 @@
 #define ADJOINT_LIB_CONVERSION_HOSTTOLLVM_ENTRYINTERFACE_H
 
 #include "TensorCopies.h"
-#include "TensorDescriptors.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::ad::host {
 
 class EntryInterface : public HostComponent {
 public:
-  EntryInterface(EntryBuilder &entry, HostValues &values, BufferAddresses &buffers, TensorCopies &copies,
-                 TensorDescriptors &descriptors)
-      : HostComponent(entry), values(values), buffers(buffers), copies(copies), descriptors(descriptors) {}
+  EntryInterface(EntryBuilder &entry, HostValues &values, BufferAddresses &buffers, TensorCopies &copies)
+      : HostComponent(entry), values(values), buffers(buffers), copies(copies) {}
 
   void bindArguments();
-  void bindResults();
   void emitReturn(func::ReturnOp op);
 
 private:
   HostTensor argumentTensor(int32_t number);
   Value argumentOnDevice(int32_t number);
-  Value allocateResult(int64_t number, const HostTensor &like);
   bool isDonated(int64_t argument, int64_t result);
   void returnDonated(int64_t argument, int64_t result, const HostTensor &tensor);
   void copyStackVariablesToResults();
@@ -34,7 +30,6 @@ private:
   HostValues &values;
   BufferAddresses &buffers;
   TensorCopies &copies;
-  TensorDescriptors &descriptors;
 };
 
 } // namespace mlir::ad::host

@@ -13,9 +13,10 @@ using namespace mlir::ad::host;
 
 HostEmitter::HostEmitter(func::FuncOp source, HostModule &module, const HostOptions &options)
     : entry(source, module, options), builder(entry.builder), loc(entry.loc), plan(*MemoryPlan::read(source)),
-      values(entry), buffers(entry, plan, values), copies(entry, values, buffers), descriptors(entry),
-      interface(entry, values, buffers, copies, descriptors), services(entry, values, buffers, descriptors),
-      polls(entry), launches(entry, values, buffers, copies, descriptors, polls),
+      values(entry), descriptors(entry), buffers(entry, plan, values, descriptors),
+      copies(entry, values, buffers), interface(entry, values, buffers, copies),
+      services(entry, values, buffers, descriptors), polls(entry),
+      launches(entry, values, buffers, copies, descriptors, polls),
       carries(entry, values, buffers, copies, services),
       forLoops(entry, values, buffers, carries, polls, *this),
       whileLoops(entry, values, buffers, carries, polls, *this),
@@ -26,7 +27,7 @@ LogicalResult HostEmitter::emit() {
   if (entry.options.device)
     launches.bindDevice();
   interface.bindArguments();
-  interface.bindResults();
+  buffers.bindStaticResults();
   if (failed(emitBlock(entry.source.getBody().front())))
     return failure();
   func::ReturnOp::create(builder, loc, entry.i32(ADRT_OK));

@@ -37,9 +37,9 @@ private:
   Location &loc;
   const MemoryPlan plan;
   HostValues values;
+  TensorDescriptors descriptors;
   BufferAddresses buffers;
   TensorCopies copies;
-  TensorDescriptors descriptors;
   EntryInterface interface;
   RuntimeServices services;
   StopPolls polls;

@@ -15,6 +15,13 @@ int64_t Buffers::make(Value value, int64_t at, StorageKind storage, int64_t numb
   return planned.size() - 1;
 }
 
+int64_t Buffers::makeResult(Type type, int64_t at, int64_t number) {
+  int64_t bytes = bytesPerUnit(cast<RankedTensorType>(type));
+  LDBG() << "buffer " << planned.size() << " in the memory of result " << number;
+  planned.push_back({StorageKind::result, number, /*offset=*/0, bytes, at, at});
+  return planned.size() - 1;
+}
+
 int64_t Buffers::makePooled(Value value, int64_t at) {
   int64_t pool = pools.poolOf(value);
   return make(value, at, pool == 0 ? StorageKind::arena : StorageKind::pool, pool);
@@ -26,4 +33,11 @@ void Buffers::assign(Value value, int64_t buffer) {
     return;
   for (OpOperand &use : value.getUses())
     extend(buffer, order.endOfUse(use, value.getParentBlock()));
+}
+
+void Buffers::restrict(int64_t buffer, Value value, Region &region) {
+  planned[buffer].last = planned[buffer].first;
+  for (OpOperand &use : value.getUses())
+    if (region.isAncestor(use.getOwner()->getParentRegion()))
+      extend(buffer, order.endOfUse(use, value.getParentBlock()));
 }

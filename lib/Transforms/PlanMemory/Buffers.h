@@ -30,6 +30,8 @@ public:
 
   /// A new buffer for the value, whose lifetime starts at the operation with the number `at`.
   int64_t make(Value value, int64_t at, StorageKind storage, int64_t number);
+  /// The same for a result of the function, of this type.
+  int64_t makeResult(Type type, int64_t at, int64_t number);
   /// The same in the pool of the value.
   int64_t makePooled(Value value, int64_t at);
 
@@ -38,6 +40,9 @@ public:
   /// The buffer of the value; -1 for memory of its own (arguments, constants).
   int64_t of(Value value) const { return bufferOf.lookup_or(value, -1); }
   void extend(int64_t buffer, int64_t end) { planned[buffer].last = std::max(planned[buffer].last, end); }
+
+  /// Ends the lifetime of the buffer with the last use of `value` in the region.
+  void restrict(int64_t buffer, Value value, Region &region);
 
   const PlannedBuffer &operator[](int64_t buffer) const { return planned[buffer]; }
   MutableArrayRef<PlannedBuffer> getAll() { return planned; }

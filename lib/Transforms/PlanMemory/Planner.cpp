@@ -3,6 +3,8 @@
 // The walk through the host program in the order of execution.
 
 #include "Planner.h"
+#include "ReturningBlocks.h"
+#include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -29,15 +31,15 @@ void MemoryPlanner::bindArguments() {
 
 // A value that is returned several times is the result that has memory already.
 void MemoryPlanner::bindResults() {
-  Operation *end = function.getBody().front().getTerminator();
-  for (bool isDonated : {true, false})
-    for (OpOperand &operand : end->getOpOperands()) {
-      Value value = stripAliases(operand.get());
-      int64_t result = operand.getOperandNumber();
-      bool isComputed = value.getDefiningOp() && !isa<ConstantOp>(value.getDefiningOp());
-      if (isTensor(value) && isComputed && (donated.count(result) > 0) == isDonated)
-        returned.try_emplace(value, result);
-    }
+  for (const ReturningBlock &end : findReturningBlocks(function))
+    for (bool isDonated : {true, false})
+      for (auto [operand, result] : llvm::zip_equal(end.block->getTerminator()->getOperands(), end.results)) {
+        Value value = stripAliases(operand);
+        bool isComputed = value.getParentBlock() == end.block && value.getDefiningOp() &&
+                          !isa<ConstantOp>(value.getDefiningOp());
+        if (result >= 0 && isTensor(value) && isComputed && (donated.count(result) > 0) == isDonated)
+          returned.try_emplace(value, Returned{result, haveSameShape(operand, value)});
+      }
 }
 
 void MemoryPlanner::assign(Block &block) {

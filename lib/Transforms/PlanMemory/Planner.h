@@ -24,6 +24,12 @@ void eraseMemoryPlan(func::FuncOp function);
 /// Writes a plan into the program, once offsets are known.
 void writeMemoryPlan(func::FuncOp function, Buffers &buffers, const Temporaries &temporaries);
 
+/// A value that is a result of the function, perhaps as an alias of another shape.
+struct Returned {
+  int64_t result;
+  bool hasShapeOfResult;
+};
+
 class MemoryPlanner {
 public:
   /// No operation may move from now on.
@@ -50,6 +56,9 @@ private:
   // --- Structured.cpp: loops and branches
   void assignFor(scf::ForOp loop);
   void assignIf(scf::IfOp branch);
+  bool hasMemoryOf(BlockArgument argument, OpResult result);
+  int64_t bufferOfBranch(OpResult result);
+  void assignSide(scf::IfOp branch, Region &region, ArrayRef<int64_t> results);
   void assignWhile(scf::WhileOp loop);
   void makeTemporaries(scf::ForOp loop, ArrayRef<int64_t> carries);
 
@@ -58,7 +67,10 @@ private:
   int64_t bufferFor(Value value, Operation *op);
   /// Whether `value` may be written into the buffer from `op` on; else why not.
   bool mayReuse(int64_t buffer, Value value, Operation *op, StringRef &refusal);
+  int64_t bufferOfReturned(Value value, Operation *op, const Returned &as);
   int64_t dyingOperand(OpResult value, LaunchOp launch);
+  /// Whether `op` may write the value into the memory of the result of the function that it is.
+  bool mayBeWrittenInPlace(Value value, Operation *op, const Returned &as);
   void reportDonations();
 
   func::FuncOp function;
@@ -68,7 +80,8 @@ private:
   Buffers buffers;
   InPlaceUpdates updates;
   Temporaries temporaries;
-  DenseMap<Value, int64_t> returned;     // values of the entry's block that are results of the function
+  DenseMap<Value, Returned> returned;    // values of returning blocks that are results of the function
+  DenseMap<int64_t, int64_t> ofResults;  // of results of the function, where a branch or a value has one
   DenseMap<int64_t, int64_t> donated;    // results, and the arguments that are donated to them
   DenseMap<int64_t, StringRef> refusals; // of donated arguments
 };

@@ -60,6 +60,11 @@ std::optional<PoolAnalysis::Origin> PoolAnalysis::step(const Origin &origin) {
   Operation *op = result.getOwner();
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return Origin{loop.getInitArgs()[result.getResultNumber()], origin.number};
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    Origin then = originOf(branch.thenYield().getOperand(result.getResultNumber()), origin.number);
+    Origin other = originOf(branch.elseYield().getOperand(result.getResultNumber()), origin.number);
+    return then == other ? std::optional(then) : std::nullopt;
+  }
   if (isa<BarrierOp, CopyOp, tensor::CastOp>(op))
     return Origin{op->getOperand(result.getResultNumber()), origin.number};
   if (auto launch = dyn_cast<LaunchOp>(op))

@@ -28,6 +28,7 @@ private:
   struct Origin {
     Value value;
     int64_t number = 0; ///< the axis; the number itself when there is no value
+    bool operator==(const Origin &other) const { return value == other.value && number == other.number; }
     bool operator<(const Origin &other) const {
       return std::make_pair(value.getAsOpaquePointer(), number) <
              std::make_pair(other.value.getAsOpaquePointer(), other.number);
@@ -35,7 +36,7 @@ private:
   };
   Origin originOf(Value tensor, int64_t axis);
   void addFactors(const Origin &size, std::vector<Origin> &factors);
-  static std::optional<Origin> step(const Origin &origin);
+  std::optional<Origin> step(const Origin &origin);
 
   std::map<Origin, Origin> known;
   std::map<std::vector<Origin>, int64_t> pools;

@@ -66,22 +66,43 @@ int64_t MemoryPlanner::dyingOperand(OpResult value, LaunchOp launch) {
   return -1;
 }
 
+// Memory of static size is there from the start. Memory of dynamic size is allocated where the value is
+// written: as a result of its own shape, and not by a loop.
+bool MemoryPlanner::mayBeWrittenInPlace(Value value, Operation *op, const Returned &as) {
+  bool isStatic = cast<RankedTensorType>(value.getType()).hasStaticShape();
+  if (cast<RankedTensorType>(function.getResultTypes()[as.result]).hasStaticShape())
+    return isStatic;
+  // Sides of a branch write into static memory that is there before the branch.
+  return as.hasShapeOfResult && (isa<LaunchOp, FeedOp>(op) || (isa<scf::IfOp>(op) && !isStatic));
+}
+
+// The memory of the donated argument or of the result, -1 for neither. The branch that the value is yielded
+// to has chosen one of both.
+int64_t MemoryPlanner::bufferOfReturned(Value value, Operation *op, const Returned &as) {
+  auto chosen = ofResults.find(as.result);
+  bool isChosen = chosen != ofResults.end();
+  auto from = donated.find(as.result);
+  if (from != donated.end()) {
+    int64_t buffer = buffers.of(function.getArgument(from->second));
+    if ((!isChosen || chosen->second == buffer) && mayReuse(buffer, value, op, refusals[from->second]))
+      return buffer;
+  }
+  if (!mayBeWrittenInPlace(value, op, as))
+    return -1;
+  if (isChosen)
+    return buffers[chosen->second].storage == StorageKind::result ? chosen->second : -1;
+  int64_t made = buffers.makeResult(function.getResultTypes()[as.result], order.numberOf(op), as.result);
+  ofResults[as.result] = made;
+  return made;
+}
+
 int64_t MemoryPlanner::bufferFor(Value value, Operation *op) {
   int64_t at = order.numberOf(op);
   if (int64_t chosen = updates.bufferOf(value); chosen >= 0)
     return chosen;
-  if (auto it = returned.find(value); it != returned.end()) {
-    int64_t result = it->second;
-    if (auto from = donated.find(result); from != donated.end()) {
-      int64_t buffer = buffers.of(function.getArgument(from->second));
-      if (mayReuse(buffer, value, op, refusals[from->second]))
-        return buffer;
-    }
-    bool hasStaticShape = cast<RankedTensorType>(value.getType()).hasStaticShape() &&
-                          cast<RankedTensorType>(function.getResultTypes()[result]).hasStaticShape();
-    if (hasStaticShape)
-      return buffers.make(value, at, StorageKind::result, result);
-  }
+  if (auto as = returned.find(value); as != returned.end())
+    if (int64_t chosen = bufferOfReturned(value, op, as->second); chosen >= 0)
+      return chosen;
   int64_t buffer = -1;
   StringRef refusal;
   if (auto launch = dyn_cast<LaunchOp>(op)) {

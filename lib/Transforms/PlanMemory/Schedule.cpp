@@ -5,6 +5,7 @@
 // an update before a read of the old value would need another buffer.
 
 #include "Planner.h"
+#include "ReturningBlocks.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -12,17 +13,20 @@ using namespace mlir::ad;
 namespace {
 class UpdateScheduler {
 public:
-  UpdateScheduler(func::FuncOp function, Block &block, OverwriteAnalysis &overwrites)
-      : block(block), overwrites(overwrites) {
-    if (auto loop = dyn_cast<scf::ForOp>(block.getParentOp())) {
-      for (auto [number, argument] : llvm::enumerate(loop.getRegionIterArgs()))
-        replaced[number] = argument;
-      return;
+  UpdateScheduler(scf::ForOp loop, OverwriteAnalysis &overwrites)
+      : block(*loop.getBody()), overwrites(overwrites) {
+    for (auto [number, argument] : llvm::enumerate(loop.getRegionIterArgs()))
+      replaced[number] = argument;
+  }
+
+  UpdateScheduler(func::FuncOp function, const ReturningBlock &end, OverwriteAnalysis &overwrites)
+      : block(*end.block), overwrites(overwrites) {
+    for (BlockArgument argument : function.getArguments()) {
+      auto result = function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), ADDialect::kDonatedAttr);
+      for (auto [operand, number] : llvm::enumerate(end.results))
+        if (result && number == result.getInt())
+          replaced[operand] = argument;
     }
-    for (BlockArgument argument : function.getArguments())
-      if (auto result =
-              function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), ADDialect::kDonatedAttr))
-        replaced[result.getInt()] = argument;
   }
 
   void run() {
@@ -107,8 +111,7 @@ private:
 } // namespace
 
 void ad::scheduleUpdates(func::FuncOp function, OverwriteAnalysis &overwrites) {
-  SmallVector<Block *> blocks = {&function.getBody().front()};
-  function.walk([&](scf::ForOp loop) { blocks.push_back(loop.getBody()); });
-  for (Block *block : blocks)
-    UpdateScheduler(function, *block, overwrites).run();
+  for (const ReturningBlock &end : findReturningBlocks(function))
+    UpdateScheduler(function, end, overwrites).run();
+  function.walk([&](scf::ForOp loop) { UpdateScheduler(loop, overwrites).run(); });
 }

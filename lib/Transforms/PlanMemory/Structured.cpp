@@ -33,21 +33,69 @@ void MemoryPlanner::assignFor(scf::ForOp loop) {
   makeTemporaries(loop, carries);
 }
 
+// Whether the value that each side yields is made there.
+static bool isComputedInside(scf::IfOp branch, unsigned number) {
+  return llvm::all_of(branch->getRegions(), [&](Region &region) {
+    return region.front().getTerminator()->getOperand(number).getParentRegion() == &region;
+  });
+}
+
+// A branch that ends the function has the memory of a donated argument for its result: both sides may write
+// it once they no longer read it, and copy there at the end what they have written elsewhere. No side yields
+// an argument then, which a copy would overwrite before another one reads it.
+bool MemoryPlanner::hasMemoryOf(BlockArgument argument, OpResult result) {
+  auto branch = cast<scf::IfOp>(result.getOwner());
+  auto all = llvm::seq<unsigned>(0, branch.getNumResults());
+  return pools.haveSameSize(result, argument) &&
+         llvm::all_of(all, [&](unsigned number) { return isComputedInside(branch, number); });
+}
+
+int64_t MemoryPlanner::bufferOfBranch(OpResult result) {
+  auto as = returned.find(result);
+  if (as == returned.end() || ofResults.contains(as->second.result))
+    return bufferFor(result, result.getOwner());
+  auto from = donated.find(as->second.result);
+  BlockArgument argument = from == donated.end() ? BlockArgument() : function.getArgument(from->second);
+  int64_t buffer =
+      argument && hasMemoryOf(argument, result) ? buffers.of(argument) : bufferFor(result, result.getOwner());
+  ofResults[as->second.result] = buffer;
+  return buffer;
+}
+
+void MemoryPlanner::assignSide(scf::IfOp branch, Region &region, ArrayRef<int64_t> results) {
+  // What the function returns has its buffer by then.
+  SmallVector<int64_t> inside(results);
+  for (auto [result, buffer] : llvm::zip_equal(branch.getResults(), inside))
+    if (buffer >= 0 && returned.contains(result) && !buffers[buffer].isInPool())
+      buffer = -1;
+  updates.chooseInBranch(region.front(), branch.getResults(), inside);
+  // What the other side reads of a donated argument may be overwritten here.
+  SmallVector<std::pair<int64_t, int64_t>> ends;
+  for (auto [result, number] : donated) {
+    BlockArgument argument = function.getArgument(number);
+    int64_t buffer = buffers.of(argument);
+    if (!llvm::is_contained(results, buffer))
+      continue;
+    ends.emplace_back(buffer, buffers[buffer].last);
+    buffers.restrict(buffer, argument, region);
+  }
+  assign(region.front());
+  for (auto [buffer, end] : ends)
+    buffers.extend(buffer, end);
+}
+
 void MemoryPlanner::assignIf(scf::IfOp branch) {
   SmallVector<int64_t> results;
-  for (Value result : branch.getResults()) {
-    results.push_back(isTensor(result) ? bufferFor(result, branch) : -1);
+  for (OpResult result : branch->getResults()) {
+    results.push_back(isTensor(result) ? bufferOfBranch(result) : -1);
     if (results.back() < 0)
       continue;
     buffers.assign(result, results.back());
     buffers.extend(results.back(), order.endOf(branch));
   }
-  for (Region &region : branch->getRegions()) {
-    if (region.empty())
-      continue;
-    updates.chooseInBranch(region.front(), branch.getResults(), results);
-    assign(region.front());
-  }
+  for (Region &region : branch->getRegions())
+    if (!region.empty())
+      assignSide(branch, region, results);
 }
 
 void MemoryPlanner::assignWhile(scf::WhileOp loop) {

@@ -55,6 +55,7 @@ private:
 
   LogicalResult verifyAlignment();
   LogicalResult verifyBuffer(Operation *op, Value value);
+  LogicalResult verifyOwnMemory(Operation *op, Value value);
   LogicalResult define(Operation *op, Value value);
   LogicalResult read(Operation *op, Value value);
   LogicalResult readAll(Operation *op, ValueRange values);
@@ -124,9 +125,26 @@ void MemoryState::intersect(const MemoryState &other) {
   }
 }
 
+// The memory of a result of dynamic shape is allocated with the shape of the value, where this is written.
+LogicalResult PlanVerifier::verifyOwnMemory(Operation *op, Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  auto result = cast<RankedTensorType>(function.getResultTypes()[bufferOf(value).getNumber()]);
+  if (type.getElementType() != result.getElementType() ||
+      failed(verifyCompatibleShape(type.getShape(), result.getShape())))
+    return wrong(op) << "expected " << result << " in the memory of a result, but got " << type;
+  if (isa<LoopLikeOpInterface>(op) || op->getParentOfType<LoopLikeOpInterface>())
+    return wrong(op)
+           << "a loop writes the memory of a result of dynamic shape, which would be allocated each "
+              "time";
+  return success();
+}
+
 // Whether the value fits into its buffer at run time, whatever the dynamic sizes are.
 LogicalResult PlanVerifier::verifyBuffer(Operation *op, Value value) {
   BufferAttr buffer = bufferOf(value);
+  if (buffer.getStorage() == StorageKind::result &&
+      !cast<RankedTensorType>(function.getResultTypes()[buffer.getNumber()]).hasStaticShape())
+    return verifyOwnMemory(op, value);
   if (buffer.getBytes() < bytesPerUnit(cast<RankedTensorType>(value.getType())))
     return wrong(op) << "a buffer is smaller than its tensor";
   if (buffer.getStorage() == StorageKind::pool && cast<RankedTensorType>(value.getType()).hasStaticShape())

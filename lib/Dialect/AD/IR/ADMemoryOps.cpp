@@ -116,9 +116,8 @@ LogicalResult BufferOp::verify() {
     return emitOpError("expected one of ") << types.size() << " " << kind << "s of the function, but got "
                                            << kind << " " << buffer.getNumber();
   auto type = dyn_cast<RankedTensorType>(types[buffer.getNumber()]);
-  if (!type || (isResult && !type.hasStaticShape())) // buffer_c2
-    return emitOpError("expected ") << kind << " " << buffer.getNumber() << " to be a tensor"
-                                    << (isResult ? " of static shape" : "") << ", but got "
+  if (!type) // buffer_c2
+    return emitOpError("expected ") << kind << " " << buffer.getNumber() << " to be a tensor, but got "
                                     << types[buffer.getNumber()];
   if (buffer.getBytes() != bytesPerUnit(type)) // buffer_c2
     return emitOpError("expected ") << bytesPerUnit(type) << " bytes, as " << type << " has, but got "

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -77,46 +78,19 @@ static Value sizeOperand(Operation *op, int64_t dimension) {
       .Default(Value());
 }
 
-static bool hasShapeOfOperand(Operation *op) {
-  return op->hasTrait<ShapeOfFirstOperand>() || (op->getNumOperands() == 1 && isElementwiseOp(op));
-}
-
-// The origin of a size, looked at through casts and other operations that keep the shape of their operand.
-static SizeOrigin behindCopies(Value tensor, int64_t dimension) {
-  Operation *op = tensor.getDefiningOp();
-  // In code that nothing reaches, a value may depend on itself.
-  for (int steps = 0; op && hasShapeOfOperand(op) && steps < 16; ++steps, op = tensor.getDefiningOp())
-    tensor = op->getOperand(0);
-  SizeOrigin size = ofDimension(tensor, dimension);
-  Value index = op && size.value ? sizeOperand(op, dimension) : Value();
-  return index ? ofIndex(index) : size;
-}
-
-// A carried value that is a copy of an earlier one, before the loop and after each iteration, such as a
-// parameter in 16 bits next to its master in f32, has the sizes of that one. `values` are the arguments of
-// the body or the results of the loop.
+// A carried value keeps the sizes that it has before the loop: reference and compiled loops refuse another
+// one (docs/spec/control.md). `values` are the arguments of the body or the results of the loop.
 static Sources inLoop(LoopLikeOpInterface loop, ValueRange values, unsigned number, int64_t dimension) {
-  // Loops with a region for their condition yield other values than they result in.
-  if (loop.getLoopRegions().size() != 1)
+  // Loops with a region for their condition result in other values than they carry.
+  if (loop.getLoopRegions().size() != 1 || values.size() != loop.getInits().size())
     return {};
-  OperandRange inits = loop.getInits();
-  ValueRange yielded = loop.getYieldedValues();
-  if (values.size() != inits.size() || values.size() != yielded.size())
-    return {};
-  for (unsigned other = 0; other < number; ++other) {
-    auto type = dyn_cast<RankedTensorType>(values[other].getType());
-    if (type && type.getRank() > dimension &&
-        behindCopies(inits[number], dimension) == behindCopies(inits[other], dimension) &&
-        behindCopies(yielded[number], dimension) == behindCopies(yielded[other], dimension))
-      return {ofDimension(values[other], dimension)};
-  }
-  return {};
+  return {ofDimension(loop.getInits()[number], dimension)};
 }
 
 static Sources carriedSources(const SizeOrigin &size) {
   if (auto result = dyn_cast<OpResult>(size.value)) {
-    auto loop = dyn_cast<LoopLikeOpInterface>(result.getOwner());
-    auto results = loop ? loop.getLoopResults() : std::nullopt;
+    auto loop = cast<LoopLikeOpInterface>(result.getOwner());
+    auto results = loop.getLoopResults();
     return results ? inLoop(loop, *results, result.getResultNumber(), size.dimension) : Sources();
   }
   auto argument = cast<BlockArgument>(size.value);
@@ -126,11 +100,29 @@ static Sources carriedSources(const SizeOrigin &size) {
   return found == carried.end() ? Sources() : inLoop(loop, carried, found - carried.begin(), size.dimension);
 }
 
+// What the regions of a branch yield. An origin that several of them have is from before the branch.
+static Sources inBranch(RegionBranchOpInterface branch, unsigned number, int64_t dimension) {
+  if (branch->getNumRegions() < 2)
+    return {};
+  Sources sources;
+  for (Region &region : branch->getRegions()) {
+    if (!region.hasOneBlock() || region.front().getTerminator()->getNumOperands() != branch->getNumResults())
+      return {};
+    Value yielded = region.front().getTerminator()->getOperand(number);
+    if (!isa<RankedTensorType>(yielded.getType()))
+      return {};
+    sources.push_back(ofDimension(yielded, dimension));
+  }
+  return sources;
+}
+
 static Sources sourcesOf(const SizeOrigin &size) {
   int64_t dimension = size.dimension;
   Operation *op = size.value.getDefiningOp();
   if (!op || isa<LoopLikeOpInterface>(op))
     return carriedSources(size);
+  if (auto branch = dyn_cast<RegionBranchOpInterface>(op))
+    return inBranch(branch, cast<OpResult>(size.value).getResultNumber(), dimension);
   if (Value index = sizeOperand(op, dimension))
     return {ofIndex(index)};
   if (op->hasTrait<ShapeOfFirstOperand>())

@@ -3,6 +3,7 @@
 // Loops of no iteration and of one become their values. MLIR has such patterns too, but counts iterations in
 // the type of the bounds, where the distance may be no number.
 
+#include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "adjoint/Dialect/AD/Transforms/Patterns.h"
 #include "adjoint/Support/TripCount.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -10,6 +11,13 @@
 
 using namespace mlir;
 using namespace mlir::ad;
+
+static bool keepsSizes(scf::ForOp loop) {
+  return llvm::all_of(llvm::zip_equal(loop.getInitArgs(), loop.getYieldedValues()), [](auto pair) {
+    auto [init, yielded] = pair;
+    return !isa<RankedTensorType>(init.getType()) || haveSameShape(init, yielded);
+  });
+}
 
 namespace {
 struct RemoveLoopWithoutIterations : OpRewritePattern<scf::ForOp> {
@@ -29,6 +37,8 @@ struct InlineLoopOfOneIteration : OpRewritePattern<scf::ForOp> {
   LogicalResult matchAndRewrite(scf::ForOp loop, PatternRewriter &rewriter) const override {
     if (staticTripCount(loop) != uint64_t(1))
       return rewriter.notifyMatchFailure(loop, "expected one iteration");
+    if (!keepsSizes(loop))
+      return rewriter.notifyMatchFailure(loop, "expected carries that keep their sizes, which a loop checks");
     SmallVector<Value> arguments{loop.getLowerBound()};
     llvm::append_range(arguments, loop.getInitArgs());
     Operation *yield = loop.getBody()->getTerminator();

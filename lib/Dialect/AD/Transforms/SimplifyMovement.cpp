@@ -156,6 +156,23 @@ struct ComposeSlices : NumericsPattern<SliceOp> {
   }
 };
 
+// A broadcast to sizes that the operand has, where the types write them differently: `?` on one side, a
+// number on the other.
+struct BroadcastToOwnSizes : NumericsPattern<BroadcastOp> {
+  explicit BroadcastToOwnSizes(MLIRContext *context) : NumericsPattern(context, "broadcast-to-own-sizes") {}
+
+  LogicalResult match(BroadcastOp op, SmallVectorImpl<Operation *> &,
+                      PatternRewriter &rewriter) const override {
+    if (!haveSameShape(op.getInput(), op.getResult()))
+      return rewriter.notifyMatchFailure(op, "expected a result with the sizes of the operand");
+    return success();
+  }
+
+  void rewrite(BroadcastOp op, PatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), op.getInput(), op.getSizes(), op.getAllowAttr());
+  }
+};
+
 // A reduction that keeps its axes as 1 and a reshape that drops them, or one that drops and a reshape that
 // adds.
 template <typename ReduceOp> struct FoldReshapeIntoReduction : NumericsPattern<ReshapeOp> {
@@ -210,7 +227,8 @@ template <typename ReduceOp> struct FoldReshapeIntoReduction : NumericsPattern<R
 
 void ad::populateMovementPatterns(RewritePatternSet &patterns) {
   patterns.add<FoldTransposeIntoDot, FoldDotIntoTranspose, FoldTransposeIntoGemm, ComposeSlices,
-               FoldReshapeIntoReduction<ReduceSumOp>, FoldReshapeIntoReduction<ReduceProdOp>,
-               FoldReshapeIntoReduction<ReduceMaxOp>, FoldReshapeIntoReduction<ReduceMinOp>,
-               FoldReshapeIntoReduction<ReduceMeanOp>>(patterns.getContext());
+               BroadcastToOwnSizes, FoldReshapeIntoReduction<ReduceSumOp>,
+               FoldReshapeIntoReduction<ReduceProdOp>, FoldReshapeIntoReduction<ReduceMaxOp>,
+               FoldReshapeIntoReduction<ReduceMinOp>, FoldReshapeIntoReduction<ReduceMeanOp>>(
+      patterns.getContext());
 }

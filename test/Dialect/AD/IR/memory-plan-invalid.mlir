@@ -119,8 +119,8 @@ func.func @buffer_c2_no_tensor(%n: index) {
 // -----
 
 func.func @buffer_c2_dynamic_result(%x: tensor<?xf32>) -> tensor<?xf32> {
-  // expected-error @+1 {{'ad.buffer' op expected result 0 to be a tensor of static shape, but got 'tensor<?xf32>'}}
-  %b = ad.buffer <result, bytes = 4>
+  // expected-error @+1 {{'ad.buffer' op expected 4 bytes, as 'tensor<?xf32>' has, but got 8}}
+  %b = ad.buffer <result, bytes = 8>
   return %x : tensor<?xf32>
 }
 

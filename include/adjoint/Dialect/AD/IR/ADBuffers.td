@@ -23,10 +23,11 @@ def AD_BufferAttr : AD_Attr<"Buffer", "buffer"> {
     | `arena` | the arena of the program, for tensors of static shape | 0 |
     | `pool` | a pool for tensors of dynamic shape whose sizes are proportional | that of the pool, from 1 |
     | `argument` | the memory of an argument that is donated (`ad.donated`) | that of the argument |
-    | `result` | the memory of a result, which the runtime allocates at entry | that of the result |
+    | `result` | the memory of a result, allocated at entry, or where it is written if its shape is dynamic | that of the result |
 
     `offset` and `bytes` say which part of that memory is the buffer. In a pool, both count per element of the pool's
-    unit: the product of the dynamic sizes, which is known at run time only. The arena and each pool are as large as
+    unit: the product of the dynamic sizes, which is known at run time only. So does `bytes` in a result of dynamic
+    shape, which no loop writes. The arena and each pool are as large as
     their buffers need.
 
     | parameter | meaning | default |

@@ -16,7 +16,7 @@ def AD_BufferOp : AD_Op<"buffer", [Pure, DeclareOpInterfaceMethods<OpAsmOpInterf
     call.
 
     Constraints: (C1) the parent is a `func.func`; (C2) an argument or result that the allocation names is one of the
-    function's, is a tensor, of static shape for a result, and has as many bytes as the buffer.
+    function's, is a tensor, and has as many bytes as the buffer, per element of its dynamic sizes.
 
     Adjoint: none: memory is planned after differentiation.
 

@@ -9,6 +9,7 @@
 include "adjoint/Dialect/AD/Transforms/AutocastPasses.td"
 include "adjoint/Dialect/AD/Transforms/NamedKernelPasses.td"
 include "adjoint/Dialect/AD/Transforms/PrintPasses.td"
+include "adjoint/Dialect/AD/Transforms/SimplifyPasses.td"
 include "mlir/Pass/PassBase.td"
 
 //===- Numerics -===//
@@ -152,40 +153,6 @@ def VerifyDifferentiatedPass : Pass<"ad-verify-differentiated"> {
 }
 
 //===- Simplification -===//
-
-def SimplifyPass : Pass<"ad-simplify"> {
-  let summary = "Fold, cancel and share what the numerics contract allows";
-  let description = [{
-    Why: derivative rules and decompositions emit straightforward code. One pass, which knows the contract, simplifies
-    it.
-
-    In every mode: bit-exact folders and canonicalizations of `ad`, transposes folded into the axes of ad.dot, casts
-    that cancel exactly, sizes traced to their origin, common subexpressions, dead code.
-
-    With the permission `algebra` on every operation that a rewrite touches: n + 0, n - 0, n * 0, (a * c1) * c2, x - x
-    and similar identities. With `widen`: a cast to a narrower type and back.
-
-    Upstream patterns come from an allow-list (arith on index and i1, scf, tensor.dim), since others fold with the
-    host's math library or reassociate. No rewrite looks through ad.barrier.
-
-    Before:
-    ```mlir
-    %t = ad.transpose %b [1, 0] : tensor<8x4xf32>
-    %c = ad.dot %a, %t : (tensor<2x4xf32>, tensor<4x8xf32>) -> tensor<2x8xf32>
-    ```
-    After:
-    ```mlir
-    %c = ad.dot %a, %b contract [1] x [1] : (tensor<2x4xf32>, tensor<8x4xf32>) -> tensor<2x8xf32>
-    ```
-    Refuses: a rewrite whose permission one of its operations lacks; each use of a permission is a remark of the
-    category ad-numerics and a row of the numerics report.
-  }];
-  let options = [
-    Option<"maxRewrites", "max-rewrites", "int64_t", "-1",
-           "stop after this number of rewrites (to bisect a difference); -1: no limit">];
-  let dependentDialects = [
-    "::mlir::ad::ADDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
-}
 
 def PlaceCastsPass : Pass<"ad-place-casts"> {
   let summary = "Move the casts of contraction operands to the kernels that write the operands";
