@@ -1,7 +1,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Opens sizes of the graphs of sweep.py: the types of inputs get `?`, and so do those of all values that follow."""
 
-MOST_OPEN = 0.7  # of the axes longer than 1
+OPEN = 0.15  # of the sizes that are the first axis of no argument
+MIXED = 0.1  # of the programs know a size in some types and leave it open in others
 
 
 def joined(shapes):
@@ -60,11 +61,18 @@ def closed_inputs(graph):
 
 
 def open_sizes(graph, draw):
-    """Opens sizes of the inputs at random. False, and no change, if that leaves none open in two inputs."""
+    """Opens sizes of the inputs at random: those that are one number, as a program has them for a batch or a length.
+    False, and no change, if that leaves none open in two inputs."""
     closed, shapes = closed_inputs(graph), {}
-    share = draw.rng.uniform(0.2, MOST_OPEN)
+    numbers = sorted({size for node in graph.inputs if node not in closed for size in node.shape if size > 1})
+    if not numbers:
+        return False
+    # Batches and lengths are open in most programs, and first axes of some argument.
+    first = sorted({node.shape[0] for node in graph.inputs if node.shape} & set(numbers)) or numbers
+    opened = {draw.pick(first)} | {number for number in numbers if draw.chance(OPEN)}
+    forgets = 0.5 if draw.chance(MIXED) else 0.0
     for node in graph.inputs:
-        shapes[node] = tuple(None if node not in closed and size > 1 and draw.chance(share) else size
+        shapes[node] = tuple(None if node not in closed and size in opened and not draw.chance(forgets) else size
                              for size in node.shape)
     for node in graph.nodes:
         if node.kind == "layer_norm":  # scale and bias are written with one type

@@ -108,8 +108,8 @@ static int32_t runRmsNorm(RmsNormOp op, Frame &frame) {
 
 //===- Cross entropy ---------------------------------------------------===//
 
-/// l where the index along the last axis is the label, else 0.
-static Tensor chosen(const Tensor &l, const Tensor &labels) {
+/// l where the index along the last axis is the label and this is not ignored, else 0.
+static Tensor chosen(const Tensor &l, const Tensor &labels, std::optional<int64_t> ignored) {
   Tensor result(l.getType(), l.getShape());
   Tensor numbers = convert(labels, ElementType::I64);
   int64_t classes = l.getShape().back();
@@ -117,11 +117,29 @@ static Tensor chosen(const Tensor &l, const Tensor &labels) {
     using T = decltype(tag);
     for (int64_t row = 0, rows = numbers.getNumElements(); row < rows; ++row) {
       int64_t label = numbers.data<int64_t>()[row];
-      if (label >= 0 && label < classes)
+      if (label >= 0 && label < classes && label != ignored)
         result.data<T>()[row * classes + label] = l.data<T>()[row * classes + label];
     }
   });
   return result;
+}
+
+/// Fails where a label is neither a class nor ignored; the largest one of these is named, or else the
+/// smallest.
+static int32_t checkClasses(CrossEntropyOp op, Frame &frame, const Tensor &labels, int64_t classes) {
+  std::optional<uint64_t> ignored = op.getIgnored();
+  int64_t largest = -1, smallest = 0;
+  Tensor numbers = convert(labels, ElementType::I64);
+  for (int64_t row = 0, rows = numbers.getNumElements(); row < rows; ++row) {
+    int64_t label = numbers.data<int64_t>()[row];
+    if (ignored && label == static_cast<int64_t>(*ignored))
+      continue;
+    largest = std::max(largest, label);
+    smallest = std::min(smallest, label);
+  }
+  if (largest >= classes)
+    return frame.fail(op, ADRT_FAIL_CLASS, {largest, classes});
+  return ignored && smallest < 0 ? frame.fail(op, ADRT_FAIL_CLASS, {smallest, classes}) : int32_t(ADRT_OK);
 }
 
 static int32_t runCrossEntropy(CrossEntropyOp op, Frame &frame) {
@@ -131,8 +149,11 @@ static int32_t runCrossEntropy(CrossEntropyOp op, Frame &frame) {
       return frame.fail(op, ADRT_FAIL_SAME_SIZE, {static_cast<int64_t>(axis), x.getDim(axis), size});
   OrderAttr order = orderOf(op);
   int64_t axis = x.getRank() - 1;
+  bool areClasses = !numerics::isFloat(labels.getType());
+  if (int32_t status = areClasses ? checkClasses(op, frame, labels, x.getDim(axis)) : ADRT_OK)
+    return status;
   Tensor l = logSoftmax(x, axis, order);
-  Tensor p = numerics::isFloat(labels.getType()) ? mul(widen(labels), l) : chosen(l, labels);
+  Tensor p = areClasses ? chosen(l, labels, op.getIgnored()) : mul(widen(labels), l);
   Tensor loss = neg(reduce(Reduction::Sum, p, axis, order));
   return setRounded(op, frame, loss.reshaped(x.getShape().drop_back()));
 }

@@ -5,9 +5,10 @@ on every target, whether the sizes that it compares are equal or one is 1 and br
 
 A program has a version for equal sizes (ad-specialize-sizes), which one unequal pair turns off, so each is compiled by
 itself. In `reproducible` mode the CPU, on one thread or several, and for each fourth case the emulated GPU give the
-bits of the reference interpreter; gradients have the shapes of their arguments. A failing case is written to a folder that is named. How
-many programs have two versions, with equal sizes and with others, is printed; where either is rarer than 10 % of 100
-programs or more, the campaign is not worth its name and fails too. Closes with `sizes: N run, N failed`."""
+bits of the reference interpreter; gradients have the shapes of their arguments. A failing case is written to a folder
+that is named. How many programs have two versions, with equal sizes and with others, is printed; where either is rarer
+than 10 % of 100 programs or more, the campaign is not worth its name and fails too. Closes with `sizes: N run, N
+failed`."""
 
 import collections
 import pathlib
@@ -26,6 +27,8 @@ import operations_nn  # registers its operations
 import runner
 from smooth import SmoothGenerator
 
+PASSES = ["--ad-set-numerics", "--ad-differentiate", "--inline", "--symbol-dce", "--ad-set-numerics",
+          "--ad-specialize-sizes"]
 REPRODUCIBLE = "--numerics=reproducible"
 ON_GPU = 4  # each such case runs on the emulated GPU, which takes long to compile
 MIN_SHARE = 0.1  # of the programs, for each kind
@@ -87,12 +90,10 @@ def has_versions(case):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "program.mlir"
         path.write_text(gradients.gradient_module([case]))
-        done = subprocess.run([runner.binary("ad-opt"), str(path), "--ad-set-numerics", "--ad-differentiate", "--inline",
-                               "--symbol-dce", "--ad-set-numerics", "--ad-specialize-sizes"],
-                              capture_output=True, text=True, check=True)
+        done = subprocess.run([runner.binary("ad-opt"), str(path), *PASSES], capture_output=True, text=True, check=True)
     lines = done.stdout.splitlines()
-    return any(before.startswith("    }") and line.startswith("    return") for before, line in zip(lines, lines[1:])) \
-        and "ad.reshape" in done.stdout
+    ends = (before.startswith("    }") and line.startswith("    return") for before, line in zip(lines, lines[1:]))
+    return any(ends) and "ad.reshape" in done.stdout
 
 
 def repeats(case):

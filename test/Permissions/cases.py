@@ -98,6 +98,10 @@ CASES = {
         "%s = ad.slice %x [1, 2] strides [2, 3] : T -> tensor<11x7xE>\n"
         "%r = ad.slice %s [1, 1] strides [3, 2] : tensor<11x7xE> -> tensor<3x3xE>", "tensor<3x3xE>", ("f32", "f16"),
         (24, 24)),
+    ("broadcast-to-own-sizes", "ad.broadcast"): Case(
+        "%n = arith.constant 24 : index\n"
+        "%s = ad.reshape %x(%n) : T -> tensor<?x24xE>\n"
+        "%r = ad.broadcast %s : tensor<?x24xE> -> T", elements=("f32", "f16"), shape=(24, 24)),
     ("fold-reshape-into-reduction", "ad.reshape"): Case(
         "".join(f"%k{kind} = ad.reduce_{kind} %x axes [1] keep_dims : T -> tensor<24x1xE>\n"
                 f"%v{kind} = ad.reshape %k{kind} : tensor<24x1xE> -> tensor<24xE>\n"

@@ -113,14 +113,20 @@ CATALOGUE["rms_norm"] = (FLOATS, _norm("rms_norm", 1))
 
 @operation("cross_entropy", FLOATS)
 def _cross_entropy(g, element):
-    x = long_operand(g, element)
+    x, ignored = long_operand(g, element), None
     if g.chance(0.5):
         labels = g.argument(element, x.sizes, array=elements.encode(element, g.rng.random(x.sizes)))
     else:
         rows = x.sizes[:-1]
         kind = g.pick(["i32", "i64"])
-        numbers = g.rng.integers(-1, x.sizes[-1] + 1, rows).astype(elements.STORAGE[kind])
-        labels = g.argument(kind, rows, array=numbers)
+        # Any number may be the ignored one; without it, negative ones are.
+        ignored = g.pick([None, None, None, -100, g.rank(0, max(x.sizes[-1] - 1, 0))])
+        numbers = g.rng.integers(-1 if ignored is None else 0, x.sizes[-1], rows) if x.sizes[-1] else \
+            np.full(rows, -1 if ignored is None else ignored)
+        if ignored is not None:
+            numbers = np.where(g.rng.random(rows) < 0.2, ignored, numbers)
+        labels = g.argument(kind, rows, array=np.asarray(numbers).astype(elements.STORAGE[kind]))
     static, sizes = x.static[:-1], x.sizes[:-1]
-    text = f"ad.cross_entropy {x}, {labels} : {x.type}, {labels.type} -> {tensor_type(element, static)}"
-    return g.add("cross_entropy", element, static, sizes, [x, labels], text)
+    word = "" if ignored is None else f" ignored {ignored}"
+    text = f"ad.cross_entropy {x}, {labels}{word} : {x.type}, {labels.type} -> {tensor_type(element, static)}"
+    return g.add("cross_entropy", element, static, sizes, [x, labels], text, attributes={"ignored": ignored})

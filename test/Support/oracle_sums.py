@@ -203,7 +203,8 @@ def _cross_entropy(op, arrays):
         p = decode(op.operands[1].element, arrays[1])
         want, magnitude = -np.sum(p * l, axis=-1), np.sum(np.abs(p) * magnitude, axis=-1)
     else:
-        chosen = np.arange(x.shape[-1]) == arrays[1][..., None]
+        labels = arrays[1][..., None]
+        chosen = (np.arange(x.shape[-1]) == labels) & (labels != op.attributes.get("ignored"))
         want = -np.sum(np.where(chosen, l, 0.0), axis=-1)
         magnitude = np.max(magnitude, axis=-1, initial=1.0)
     return want, _bound(op, want, 2 * x.shape[-1] + 20, magnitude)

@@ -73,6 +73,7 @@ typedef enum adrt_failure {
   ADRT_FAIL_ARGUMENT = 6,  /* an argument has the wrong type, rank or shape (argument, dimension or -1 for the
                               type or -2 for the rank, expected, actual) */
   ADRT_FAIL_DIVISION = 12, /* an integer is divided by zero () */
+  ADRT_FAIL_CLASS = 13,    /* a label is no class (label, number of classes) */
   /* Of kernels of another compiler: */
   ADRT_FAIL_OPERAND = 8, /* an operand lacks the size of its loop (operand, dimension, expected, actual) */
   ADRT_FAIL_OPERAND_BOUNDS = 9, /* a map leaves its operand (operand, dimension, index, size) */

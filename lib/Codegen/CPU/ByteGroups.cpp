@@ -102,7 +102,7 @@ Value ByteProducts::groupAt(const Buffer &buffer, Position position, int64_t axi
 void ByteProducts::fillBytePanels(const PackedOperand &packed, const Buffer &buffer, const Position &outer,
                                   Value start, Value end) {
   int64_t sizeK = buffer.shape[packed.axisK], whole = sizeK / kBytesPerLane;
-  bool wholeColumns = buffer.shape[packed.columnAxis] % vectorLanes == 0;
+  bool wholeColumns = hasWholeVectors(buffer.shape[packed.columnAxis], vectorLanes);
   auto overColumns = [&](Value column) -> LogicalResult {
     CPUKernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
     Value active = wholeColumns ? Value() : emitter.packing.lanesBelow(binary<arith::SubIOp>(end, column));
@@ -133,7 +133,7 @@ void ByteProducts::storeGroup(const PackedOperand &packed, Value number, Value c
 void ByteProducts::packBytesTransposed(const PackedOperand &packed, const Buffer &buffer,
                                        const Position &outer, Value column, Value end) {
   int64_t groups = buffer.shape[packed.axisK] / kBytesPerLane, rest = groups % lanes;
-  bool wholeColumns = buffer.shape[packed.columnAxis] % lanes == 0;
+  bool wholeColumns = hasWholeVectors(buffer.shape[packed.columnAxis], lanes);
   Value last = binary<arith::SubIOp>(end, indexConstant(1));
   auto block = [&](Value number, int64_t count) -> LogicalResult {
     mask = count == lanes ? Value() : emitter.packing.lanesBelow(indexConstant(count));

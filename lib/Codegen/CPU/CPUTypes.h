@@ -57,6 +57,11 @@ struct PackedOperand {
   bool isTransposed() const { return columnAxis + 1 != int64_t(map.getNumResults()); }
 };
 
+/// Whether vectors along an axis are whole up to its end, whatever its size is at run time.
+inline bool hasWholeVectors(int64_t size, int64_t lanes) {
+  return !ShapedType::isDynamic(size) && size % lanes == 0;
+}
+
 class CPUKernelEmitter;
 
 } // namespace mlir::ad::cpu

@@ -1,8 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Operands of contractions in the order in which tiles read them: for a block of columns, panels as wide as a
-// tile, each with K as the outer and the columns as the inner axis. Packing pays if the rows of an operand
-// are a multiple of the page size apart or do not fit the cache, and if the columns are not contiguous.
+// tile, each with K as the outer and the columns as the inner axis. OperandsToPack.cpp chooses the operands.
 
 #include "CPUKernelEmitter.h"
 #include "VectorShuffles.h"
@@ -11,144 +10,17 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// Larger panels would not fit a thread's stack with everything else.
-static constexpr int64_t kScratchBytes = 1024 * 1024;
-
 // The prefetch distance in rows. Each row of an operand that is read in place is on its own page, which the
 // hardware does not prefetch; the prefetched rows must fit the one set of the first-level cache that rows a
 // multiple of the page size apart map to.
 static int64_t rowsAhead(ArrayRef<int64_t> shape, int64_t elementBytes, bool inPlace) {
-  return inPlace && shape.back() * elementBytes % kCore.pageBytes == 0 ? 8 : 40;
+  bool arePagesApart =
+      !ShapedType::isDynamic(shape.back()) && shape.back() * elementBytes % kCore.pageBytes == 0;
+  return inPlace && arePagesApart ? 8 : 40;
 }
-
-// The axis of the operand that runs along loop `dim`, alone; -1 when there is none.
-static int64_t axisOfLoop(AffineMap map, unsigned dim) {
-  for (auto [axis, expr] : llvm::enumerate(map.getResults()))
-    if (auto d = dyn_cast<AffineDimExpr>(expr); d && d.getPosition() == dim)
-      return axis;
-  return -1;
-}
-
-static bool isLarge(const TileTable &tiles, RankedTensorType type) {
-  int64_t bytes = type.getNumElements() * memoryBytes(type.getElementType());
-  return bytes > tiles.straightBytes;
-}
-
-// Rows of an operand a multiple of the page size apart map to one set of the first-level cache. If the result
-// has more rows than this, its tiles have so few columns that packing, which reads longer parts of each row,
-// is faster.
-static constexpr int64_t kMaxRowsReadFromPages = 4;
-
-static bool areRowsPagesApart(RankedTensorType type) {
-  return type.getShape().back() * memoryBytes(type.getElementType()) % kCore.pageBytes == 0;
-}
-
-// With fewer rows, groups of bytes are joined when they are loaded.
-static constexpr int64_t kRowsForBytes = 4;
 
 // Rows that are packed column by column; each has a stream of its own for the hardware's prefetcher.
 static constexpr int64_t kPackedRows = 8;
-
-// A single row loads so many vectors in sequence that the hardware prefetches them.
-static constexpr int64_t kRowsInStep = 1;
-
-// A transposed operand is always packed for several tiles of rows: all of them use the transposed panel.
-static bool isWorthPacking(const TileTable &tiles, RankedTensorType type, int64_t columnAxis, int64_t rows) {
-  return columnAxis + 1 != type.getRank() ||
-         ((ShapedType::isDynamic(rows) || rows > tiles.rows) && isLarge(tiles, type));
-}
-
-// The axes of the columns and of K; false if the operand has rows, or no such axis.
-bool OperandPacking::findAxes(PackedOperand &packed, unsigned loopK, const Nest &nest) {
-  packed.columnAxis = axisOfLoop(packed.map, nest.shape.size() - 1);
-  packed.axisK = axisOfLoop(packed.map, loopK);
-  return packed.map.isProjectedPermutation() && packed.columnAxis >= 0 && packed.axisK >= 0 &&
-         llvm::none_of(nest.rowAxes, [&](int64_t rowLoop) { return packed.map.isFunctionOfDim(rowLoop); });
-}
-
-// The layout of the packed operand, without its address; none if the operand is read in place.
-std::optional<PackedOperand> OperandPacking::packingOf(OpOperand *operand, unsigned loopK, const Nest &nest) {
-  auto generic = cast<linalg::GenericOp>(operand->getOwner());
-  AffineMap map = generic.getMatchingIndexingMap(operand);
-  auto type = dyn_cast<RankedTensorType>(operand->get().getType());
-  auto buffer = buffers.find(operand->get());
-  bool converts = convertedFrom(operand->get()) != nullptr;
-  if ((buffer == buffers.end() && !converts) || !type || !type.hasStaticShape() || type.getNumElements() == 0)
-    return std::nullopt;
-  unsigned columnLoop = nest.shape.size() - 1;
-  int64_t rows = nest.rowCount();
-  PackedOperand packed{operand, map};
-  packed.group = emitter.dots.groupSize(generic);
-  bool grouped = packed.group > 1;
-  packed.memory = grouped ? builder.getI32Type() : memoryType(type.getElementType());
-  if (auto layout = converts
-                        ? std::nullopt
-                        : PackedLayout::match(map, type, generic.getStaticLoopRanges(), columnLoop, loopK);
-      layout && layout->group == packed.group && layout->tile % vectorLanes == 0) {
-    packed.prepacked = true;
-    packed.sizeK = type.getDimSize(1);
-    packed.tile = layout->tile;
-    packed.pointer = buffer->second.pointer;
-    return packed;
-  }
-  if (!findAxes(packed, loopK, nest))
-    return std::nullopt;
-  bool oneTile = !ShapedType::isDynamic(rows) && rows <= tiles.rows;
-  if (oneTile && emitter.registerTranspose.isContiguousAlongK(operand, columnLoop))
-    return std::nullopt;
-  packed.biased = packed.group == kByteDotProduct.group;
-  packed.inPlace = !grouped && canPrefetch(packed) && isLarge(tiles, type) && !ShapedType::isDynamic(rows) &&
-                   rows <= nest.rows && nest.rows > kRowsInStep;
-  bool pairs = packed.group == kBF16DotProduct.group;
-  bool joinsOnLoad = pairs ? oneTile && (rows <= kMaxRowsReadFromPages || !areRowsPagesApart(type))
-                           : !ShapedType::isDynamic(rows) && rows < kRowsForBytes;
-  bool inGroups = type.getRank() - 1 == std::max(packed.columnAxis, packed.axisK) &&
-                  (!joinsOnLoad || packed.isTransposed());
-  // Several tiles of rows would convert an element several times.
-  bool wanted =
-      grouped ? inGroups : (converts && !oneTile) || isWorthPacking(tiles, type, packed.columnAxis, rows);
-  packed.sizeK = llvm::alignTo(llvm::divideCeil(type.getDimSize(packed.axisK), packed.group), vectorLanes);
-  packed.tile = nest.vectors * vectorLanes;
-  return wanted || packed.inPlace ? std::optional(packed) : std::nullopt;
-}
-
-SmallVector<PackedOperand> OperandPacking::packedOperandsOf(const Nest &nest, int64_t columns) {
-  SmallVector<PackedOperand> chosen;
-  unsigned columnLoop = nest.shape.size() - 1;
-  int64_t bytes = emitter.byteDots.scratchForRows(nest);
-  ReductionsAtPoints atPoints = reductionsAtPoints(nest.outputs);
-  auto consider = [&](linalg::GenericOp generic) {
-    if (!atPoints.contains(generic))
-      return false;
-    SmallVector<unsigned> reduced;
-    generic.getReductionDims(reduced);
-    AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
-    if (reduced.size() != 1 || generic.getNumResults() != 1 || generic.getNumDpsInputs() != 2 ||
-        out.getNumResults() != nest.shape.size() ||
-        llvm::any_of(llvm::seq<int64_t>(0, columnLoop + 1),
-                     [&](int64_t loop) { return axisOfLoop(out, loop) != loop; }))
-      return false;
-    for (OpOperand *operand : generic.getDpsInputOperands()) {
-      std::optional<PackedOperand> packed = packingOf(operand, reduced.front(), nest);
-      if (!packed || (nest.inPlace && !packed->inPlace))
-        continue;
-      if (!packed->prepacked && !packed->inPlace) {
-        int64_t elements = llvm::alignTo(columns, packed->tile) * packed->sizeK;
-        int64_t own = elements * packed->memory.getIntOrFloatBitWidth() / 8;
-        if (bytes + own > kScratchBytes)
-          continue;
-        bytes += own;
-        packed->pointer = scratch(packed->memory, elements);
-      }
-      chosen.push_back(*packed);
-    }
-    return false;
-  };
-  if (nest.vectorize && nest.laneAxis() == int64_t(columnLoop))
-    for (Value output : nest.outputs)
-      dependsOn(output, consider);
-  return chosen;
-}
 
 // Memory on the stack, in the entry block.
 Value OperandPacking::scratch(Type memory, int64_t elements) {
@@ -438,8 +310,8 @@ static void storePacked(OpBuilder &builder, Location loc, Value pointer, Value v
 
 LogicalResult OperandPacking::packStraight(const PackedOperand &packed, const Buffer &buffer,
                                            const Position &outer, Value indexK, Value column, Value end) {
-  int64_t columns = buffer.shape[packed.columnAxis];
-  mask = columns % lanes == 0 ? Value() : lanesBelow(binary<arith::SubIOp>(end, column));
+  bool isWhole = hasWholeVectors(buffer.shape[packed.columnAxis], lanes);
+  mask = isWhole ? Value() : lanesBelow(binary<arith::SubIOp>(end, column));
   auto row = [&](Value at) {
     return loadElements(packed, buffer,
                         operandPosition(packed, outer, {at, 0, nullptr}, {column, 1, nullptr}));
@@ -468,8 +340,8 @@ LogicalResult OperandPacking::packTransposed(const PackedOperand &packed, Buffer
                                              const Position &outer, Value indexK, Value column, Value end) {
   if (packed.group == kBF16DotProduct.group)
     buffer = emitter.dots.inPairs(buffer);
-  bool wholeK = buffer.shape[packed.axisK] % lanes == 0;
-  bool wholeColumns = buffer.shape[packed.columnAxis] % lanes == 0;
+  bool wholeK = hasWholeVectors(buffer.shape[packed.axisK], lanes);
+  bool wholeColumns = hasWholeVectors(buffer.shape[packed.columnAxis], lanes);
   mask = wholeK ? Value() : lanesBelow(binary<arith::SubIOp>(buffer.sizes[packed.axisK], indexK));
   Value last = binary<arith::SubIOp>(end, indexConstant(1));
   SmallVector<Value> rows;

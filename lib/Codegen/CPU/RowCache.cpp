@@ -11,6 +11,8 @@ using namespace mlir::ad::cpu;
 
 // Of all cached values of one row.
 static constexpr int64_t kSavedBytes = 64 * 1024;
+// Elements of a row of dynamic length whose values are cached: four values of f32 fit.
+static constexpr int64_t kDynamicRow = 4096;
 // Loops along a row store whole vectors of at most as many elements; one over the lanes of a sum stores as
 // many elements as there are lanes, if they are more.
 static constexpr int64_t kPadding = 64;
@@ -96,25 +98,29 @@ static bool isReadByWholeRows(Value value) {
   return true;
 }
 
+static bool isWorthSaving(Value value, int64_t passes, const Nest &space) {
+  auto generic = value.getDefiningOp<linalg::GenericOp>();
+  return passes >= 2 && generic && generic.getNumReductionLoops() == 0 && isExpensive(generic) &&
+         cast<RankedTensorType>(value.getType()).getShape() == ArrayRef<int64_t>(space.shape) &&
+         isReadByWholeRows(value);
+}
+
 void RowCache::chooseSaved(ArrayRef<Value> outputs, const Nest &space, const Position &any) {
   saved.clear();
   savedRow.assign(any.begin(), any.end() - 1);
-  int64_t length = space.shape.back();
-  if (ShapedType::isDynamic(length))
-    return;
   OrderAttr order = kernel.getOrderAttr();
   int64_t widest = order && order.isLanes() ? std::max(kPadding, order.getLanes()) : kPadding;
-  int64_t bytes = 0, padded = llvm::alignTo(length, widest);
+  int64_t length = space.shape.back();
+  bool isDynamic = ShapedType::isDynamic(length);
+  longest = isDynamic ? kDynamicRow : length;
+  int64_t bytes = 0, padded = llvm::alignTo(longest, widest);
   for (auto &[value, count] : countPasses(outputs, any)) {
-    auto type = cast<RankedTensorType>(value.getType());
-    auto generic = value.getDefiningOp<linalg::GenericOp>();
-    int64_t own = padded * memoryBytes(type.getElementType());
-    if (count < 2 || !generic || generic.getNumReductionLoops() > 0 || !isExpensive(generic) ||
-        type.getShape() != ArrayRef<int64_t>(space.shape) || bytes + own > kSavedBytes ||
-        !isReadByWholeRows(value))
+    Type element = cast<RankedTensorType>(value.getType()).getElementType();
+    int64_t own = padded * memoryBytes(element);
+    if (!isWorthSaving(value, count, space) || bytes + own > kSavedBytes)
       continue;
     bytes += own;
-    saved[value].pointer = emitter.packing.scratch(memoryType(type.getElementType()), padded);
+    saved[value].pointer = emitter.packing.scratch(memoryType(element), padded);
   }
 }
 

@@ -25,6 +25,7 @@ public:
   bool isOnRow(const Position &position);
 
   llvm::MapVector<Value, SavedRow> saved; // empty outside of rows
+  int64_t longest = 0;                    // row that `saved` has room for
   Position savedRow;                      // the row that `saved` belongs to
   int64_t passesLeft = 0;                 // sums along the row that are still to be made
 

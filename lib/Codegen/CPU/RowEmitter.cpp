@@ -42,16 +42,38 @@ int64_t RowEmitter::rowUnroll(ValueRange outputs, const Nest &space) {
   return isCheap && llvm::range_size(kernel.getBody().getOps<linalg::GenericOp>()) <= kShortCode ? 2 : 1;
 }
 
-// All values of the rows are loaded before the first store, since a result may be in the buffer of an
-// operand.
+// Rows of dynamic length are too long at run time for the cache of their values, or not.
 LogicalResult RowEmitter::emitRowsAt(ValueRange outputs, const Nest &space, ArrayRef<Position> rows) {
-  CPUKernelEmitter::Scope scope(emitter);
   RowOutputs split = emitter.kernelOutputs.splitByRow(outputs, space.shape);
   Position any(rows.front());
   any.push_back(Index::varying());
-  emitter.prefetcher.choosePrefetched(space);
-  if (rows.size() == 1)
-    emitter.rowCache.chooseSaved(split.whole, space, any);
+  auto chooseSaved = [&] {
+    emitter.prefetcher.choosePrefetched(space);
+    if (rows.size() == 1)
+      emitter.rowCache.chooseSaved(split.whole, space, any);
+  };
+  chooseSaved();
+  if (emitter.rowCache.saved.empty() || !ShapedType::isDynamic(space.shape.back()))
+    return emitChosen(split, space, rows);
+  Value fits = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule, space.sizes.back(),
+                                     indexConstant(emitter.rowCache.longest));
+  auto branch = scf::IfOp::create(builder, loc, fits, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  if (failed(emitChosen(split, space, rows)))
+    return failure();
+  builder.setInsertionPointToStart(branch.elseBlock());
+  chooseSaved();
+  emitter.rowCache.saved.clear();
+  return emitChosen(split, space, rows);
+}
+
+// All values of the rows are loaded before the first store, since a result may be in the buffer of an
+// operand.
+LogicalResult RowEmitter::emitChosen(const RowOutputs &split, const Nest &space, ArrayRef<Position> rows) {
+  CPUKernelEmitter::Scope scope(emitter);
+  Position any(rows.front());
+  any.push_back(Index::varying());
   for (const Position &row : rows) {
     Position along(row);
     along.push_back(Index::varying());

@@ -54,6 +54,8 @@ std::string adrt::describeFailure(int32_t kind, const int64_t *values, int32_t c
     return "requires a positive step, but got " + v[0];
   case ADRT_FAIL_DIVISION:
     return "divides by zero";
+  case ADRT_FAIL_CLASS:
+    return "class number " + v[0] + " is outside of " + v[1] + " classes";
   case ADRT_FAIL_OPERAND:
     return "operand " + v[0] + " must have size " + v[2] + " in dimension " + v[1] +
            ", like the operands before it that its loop indexes, but has " + v[3];

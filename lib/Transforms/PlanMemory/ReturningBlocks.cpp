@@ -41,8 +41,8 @@ SmallVector<ReturningBlock> ad::findReturningBlocks(func::FuncOp function) {
     auto branch = dyn_cast_or_null<scf::IfOp>(end.block->getTerminator()->getPrevNode());
     if (!branch || branch.getElseRegion().empty())
       continue;
-    auto results = llvm::map_to_vector(
-        branch->getResults(), [&](OpResult result) { return resultOf(result, end, function); });
+    auto results = llvm::map_to_vector(branch->getResults(),
+                                       [&](OpResult result) { return resultOf(result, end, function); });
     for (Region &side : branch->getRegions())
       blocks.push_back({&side.front(), results});
   }

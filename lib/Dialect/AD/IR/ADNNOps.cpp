@@ -78,6 +78,11 @@ LogicalResult CrossEntropyOp::verify() {
   auto loss = RankedTensorType::get(rows, logits.getElementType());
   if (getType() != loss) // cross_entropy_c4
     return emitOpError("expected a result of type ") << loss << ", but got " << getType();
+  if (getIgnored() && !classes) // cross_entropy_c5
+    return emitOpError("expected class numbers with 'ignored', but got labels of type ") << label;
+  if (getIgnored() && !llvm::isIntN(label.getIntOrFloatBitWidth(), *getIgnored())) // cross_entropy_c5
+    return emitOpError("expected 'ignored' to be a number of type ")
+           << label << ", but got " << static_cast<int64_t>(*getIgnored());
   return success();
 }
 

@@ -6,6 +6,8 @@
 #include "DecompositionSteps.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
 #include "adjoint/Dialect/AD/Transforms/Patterns.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -61,20 +63,60 @@ Value reciprocalDeviation(Steps &steps, Value x, const APFloat &epsilon) {
 
 template <> Value Decompose<LayerNormOp>::build(LayerNormOp op, Steps &steps) {
   Value x = steps.computing(op.getInput());
-  steps.requireSize(x, Steps::lastAxis(x), op.getScale(), 0);
-  steps.requireSize(x, Steps::lastAxis(x), op.getBias(), 0);
+  Value scale = steps.parameter(x, op.getScale()), bias = steps.parameter(x, op.getBias());
   Value mean = steps.reduce<ReduceMeanOp>(x, Steps::lastAxis(x), /*keepDims=*/true);
   Value centred = steps.binary<SubOp>(x, mean);
   Value normal = steps.binary<MulOp>(centred, reciprocalDeviation(steps, centred, op.getEpsilon()));
-  Value scaled = steps.binary<MulOp>(normal, steps.computing(op.getScale()));
-  return steps.binary<AddOp>(scaled, steps.computing(op.getBias()));
+  return steps.binary<AddOp>(steps.binary<MulOp>(normal, scale), bias);
 }
 
 template <> Value Decompose<RmsNormOp>::build(RmsNormOp op, Steps &steps) {
   Value x = steps.computing(op.getInput());
-  steps.requireSize(x, Steps::lastAxis(x), op.getScale(), 0);
+  Value scale = steps.parameter(x, op.getScale());
   Value normal = steps.binary<MulOp>(x, reciprocalDeviation(steps, x, op.getEpsilon()));
-  return steps.binary<MulOp>(normal, steps.computing(op.getScale()));
+  return steps.binary<MulOp>(normal, scale);
+}
+
+// The labels with another number in place of the ignored one, if there is one.
+Value replaceIgnored(Steps &steps, CrossEntropyOp op, Value labels, int64_t number) {
+  if (!op.getIgnored())
+    return labels;
+  OpBuilder &builder = steps.builder;
+  Type element = getElementTypeOrSelf(labels.getType());
+  auto like = [&](int64_t value) {
+    return broadcastLike(builder, steps.loc, scalarConstant(builder, steps.loc, element, value), labels);
+  };
+  Value isIgnored = CompareOp::create(
+      builder, steps.loc, cast<RankedTensorType>(labels.getType()).clone(builder.getI1Type()),
+      ComparePredicate::eq, labels, like(*op.getIgnored()), PermissionsAttr());
+  return SelectOp::create(builder, steps.loc, labels.getType(), isIgnored, like(number), labels,
+                          PermissionsAttr());
+}
+
+// One number of all labels, on the host.
+template <typename ReduceOp> Value oneLabel(Steps &steps, Value labels) {
+  int64_t rank = cast<RankedTensorType>(labels.getType()).getRank();
+  if (rank > 0)
+    labels = ReduceOp::create(steps.builder, steps.loc, labels, llvm::to_vector(llvm::seq<int64_t>(0, rank)),
+                              /*keepDims=*/false);
+  Value number = tensor::ExtractOp::create(steps.builder, steps.loc, labels, ValueRange());
+  return arith::IndexCastOp::create(steps.builder, steps.loc, steps.builder.getIndexType(), number);
+}
+
+// Labels are classes, or ignored: negative, unless the ignored number is written.
+void requireClasses(Steps &steps, CrossEntropyOp op, Value logits, Value labels) {
+  OpBuilder &builder = steps.builder;
+  Value classes = getValueOrCreateConstantIndexOp(
+      builder, steps.loc, sizeOf(builder, steps.loc, logits, Steps::lastAxis(logits)));
+  auto require = [&](arith::CmpIPredicate predicate, Value number, Value limit) {
+    Value holds = arith::CmpIOp::create(builder, steps.loc, predicate, number, limit);
+    RequireOp::create(builder, steps.loc, ADRT_FAIL_CLASS, holds, ValueRange{number, classes}, steps.name);
+  };
+  require(arith::CmpIPredicate::slt, oneLabel<ReduceMaxOp>(steps, replaceIgnored(steps, op, labels, -1)),
+          classes);
+  if (op.getIgnored())
+    require(arith::CmpIPredicate::sge, oneLabel<ReduceMinOp>(steps, replaceIgnored(steps, op, labels, 0)),
+            arith::ConstantIndexOp::create(builder, steps.loc, 0));
 }
 
 // The elements of `values` whose index along the last axis is the label of their row, 0 elsewhere.
@@ -99,11 +141,15 @@ Value selectLabels(Steps &steps, Value values, Value labels) {
 template <> Value Decompose<CrossEntropyOp>::build(CrossEntropyOp op, Steps &steps) {
   Value logits = steps.computing(op.getLogits());
   int64_t axis = Steps::lastAxis(logits);
-  steps.requireShape(logits, op.getLabels());
-  Value logarithm = logSoftmax(steps, logits, axis);
+  Value labels = steps.requireShape(logits, 0, op.getLabels());
   bool probabilities = isa<FloatType>(cast<RankedTensorType>(op.getLabels().getType()).getElementType());
-  Value weighted = probabilities ? steps.binary<MulOp>(steps.computing(op.getLabels()), logarithm)
-                                 : selectLabels(steps, logarithm, op.getLabels());
+  if (!probabilities) {
+    requireClasses(steps, op, logits, labels);
+    labels = replaceIgnored(steps, op, labels, -1);
+  }
+  Value logarithm = logSoftmax(steps, logits, axis);
+  Value weighted = probabilities ? steps.binary<MulOp>(steps.computing(labels), logarithm)
+                                 : selectLabels(steps, logarithm, labels);
   return steps.unary<NegOp>(steps.reduce<ReduceSumOp>(weighted, axis, /*keepDims=*/false));
 }
 

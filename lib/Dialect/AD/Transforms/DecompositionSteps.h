@@ -61,10 +61,27 @@ public:
                       name);
   }
 
-  void requireShape(Value x, Value other) {
-    for (int64_t axis = 0; axis < cast<RankedTensorType>(other.getType()).getRank(); ++axis)
-      requireSize(x, axis, other, axis);
+  // Requires that the axes of `other` have the sizes of as many of `x`, from axis `first` on. Returns `other`
+  // reshaped to these, so that later passes know it, too.
+  Value requireShape(Value x, int64_t first, Value other) {
+    auto type = cast<RankedTensorType>(other.getType());
+    bool isKnown = true;
+    for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+      isKnown &= haveSameSize(x, first + axis, other, axis);
+      requireSize(x, first + axis, other, axis);
+    }
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(x.getType()).getShape().slice(first, type.getRank());
+    if (isKnown && shape == type.getShape())
+      return other;
+    SmallVector<Value> sizes;
+    for (auto [axis, size] : llvm::enumerate(shape))
+      if (ShapedType::isDynamic(size))
+        sizes.push_back(getValueOrCreateConstantIndexOp(builder, loc, sizeOf(builder, loc, x, first + axis)));
+    return ReshapeOp::create(builder, loc, type.clone(shape), other, sizes, PermissionsAttr());
   }
+
+  // A parameter, in the computing type: it does not broadcast, and has the size of the last axis of `x`.
+  Value parameter(Value x, Value value) { return computing(requireShape(x, lastAxis(x), value)); }
 
   // The result in the operation's own type; a size that one type knows and the other does not is checked at
   // run time.

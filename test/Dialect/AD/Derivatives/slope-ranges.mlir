@@ -91,7 +91,7 @@ func.func @main() -> tensor<f32> {
   check.expect_almost_eq(%dh, %tails) {tolerance = 0.0 : f64} : tensor<6xf32>
 
   %z_data = ad.constant dense<[[0.0, 0.0, 0.0], [0xFF800000, 0xFF800000, 0xFF800000], [0x7F800000, 0.0, 0.0], [0x7FC00000, 0.0, 1.0]]> : tensor<4x3xf32>
-  %c_data = ad.constant dense<[1, -1, 3, -100]> : tensor<4xi32>
+  %c_data = ad.constant dense<[1, -1, -3, -100]> : tensor<4xi32>
   // The cotangent of an ignored row may be anything, too.
   %k_data = ad.constant dense<[3.0, 3.0, 0x7F800000, 0x7FC00000]> : tensor<4xf32>
   %z, %classes, %k = ad.barrier %z_data, %c_data, %k_data : tensor<4x3xf32>, tensor<4xi32>, tensor<4xf32>

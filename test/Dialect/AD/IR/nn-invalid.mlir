@@ -101,3 +101,19 @@ func.func @cross_entropy_c4_result(%x: tensor<4x8xf32>, %c: tensor<4xi32>) {
   %y = ad.cross_entropy %x, %c : tensor<4x8xf32>, tensor<4xi32> -> tensor<f32>
   return
 }
+
+// -----
+
+func.func @cross_entropy_c5_probabilities(%x: tensor<4x8xf32>, %p: tensor<4x8xf32>) {
+  // expected-error @+1 {{'ad.cross_entropy' op expected class numbers with 'ignored', but got labels of type 'f32'}}
+  %y = ad.cross_entropy %x, %p ignored 0 : tensor<4x8xf32>, tensor<4x8xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @cross_entropy_c5_number(%x: tensor<4x8xf32>, %c: tensor<4xi32>) {
+  // expected-error @+1 {{'ad.cross_entropy' op expected 'ignored' to be a number of type 'i32', but got -3000000000}}
+  %y = ad.cross_entropy %x, %c ignored -3000000000 : tensor<4x8xf32>, tensor<4xi32> -> tensor<4xf32>
+  return
+}

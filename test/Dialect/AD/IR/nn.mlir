@@ -26,7 +26,7 @@ func.func @cross_entropy(%l: tensor<32x10xf32>, %c: tensor<?xi32>, %p: tensor<32
   %a = ad.cross_entropy %l, %c : tensor<32x10xf32>, tensor<?xi32> -> tensor<32xf32>
   // CHECK: ad.cross_entropy %{{.+}}, %{{.+}} : tensor<32x10xf32>, tensor<32x?xf32> -> tensor<32xf32>
   %b = ad.cross_entropy %l, %p : tensor<32x10xf32>, tensor<32x?xf32> -> tensor<32xf32>
-  // CHECK: ad.cross_entropy %{{.+}}, %{{.+}} : tensor<10xf32>, tensor<i64> -> tensor<f32>
-  %d = ad.cross_entropy %v, %k : tensor<10xf32>, tensor<i64> -> tensor<f32>
+  // CHECK: ad.cross_entropy %{{.+}}, %{{.+}} ignored -100 : tensor<10xf32>, tensor<i64> -> tensor<f32>
+  %d = ad.cross_entropy %v, %k ignored -100 : tensor<10xf32>, tensor<i64> -> tensor<f32>
   return %a, %b, %d : tensor<32xf32>, tensor<32xf32>, tensor<f32>
 }

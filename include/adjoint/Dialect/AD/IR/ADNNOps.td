@@ -142,13 +142,15 @@ def AD_CrossEntropyOp : AD_NNOp<"cross_entropy"> {
   let summary = "negative log-likelihood of labels under softmax";
   let description = [{
     Semantics: along the last axis, with l = log_softmax(logits): -sum(labels * l) for labels of the logits' type and
-    shape (probabilities), or -l[label] for i32 or i64 class numbers of the shape without the last axis; a class number
-    outside contributes 0 (ignored). One loss per row, no mean. 16- and 8-bit types are computed in f32 and rounded once
-    at the end.
+    shape (probabilities), or -l[label] for i32 or i64 class numbers of the shape without the last axis. A row is
+    ignored, with a loss of 0, if its class number is negative, or, where `ignored` is written, if it is that number. At
+    run time, any other number that is not below the number of classes, or is negative where `ignored` is written, is an
+    error. One loss per row, no mean. 16- and 8-bit types are computed in f32 and rounded once at the end.
 
     Constraints: (C1) the rank of the logits is at least 1; (C2) labels have the element type of the logits, or
     i32 or i64; (C3) labels have the shape of the logits, class numbers without the last axis; (C4) the result
-    has the element type of the logits and their shape without the last axis.
+    has the element type of the logits and their shape without the last axis; (C5) `ignored` is a number of the type of
+    the labels, which are class numbers.
 
     Adjoint: of the logits: g * (softmax(logits) * sum(labels) - labels), one-hot for class numbers; of probabilities:
     -g * l.
@@ -156,12 +158,13 @@ def AD_CrossEntropyOp : AD_NNOp<"cross_entropy"> {
     Example:
     ```mlir
     %loss = ad.cross_entropy %logits, %labels : tensor<32x10xf32>, tensor<32xi32> -> tensor<32xf32>
+    %padded = ad.cross_entropy %logits, %labels ignored 0 : tensor<32x10xf32>, tensor<32xi32> -> tensor<32xf32>
     ```
   }];
-  let arguments = (ins AD_FloatTensor:$logits, AD_Tensor:$labels, OptionalAttr<AD_OrderAttr>:$order,
-                       OptionalAttr<AD_PermissionsAttr>:$allow);
+  let arguments = (ins AD_FloatTensor:$logits, AD_Tensor:$labels, OptionalAttr<I64Attr>:$ignored,
+                       OptionalAttr<AD_OrderAttr>:$order, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_FloatTensor:$result);
-  let assemblyFormat = "$logits `,` $labels attr-dict `:` type($logits) `,` type($labels) `->` type($result)";
+  let assemblyFormat = "$logits `,` $labels (`ignored` $ignored^)? attr-dict `:` type($logits) `,` type($labels) `->` type($result)";
 }
 
 #endif // ADJOINT_DIALECT_AD_IR_ADNNOPS

@@ -163,8 +163,8 @@ private:
 };
 } // namespace
 
-// Compares the axes of `narrow` with those of `wide`, to which it is broadcast. A size that is 1 by the type is
-// repeated in every run.
+// Compares the axes of `narrow` with those of `wide`, to which it is broadcast. A size that is 1 by the type
+// is repeated in every run.
 static bool compareAxes(Collector &collector, Value narrow, Value wide) {
   ArrayRef<int64_t> shape = cast<RankedTensorType>(narrow.getType()).getShape();
   int64_t lead = cast<RankedTensorType>(wide.getType()).getRank() - static_cast<int64_t>(shape.size());

@@ -84,11 +84,13 @@ template <typename Op> static void sayOwnSizes(OpBuilder &builder, Op op) {
     if (!type.isDynamicDim(axis))
       continue;
     bool isSummed = axis < lead || op.getType().getDimSize(axis - lead) == 1;
-    sizes.push_back(isSummed ? tensor::DimOp::create(builder, op.getLoc(), op->getOperand(0), axis).getResult()
-                             : writtenSize(builder, op, axis - lead));
+    sizes.push_back(isSummed
+                        ? tensor::DimOp::create(builder, op.getLoc(), op->getOperand(0), axis).getResult()
+                        : writtenSize(builder, op, axis - lead));
   }
   if (!sizes.empty())
-    op->setOperand(0, ReshapeOp::create(builder, op.getLoc(), type, op->getOperand(0), sizes, PermissionsAttr()));
+    op->setOperand(
+        0, ReshapeOp::create(builder, op.getLoc(), type, op->getOperand(0), sizes, PermissionsAttr()));
 }
 
 // The operations of the block, but for constants, which both versions share, and the return.
@@ -108,15 +110,16 @@ static void makeVersions(func::FuncOp function, const ComparedSizes &sizes) {
   OpBuilder builder(exit);
   Location loc = function.getLoc();
   Value condition = haveOneSize(builder, loc, classes);
-  auto versions = scf::IfOp::create(builder, loc, exit->getOperandTypes(), condition, /*withElseRegion=*/true);
+  auto versions =
+      scf::IfOp::create(builder, loc, exit->getOperandTypes(), condition, /*withElseRegion=*/true);
   builder.setInsertionPointToStart(versions.thenBlock());
   IRMapping mapping;
   for (BlockArgument argument : entry.getArguments())
     mapping.map(argument, withFirstSizes(builder, argument, classes));
   for (Operation *op : written)
     builder.clone(*op, mapping);
-  SmallVector<Value> results = llvm::map_to_vector(
-      exit->getOperands(), [&](Value result) { return mapping.lookupOrDefault(result); });
+  SmallVector<Value> results =
+      llvm::map_to_vector(exit->getOperands(), [&](Value result) { return mapping.lookupOrDefault(result); });
   scf::YieldOp::create(builder, exit->getLoc(), results);
   for (Operation *op : sizes.compared) {
     Operation *version = mapping.lookup(op->getResult(0)).getDefiningOp();
