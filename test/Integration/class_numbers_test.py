@@ -31,8 +31,8 @@ func.func @main(%z: tensor<{rows}x{classes}xf64> {{ad.name = "z"}}, %c: tensor<{
 }}
 """
 # The ignored number, the class numbers, and the one that is refused.
-ACCEPTED = [(None, [0, 4, 2]), (None, [-1, 3, -100]), (None, [-1, -1]), (None, []), (-100, [0, -100, 4]), (0, [0, 1, 0]),
-            (7, [7, 2]), (2**31 - 1, [2**31 - 1, 1])]
+ACCEPTED = [(None, [0, 4, 2]), (None, [-1, 3, -100]), (None, [-1, -1]), (None, []), (-100, [0, -100, 4]),
+            (0, [0, 1, 0]), (7, [7, 2]), (2**31 - 1, [2**31 - 1, 1])]
 REFUSED = [(None, [0, 5, 1], 5), (None, [7, 5, -1], 7), (-100, [0, -1], -1), (-100, [-1, 5, -3], 5), (0, [1, -100, -2],
            -100), (7, [7, 8], 8)]
 

@@ -129,3 +129,24 @@ func.func @loop(%n: tensor<?xf32>) -> tensor<?xf32> {
   }
   return %r : tensor<?xf32>
 }
+
+// The same with another name of the argument.
+// CHECK-LABEL: func.func @yields_alias
+// CHECK-NOT: into(%argument
+// CHECK: return
+func.func @yields_alias(%w: tensor<8xf32> {ad.donated = 0}, %n: tensor<?xf32>) -> (tensor<8xf32>, tensor<2x4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %d = tensor.dim %n, %c0 : tensor<?xf32>
+  %same = arith.cmpi eq, %d, %c4 : index
+  %r:2 = scf.if %same -> (tensor<8xf32>, tensor<2x4xf32>) {
+    %a = ad.feed "a" : tensor<8xf32>
+    %v = ad.reshape %w : tensor<8xf32> -> tensor<2x4xf32>
+    scf.yield %a, %v : tensor<8xf32>, tensor<2x4xf32>
+  } else {
+    %b = ad.feed "b" : tensor<8xf32>
+    %v = ad.reshape %w : tensor<8xf32> -> tensor<2x4xf32>
+    scf.yield %b, %v : tensor<8xf32>, tensor<2x4xf32>
+  }
+  return %r#0, %r#1 : tensor<8xf32>, tensor<2x4xf32>
+}

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which operands of contractions are packed. Packing pays if the rows of an operand are a multiple of the page
-// size apart or do not fit the cache, and if the columns are not contiguous.
+// Which operands of contractions are packed. Packing pays if the rows of an operand are a multiple of the
+// page size apart or do not fit the cache, and if the columns are not contiguous.
 
 #include "CPUKernelEmitter.h"
 

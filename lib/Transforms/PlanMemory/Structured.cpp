@@ -36,7 +36,7 @@ void MemoryPlanner::assignFor(scf::ForOp loop) {
 // Whether the value that each side yields is made there.
 static bool isComputedInside(scf::IfOp branch, unsigned number) {
   return llvm::all_of(branch->getRegions(), [&](Region &region) {
-    return region.front().getTerminator()->getOperand(number).getParentRegion() == &region;
+    return stripAliases(region.front().getTerminator()->getOperand(number)).getParentRegion() == &region;
   });
 }
 
