@@ -75,6 +75,8 @@ CASES += [
          "%y = ad.cross_entropy %a0, %a1 : {0}, {1} -> {r}", Argument("4")),
     Case("ad.cross_entropy", "cross_entropy_ignored", [Argument("4x3"), integers("4", [0, 2, 1, 2])],
          "%y = ad.cross_entropy %a0, %a1 ignored 2 : {0}, {1} -> {r}", Argument("4")),
+    Case("ad.cross_entropy", "cross_entropy_ignored_negative", [Argument("4x3"), integers("4", [0, 2, -100, 0])],
+         "%y = ad.cross_entropy %a0, %a1 ignored -100 : {0}, {1} -> {r}", Argument("4")),
     Case("ad.cross_entropy", "cross_entropy_dynamic",
          [Argument("?x?", (3, 4)), integers("?", [1, -7, 3], element="i32", shape=(3,))],
          "%y = ad.cross_entropy %a0, %a1 : {0}, {1} -> {r}", Argument("?", (3,))),

@@ -150,3 +150,68 @@ func.func @yields_alias(%w: tensor<8xf32> {ad.donated = 0}, %n: tensor<?xf32>) -
   }
   return %r#0, %r#1 : tensor<8xf32>, tensor<2x4xf32>
 }
+
+// The function returns the old value too.
+// CHECK-LABEL: func.func @returned_too
+// CHECK-NOT: into(%argument
+// CHECK: return
+func.func @returned_too(%w: tensor<8xf32> {ad.donated = 0}, %n: tensor<?xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %d = tensor.dim %n, %c0 : tensor<?xf32>
+  %same = arith.cmpi eq, %d, %c4 : index
+  %r = scf.if %same -> tensor<8xf32> {
+    %a = ad.feed "a" : tensor<8xf32>
+    scf.yield %a : tensor<8xf32>
+  } else {
+    %b = ad.feed "b" : tensor<8xf32>
+    scf.yield %b : tensor<8xf32>
+  }
+  return %r, %w : tensor<8xf32>, tensor<8xf32>
+}
+
+// Another name of the argument, from before the branch, is read late in a side: only the other side writes in place.
+// CHECK-LABEL: func.func @alias_before
+// CHECK: %[[W:.+]] = ad.buffer <argument, bytes = 32>
+// CHECK: %[[A:.+]] = ad.feed "a" into(%{{arena.*}})
+// CHECK: ad.receive "old"
+// CHECK: ad.copy %[[A]] into(%[[W]])
+// CHECK: } else {
+// CHECK: ad.feed "b" into(%[[W]])
+func.func @alias_before(%w: tensor<8xf32> {ad.donated = 0}, %n: tensor<?xf32>) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %d = tensor.dim %n, %c0 : tensor<?xf32>
+  %same = arith.cmpi eq, %d, %c4 : index
+  %v = ad.reshape %w : tensor<8xf32> -> tensor<2x4xf32>
+  %r = scf.if %same -> tensor<8xf32> {
+    %a = ad.feed "a" : tensor<8xf32>
+    ad.receive "old"(%v) : tensor<2x4xf32>
+    scf.yield %a : tensor<8xf32>
+  } else {
+    %b = ad.feed "b" : tensor<8xf32>
+    scf.yield %b : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}
+
+// One result of the branch is two results of the function, to each of which an argument is donated.
+// CHECK-LABEL: func.func @twice
+// CHECK: ad.feed "a" into(%argument1
+// CHECK: } else {
+// CHECK: ad.feed "b" into(%argument1
+func.func @twice(%u: tensor<8xf32> {ad.donated = 1}, %w: tensor<8xf32> {ad.donated = 0}, %n: tensor<?xf32>)
+    -> (tensor<8xf32>, tensor<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %d = tensor.dim %n, %c0 : tensor<?xf32>
+  %same = arith.cmpi eq, %d, %c4 : index
+  %r = scf.if %same -> tensor<8xf32> {
+    %a = ad.feed "a" : tensor<8xf32>
+    scf.yield %a : tensor<8xf32>
+  } else {
+    %b = ad.feed "b" : tensor<8xf32>
+    scf.yield %b : tensor<8xf32>
+  }
+  return %r, %r : tensor<8xf32>, tensor<8xf32>
+}

@@ -161,10 +161,12 @@ def PlanMemoryPass : Pass<"ad-plan-memory", "::mlir::ModuleOp"> {
     before the terminator moves it, through a temporary buffer if carries are swapped.
 
     An argument with `ad.donated` gives its memory to the result that it names, if the argument is dead when the result
-    is written; a remark of the category ad-memory says whether it did, and why not. Other results of static shape are
-    written into the memory of the result. All remaining tensors are in pools: tensors of static shape in the arena,
-    tensors of dynamic shape in a pool of those whose sizes are proportional, with one layout for all sizes. The pass
-    tries several placement orders and keeps the layout that needs the least memory.
+    is written; a remark of the category ad-memory says whether it did, and why not. Other results are written into the
+    memory of the result; that of a result of dynamic shape is allocated where it is written, so that no loop writes
+    it. Both sides of an `scf.if` that ends the function do the same with what they yield. All remaining tensors are in
+    pools: tensors of static shape in the arena, tensors of dynamic shape in a pool of those whose sizes are
+    proportional, with one layout for all sizes. The pass tries several placement orders and keeps the layout that
+    needs the least memory.
 
     Before that, launches whose results leave their block are scheduled as early as possible: an update at the end of a
     training step would keep all its operands live until then. Such a launch stays after run-time conditions, and runs

@@ -113,7 +113,8 @@ void RowCache::chooseSaved(ArrayRef<Value> outputs, const Nest &space, const Pos
   int64_t length = space.shape.back();
   bool isDynamic = ShapedType::isDynamic(length);
   longest = isDynamic ? kDynamicRow : length;
-  int64_t bytes = 0, padded = llvm::alignTo(longest, widest);
+  // A loop of dynamic length stores a vector for its remainder, also if that is empty.
+  int64_t bytes = 0, padded = llvm::alignTo(longest + isDynamic, widest);
   for (auto &[value, count] : countPasses(outputs, any)) {
     Type element = cast<RankedTensorType>(value.getType()).getElementType();
     int64_t own = padded * memoryBytes(element);

@@ -63,7 +63,7 @@ LogicalResult RowEmitter::emitRowsAt(ValueRange outputs, const Nest &space, Arra
   if (failed(emitChosen(split, space, rows)))
     return failure();
   builder.setInsertionPointToStart(branch.elseBlock());
-  chooseSaved();
+  chooseSaved(); // the prefetches and the number of passes, once more, but no cache
   emitter.rowCache.saved.clear();
   return emitChosen(split, space, rows);
 }

@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "Buffers.h"
+#include "adjoint/Transforms/MemoryPlan.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "ad-plan-memory"
@@ -37,7 +38,15 @@ void Buffers::assign(Value value, int64_t buffer) {
 
 void Buffers::restrict(int64_t buffer, Value value, Region &region) {
   planned[buffer].last = planned[buffer].first;
-  for (OpOperand &use : value.getUses())
-    if (region.isAncestor(use.getOwner()->getParentRegion()))
-      extend(buffer, order.endOfUse(use, value.getParentBlock()));
+  SmallVector<Value> names = {value};
+  while (!names.empty()) {
+    Value name = names.pop_back_val();
+    for (OpOperand &use : name.getUses()) {
+      Operation *user = use.getOwner();
+      if (isAlias(user))
+        names.push_back(user->getResult(use.getOperandNumber()));
+      if (region.isAncestor(user->getParentRegion()))
+        extend(buffer, order.endOfUse(use, name.getParentBlock()));
+    }
+  }
 }

@@ -41,7 +41,7 @@ public:
   int64_t of(Value value) const { return bufferOf.lookup_or(value, -1); }
   void extend(int64_t buffer, int64_t end) { planned[buffer].last = std::max(planned[buffer].last, end); }
 
-  /// Ends the lifetime of the buffer with the last use of `value` in the region.
+  /// Ends the lifetime of the buffer with the last use of `value`, or of an alias of it, in the region.
   void restrict(int64_t buffer, Value value, Region &region);
 
   const PlannedBuffer &operator[](int64_t buffer) const { return planned[buffer]; }

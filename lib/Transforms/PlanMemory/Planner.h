@@ -56,7 +56,7 @@ private:
   // --- Structured.cpp: loops and branches
   void assignFor(scf::ForOp loop);
   void assignIf(scf::IfOp branch);
-  bool hasMemoryOf(BlockArgument argument, OpResult result);
+  bool mayHaveMemoryOf(BlockArgument argument, OpResult result);
   int64_t bufferOfBranch(OpResult result);
   void assignSide(scf::IfOp branch, Region &region, ArrayRef<int64_t> results);
   void assignWhile(scf::WhileOp loop);

@@ -18,18 +18,15 @@ static bool isDonated(func::FuncOp function, int64_t result) {
 
 // The number of the result of the function that a result of the branch is; -1 for none.
 static int64_t resultOf(OpResult value, const ReturningBlock &end, func::FuncOp function) {
-  int64_t found = -1;
-  for (OpOperand &use : value.getUses()) {
-    if (use.getOwner() != end.block->getTerminator())
-      continue;
-    int64_t number = end.results[use.getOperandNumber()];
-    if (number < 0)
+  int64_t first = -1;
+  for (auto [operand, number] : llvm::zip_equal(end.block->getTerminator()->getOperands(), end.results)) {
+    if (operand != value || number < 0)
       continue;
     if (isDonated(function, number))
       return number;
-    found = found < 0 ? number : std::min(found, number);
+    first = first < 0 ? number : first;
   }
-  return found;
+  return first;
 }
 
 SmallVector<ReturningBlock> ad::findReturningBlocks(func::FuncOp function) {

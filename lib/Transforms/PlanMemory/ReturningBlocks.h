@@ -16,8 +16,8 @@ struct ReturningBlock {
 };
 
 /// The block of the function, and both sides of each scf.if that is the last operation before the terminator
-/// of such a block. If the function returns a result of the branch several times, its number is that of the
-/// result to which an argument is donated, or else the first.
+/// of such a block. If the function returns a result of the branch several times, its number is the first to
+/// which an argument is donated, or else the first of all.
 SmallVector<ReturningBlock> findReturningBlocks(func::FuncOp function);
 
 } // namespace mlir::ad

@@ -33,21 +33,29 @@ void MemoryPlanner::assignFor(scf::ForOp loop) {
   makeTemporaries(loop, carries);
 }
 
-// Whether the value that each side yields is made there.
-static bool isComputedInside(scf::IfOp branch, unsigned number) {
-  return llvm::all_of(branch->getRegions(), [&](Region &region) {
-    return stripAliases(region.front().getTerminator()->getOperand(number)).getParentRegion() == &region;
+// Whether the values that both sides yield are made there.
+static bool yieldsComputed(scf::IfOp branch) {
+  return llvm::all_of(branch->getRegions(), [](Region &region) {
+    return llvm::all_of(region.front().getTerminator()->getOperands(),
+                        [&](Value yielded) { return stripAliases(yielded).getParentRegion() == &region; });
   });
 }
 
 // A branch that ends the function has the memory of a donated argument for its result: both sides may write
 // it once they no longer read it, and copy there at the end what they have written elsewhere. No side yields
 // an argument then, which a copy would overwrite before another one reads it.
-bool MemoryPlanner::hasMemoryOf(BlockArgument argument, OpResult result) {
+bool MemoryPlanner::mayHaveMemoryOf(BlockArgument argument, OpResult result) {
   auto branch = cast<scf::IfOp>(result.getOwner());
-  auto all = llvm::seq<unsigned>(0, branch.getNumResults());
-  return pools.haveSameSize(result, argument) &&
-         llvm::all_of(all, [&](unsigned number) { return isComputedInside(branch, number); });
+  StringRef &refusal = refusals[argument.getArgNumber()];
+  if (!pools.haveSameSize(result, argument))
+    refusal = "dynamic sizes may differ";
+  else if (!yieldsComputed(branch))
+    refusal = "a side of the branch yields a value from before it";
+  else if (buffers[buffers.of(argument)].last > order.endOf(branch))
+    refusal = "it is read after the branch";
+  else
+    return true;
+  return false;
 }
 
 int64_t MemoryPlanner::bufferOfBranch(OpResult result) {
@@ -56,8 +64,8 @@ int64_t MemoryPlanner::bufferOfBranch(OpResult result) {
     return bufferFor(result, result.getOwner());
   auto from = donated.find(as->second.result);
   BlockArgument argument = from == donated.end() ? BlockArgument() : function.getArgument(from->second);
-  int64_t buffer =
-      argument && hasMemoryOf(argument, result) ? buffers.of(argument) : bufferFor(result, result.getOwner());
+  int64_t buffer = argument && mayHaveMemoryOf(argument, result) ? buffers.of(argument)
+                                                                 : bufferFor(result, result.getOwner());
   ofResults[as->second.result] = buffer;
   return buffer;
 }

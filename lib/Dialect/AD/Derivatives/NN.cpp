@@ -124,8 +124,9 @@ static void classRule(CrossEntropyOp op, Rule &rule, Value logits, Value g) {
       rule.binary<AndOp>(rule.compare(ComparePredicate::ge, labels, 0.0),
                          rule.compare(ComparePredicate::lt, labels, classCount(rule, logits, element)));
   if (op.getIgnored())
-    isClass = rule.binary<AndOp>(
-        isClass, rule.compare(ComparePredicate::ne, labels, static_cast<double>(*op.getIgnored())));
+    isClass = rule.binary<AndOp>(isClass,
+                                 rule.compare(ComparePredicate::ne, labels,
+                                              static_cast<double>(static_cast<int64_t>(*op.getIgnored()))));
   Value numbers = IotaOp::create(rule.builder, rule.loc, typeOf(logits).clone(element),
                                  dynamicSizes(rule.builder, rule.loc, logits),
                                  static_cast<uint64_t>(lastAxis(logits)), PermissionsAttr());

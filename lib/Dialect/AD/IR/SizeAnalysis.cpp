@@ -102,7 +102,7 @@ static Sources carriedSources(const SizeOrigin &size) {
 
 // What the regions of a branch yield. An origin that several of them have is from before the branch.
 static Sources inBranch(RegionBranchOpInterface branch, unsigned number, int64_t dimension) {
-  if (branch->getNumRegions() < 2)
+  if (branch->getNumRegions() < 2 || branch.hasLoop())
     return {};
   Sources sources;
   for (Region &region : branch->getRegions()) {

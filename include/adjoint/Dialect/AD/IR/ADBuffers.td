@@ -26,9 +26,9 @@ def AD_BufferAttr : AD_Attr<"Buffer", "buffer"> {
     | `result` | the memory of a result, allocated at entry, or where it is written if its shape is dynamic | that of the result |
 
     `offset` and `bytes` say which part of that memory is the buffer. In a pool, both count per element of the pool's
-    unit: the product of the dynamic sizes, which is known at run time only. So does `bytes` in a result of dynamic
-    shape, which no loop writes. The arena and each pool are as large as
-    their buffers need.
+    unit: the product of the dynamic sizes, which is known at run time only. In a result of dynamic shape, `bytes`
+    counts per element of the product of its dynamic sizes; no loop writes such a result. The arena and each pool are as
+    large as their buffers need.
 
     | parameter | meaning | default |
     |---|---|---|

@@ -143,9 +143,9 @@ def AD_CrossEntropyOp : AD_NNOp<"cross_entropy"> {
   let description = [{
     Semantics: along the last axis, with l = log_softmax(logits): -sum(labels * l) for labels of the logits' type and
     shape (probabilities), or -l[label] for i32 or i64 class numbers of the shape without the last axis. A row is
-    ignored, with a loss of 0, if its class number is negative, or, where `ignored` is written, if it is that number. At
-    run time, any other number that is not below the number of classes, or is negative where `ignored` is written, is an
-    error. One loss per row, no mean. 16- and 8-bit types are computed in f32 and rounded once at the end.
+    ignored, with a loss of 0, if its class number is negative, or, where `ignored` is written, if it is that number.
+    Numbers of other rows are at least 0 and below the number of classes, or an error at run time. One loss per row, no
+    mean. 16- and 8-bit types are computed in f32 and rounded once at the end.
 
     Constraints: (C1) the rank of the logits is at least 1; (C2) labels have the element type of the logits, or
     i32 or i64; (C3) labels have the shape of the logits, class numbers without the last axis; (C4) the result

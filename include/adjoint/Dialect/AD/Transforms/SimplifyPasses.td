@@ -18,7 +18,7 @@ def SpecializeSizesPass : Pass<"ad-specialize-sizes", "::mlir::func::FuncOp"> {
     at the entry of the function tests this. Its first region computes on arguments that are reshaped to their own
     shape, with one value for all sizes of a class, so that ad-simplify drops the broadcasts; its second region is the
     written program. There are never more than two versions. Sizes that do not follow from those of the arguments, such
-    as those that a while loop carries, are compared in both.
+    as those of a feed, are compared in both.
 
     Before:
     ```mlir
