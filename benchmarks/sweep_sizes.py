@@ -1,7 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Opens sizes of the graphs of sweep.py: the types of inputs get `?`, and so do those of all values that follow."""
 
-OPEN = 0.15  # of the sizes that are the first axis of no argument
+OPEN = 0.15  # of the sizes, next to one that is the first axis of an argument
 MIXED = 0.1  # of the programs know a size in some types and leave it open in others
 
 
@@ -68,8 +68,8 @@ def open_sizes(graph, draw):
     if not numbers:
         return False
     # Batches and lengths are open in most programs, and first axes of some argument.
-    first = sorted({node.shape[0] for node in graph.inputs if node.shape} & set(numbers)) or numbers
-    opened = {draw.pick(first)} | {number for number in numbers if draw.chance(OPEN)}
+    leading = sorted({node.shape[0] for node in graph.inputs if node.shape} & set(numbers)) or numbers
+    opened = {draw.pick(leading)} | {number for number in numbers if draw.chance(OPEN)}
     forgets = 0.5 if draw.chance(MIXED) else 0.0
     for node in graph.inputs:
         shapes[node] = tuple(None if node not in closed and size in opened and not draw.chance(forgets) else size
@@ -85,4 +85,3 @@ def open_sizes(graph, draw):
             shapes[node] = RULES[node.kind](node, *operands) if node.kind in RULES else node.shape
         node.static = shapes[node]
     return True
-

@@ -20,6 +20,24 @@ Value ad::stripAliases(Value value) {
   return value;
 }
 
+SmallVector<OpOperand *> ad::usesThroughAliases(Value value) {
+  SmallVector<OpOperand *> uses;
+  SmallVector<Value> names = {value};
+  while (!names.empty())
+    for (OpOperand &use : names.pop_back_val().getUses()) {
+      if (isAlias(use.getOwner()))
+        names.push_back(use.getOwner()->getResult(use.getOperandNumber()));
+      else
+        uses.push_back(&use);
+    }
+  return uses;
+}
+
+std::optional<int64_t> ad::donatedResult(func::FuncOp function, unsigned argument) {
+  auto result = function.getArgAttrOfType<IntegerAttr>(argument, ADDialect::kDonatedAttr);
+  return result ? std::optional(result.getInt()) : std::nullopt;
+}
+
 static bool isTensorSelect(Operation *op) {
   return isa_and_nonnull<arith::SelectOp>(op) && isTensor(op->getResult(0));
 }

@@ -18,6 +18,7 @@ sys.dont_write_bytecode = True
 import checks  # noqa: E402
 import sweep_cases  # noqa: E402
 import sweep_graph  # noqa: E402
+import sweep_sizes  # noqa: E402
 
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
 CASES = 40
@@ -49,6 +50,24 @@ def check_programs(folder):
     assert done.returncode == 0, done.stderr[:1000]
 
 
+def check_dynamic_programs(folder):
+    """The same graphs with open sizes: legal, with a `?` in two arguments, and otherwise the same program."""
+    texts = []
+    for number in range(CASES):
+        graph = sweep_cases.random_graph(3, number)[1]
+        static = sweep_graph.text(graph)
+        if not sweep_sizes.open_sizes(graph, sweep_cases.Draw(number, 11)):
+            continue
+        texts.append(sweep_graph.text(graph))
+        assert sum("?" in node.type for node in graph.inputs) >= 2, texts[-1]
+        assert re.sub(r"tensor<[^>]*>", "", texts[-1]) == re.sub(r"tensor<[^>]*>", "", static), texts[-1]
+    assert len(texts) > CASES / 3, f"only {len(texts)} of {CASES} programs have open sizes"
+    file = folder / "programs.mlir"
+    file.write_text("\n// -----\n".join(texts))
+    done = subprocess.run([BIN / "ad-opt", "--split-input-file", file], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[:1000]
+
+
 def check_right(_folder):
     code, output = sweep("cumsum", BIN)
     closing = r"^sweep: [0-9.]+x of [a-z-]+ \(cumsum along rows 2048x1024\)$"
@@ -64,7 +83,8 @@ def check_wrong(folder):
 
 
 def main():
-    return checks.run_checks("sweep", [(check.__name__, check) for check in (check_programs, check_right, check_wrong)])
+    every = (check_programs, check_dynamic_programs, check_right, check_wrong)
+    return checks.run_checks("sweep", [(check.__name__, check) for check in every])
 
 
 if __name__ == "__main__":

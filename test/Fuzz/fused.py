@@ -206,9 +206,7 @@ def main():
     counts.show()
     print("programs with a fusion of a kind: " + ", ".join(f"{k} {100 * kinds[k] / max(given.count, 1):.0f} %"
                                                            for k in KINDS))
-    rare = [kind for kind in KINDS if given.count >= 200 and kinds[kind] < MIN_SHARE * given.count]
-    if rare:
-        print(f"too few programs have a fusion of kind {', '.join(rare)}")
+    rare = campaign.rare_kinds(given, kinds, KINDS, MIN_SHARE, 200, "have a fusion of kind")
     print(f"fused: {given.count} run, {failed} failed")
     return bool(failed or rare)
 

@@ -136,9 +136,7 @@ def main():
     print("classes: "
           + ", ".join(f"{name} {kernels_of[name]} kernels in {100 * programs_of[name] / max(given.count, 1):.0f} % of "
                                   "the programs" for name in CLASSES))
-    rare = [name for name in CLASSES if given.count >= 100 and programs_of[name] < MIN_SHARE * given.count]
-    if rare:
-        print(f"too few programs have a kernel of class {', '.join(rare)}")
+    rare = campaign.rare_kinds(given, programs_of, CLASSES, MIN_SHARE, 100, "have a kernel of class")
     print(f"gpu-sim: {given.count} run, {failed} failed")
     return bool(failed or rare)
 

@@ -63,21 +63,22 @@ def gradient_module(cases):
     return "".join(text) + main
 
 
-def gradients(cases, target, threads=1, cache=None):
-    """[value, gradient of each active argument] of each case, or its Failure."""
+def gradients(cases, target, threads=1, cache=None, options=()):
+    """[value, gradient of each active argument] of each case, or its Failure. `options` are others of ad-runner."""
     try:
         with tempfile.TemporaryDirectory() as folder:
             arguments = [option for i, case in enumerate(cases)
                          for option in runner.write_arguments(folder, case.program.arguments, f"p{i}_")]
             names = [(f"p{i}_r{k}", "f64") for i, case in enumerate(cases) for k in range(len(case.active) + 1)]
             arrays = runner.run(gradient_module(cases), arguments, names,
-                                [f"--target={target}", f"--threads={threads}"],
+                                [f"--target={target}", f"--threads={threads}", *options],
                                 folder=cache)
     except runner.Failure as failure:
         if len(cases) == 1:
             return [failure]
         half = len(cases) // 2
-        return gradients(cases[:half], target, threads) + gradients(cases[half:], target, threads)
+        return (gradients(cases[:half], target, threads, options=options)
+                + gradients(cases[half:], target, threads, options=options))
     return [[arrays[f"p{i}_r{k}"] for k in range(len(case.active) + 1)] for i, case in enumerate(cases)]
 
 
@@ -132,15 +133,15 @@ def complaint_about(case, results, estimates):
     return None
 
 
-def compare_threads(results, others, count):
-    """A complaint about results on several threads. Failures of runs are reported elsewhere."""
+def compare_bits(results, others, where):
+    """A complaint about the results of another run. Failures of the first run are reported elsewhere."""
     if isinstance(results, runner.Failure):
         return None
     if isinstance(others, runner.Failure):
-        return f"{campaign.on_threads(count)}: {others}"
-    for number, (one, more) in enumerate(zip(results, others)):
-        if one.shape != more.shape or not np.all(elements.same_bits("f64", one, more)):
-            return f"result {number} has other bits {campaign.on_threads(count)}"
+        return f"{where}: {others}"
+    for number, (one, other) in enumerate(zip(results, others, strict=True)):
+        if one.shape != other.shape or not np.all(elements.same_bits("f64", one, other)):
+            return f"result {number} has other bits {where}"
     return None
 
 
@@ -150,7 +151,8 @@ def check(cases, target="cpu", threads=(1,)):
     complaints = [complaint_about(case, result, estimate)
                   for case, result, estimate in zip(cases, first, differences(cases))]
     for count, results in zip(threads[1:], others):
-        complaints = [c or compare_threads(one, more, count) for c, one, more in zip(complaints, first, results)]
+        complaints = [complaint or compare_bits(one, more, campaign.on_threads(count))
+                      for complaint, one, more in zip(complaints, first, results)]
     return complaints
 
 

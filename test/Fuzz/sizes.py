@@ -21,7 +21,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
 import numpy as np
 
 import campaign
-import elements
 import gradients
 import operations_nn  # registers its operations
 import runner
@@ -32,6 +31,7 @@ PASSES = ["--ad-set-numerics", "--ad-differentiate", "--inline", "--symbol-dce",
 REPRODUCIBLE = "--numerics=reproducible"
 ON_GPU = 4  # each such case runs on the emulated GPU, which takes long to compile
 MIN_SHARE = 0.08  # of the programs, for each kind
+NAMES = ["with equal sizes", "with a size of 1"]
 
 
 class SizesGenerator(SmoothGenerator):
@@ -55,39 +55,23 @@ def make_case(seed, number):
     return gradients.Case(program, active, [seed, number])
 
 
-def results_of(case, options):
+def results_of(case, target, threads=1):
     """The value and the gradient of each active argument, or the failure of the run."""
-    with tempfile.TemporaryDirectory() as folder:
-        arguments = runner.write_arguments(folder, case.program.arguments, "p0_")
-        names = [(f"p0_r{k}", "f64") for k in range(len(case.active) + 1)]
-        try:
-            arrays = runner.run(gradients.gradient_module([case]), arguments, names, [REPRODUCIBLE, *options])
-        except runner.Failure as failure:
-            return failure
-    return [arrays[name] for name, _ in names]
-
-
-def runs(number):
-    yield f"on the cpu, {campaign.on_threads(1 + number % 3)}", [f"--threads={1 + number % 3}"]
-    if number % ON_GPU == 0:
-        yield "on the emulated gpu", ["--target=gpu-sim"]
+    return gradients.gradients([case], target, threads, options=[REPRODUCIBLE])[0]
 
 
 def complaint_about(case, number):
-    expected = results_of(case, ["--target=reference"])
+    expected = results_of(case, "reference")
     if isinstance(expected, runner.Failure):
         return f"on the reference: {expected}"
     for value, gradient in zip(case.active, expected[1:]):
         if gradient.shape != value.sizes:
             return f"the gradient of {value} has shape {gradient.shape}, expected {value.sizes}"
-    for name, options in runs(number):
-        found = results_of(case, options)
-        if isinstance(found, runner.Failure):
-            return f"{name}: {found}"
-        for k, (one, other) in enumerate(zip(expected, found, strict=True)):
-            if one.shape != other.shape or not np.all(elements.same_bits("f64", one, other)):
-                return f"result {k} has other bits {name}"
-    return None
+    threads = 1 + number % 3
+    on_cpu = results_of(case, "cpu", threads)
+    on_gpu = results_of(case, "gpu-sim") if number % ON_GPU == 0 else expected
+    return (gradients.compare_bits(expected, on_cpu, f"on the cpu, {campaign.on_threads(threads)}")
+            or gradients.compare_bits(expected, on_gpu, "on the emulated gpu"))
 
 
 def has_versions(case):
@@ -118,7 +102,7 @@ def main():
     for number, (case, versions, complaint) in campaign.in_batches(check_numbers, given):
         counts.add(case.program)
         if versions:
-            kinds["with a size of 1" if repeats(case) else "with equal sizes"] += 1
+            kinds[NAMES[repeats(case)]] += 1
         if not complaint:
             continue
         failed += 1
@@ -129,12 +113,9 @@ def main():
                 f"{campaign.environment()} ad-runner program.mlir {REPRODUCIBLE} --print", complaint)
             print(f"case {number}: {complaint.splitlines()[0][:300]}\n  {path}", flush=True)
     counts.show()
-    names = ["with equal sizes", "with a size of 1"]
     print("programs of two versions: " + ", ".join(f"{name} {100 * kinds[name] / max(given.count, 1):.0f} %"
-                                                   for name in names))
-    rare = [name for name in names if given.count >= 20 and kinds[name] < MIN_SHARE * given.count]
-    if rare:
-        print(f"too few programs of two versions {', '.join(rare)}")
+                                                   for name in NAMES))
+    rare = campaign.rare_kinds(given, kinds, NAMES, MIN_SHARE, 20, "have two versions and are")
     print(f"sizes: {given.count} run, {failed} failed")
     return bool(failed or rare)
 

@@ -3,7 +3,6 @@
 """Class numbers of ad.cross_entropy: each target ignores the same rows, with a loss and a gradient of zero, and refuses
 the same numbers with the same words. Losses and gradients are those of softmax in NumPy, in f64."""
 
-import itertools
 import pathlib
 import subprocess
 import sys
@@ -31,8 +30,10 @@ func.func @main(%z: tensor<{rows}x{classes}xf64> {{ad.name = "z"}}, %c: tensor<{
 }}
 """
 # The ignored number, the class numbers, and the one that is refused.
+BIG = 2**53 + 1  # no double
 ACCEPTED = [(None, [0, 4, 2]), (None, [-1, 3, -100]), (None, [-1, -1]), (None, []), (-100, [0, -100, 4]),
             (0, [0, 1, 0]), (7, [7, 2]), (2**31 - 1, [2**31 - 1, 1])]
+WIDE = [(BIG, [BIG, 1]), (-BIG, [-BIG, 1]), (2**63 - 1, [2**63 - 1, 0])]  # of i64 alone
 REFUSED = [(None, [0, 5, 1], 5), (None, [7, 5, -1], 7), (-100, [0, -1], -1), (-100, [-1, 5, -3], 5), (0, [1, -100, -2],
            -100), (7, [7, 8], 8)]
 
@@ -66,8 +67,9 @@ def expected(logits, ignored, labels):
 
 
 def check_accepted(target, folder):
-    for ignored, labels in ACCEPTED:
-        for element, dynamic in itertools.product(("i32", "i64"), (False, True)):
+    both = [(*case, element) for case in ACCEPTED for element in ("i32", "i64")]
+    for ignored, labels, element in both + [(*case, "i64") for case in WIDE]:
+        for dynamic in (False, True):
             logits, done = run(target, ignored, labels, element, dynamic, folder)
             assert done.returncode == 0, (ignored, labels, done.stderr)
             loss, gradient = expected(logits, ignored, labels)
@@ -79,8 +81,9 @@ def check_accepted(target, folder):
 
 
 def check_refused(target, folder):
-    for ignored, labels, named in REFUSED:
-        for element, dynamic in itertools.product(("i32", "i64"), (False, True)):
+    both = [(*case, element) for case in REFUSED for element in ("i32", "i64")]
+    for ignored, labels, named, element in both + [(BIG, [BIG - 1, 1], BIG - 1, "i64")]:
+        for dynamic in (False, True):
             _, done = run(target, ignored, labels, element, dynamic, folder)
             message = f"program.mlir:3:8: error: 'ad.cross_entropy' op class number {named} is outside of {CLASSES} classes"
             assert done.returncode == 1 and message in done.stderr, (ignored, labels, done.returncode, done.stderr)

@@ -86,3 +86,17 @@ func.func @feed_size(%n: tensor<i64>) -> tensor<?xf32> {
   %x = ad.feed "x"(%size) : tensor<?xf32>
   return %x : tensor<?xf32>
 }
+
+// A carry keeps its sizes, also in a loop of one iteration.
+// RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry carry --arg arg0=arange --dim arg0.0=3 2>&1 | FileCheck %s --check-prefix=CARRY
+// RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry carry --arg arg0=arange --dim arg0.0=3 --target reference 2>&1 | FileCheck %s --check-prefix=CARRY
+func.func @carry(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // CARRY: errors.mlir:[[#@LINE+1]]:{{[0-9]+}}: error: 'scf.for' op loop carry 0: dimension 0 changes from size 3 to 6
+  %0 = scf.for %i = %c0 to %c1 step %c1 iter_args(%a = %x) -> tensor<?xf32> {
+    %1 = ad.concat axis 0 %a, %a : tensor<?xf32>, tensor<?xf32>
+    scf.yield %1 : tensor<?xf32>
+  }
+  return %0 : tensor<?xf32>
+}

@@ -116,6 +116,15 @@ def write_case(folder, text, arguments, command, complaint):
     return pathlib.Path(folder) / "program.mlir"
 
 
+def rare_kinds(given, counts, kinds, share, least, what):
+    """The kinds of which fewer than that share of the cases are, in a campaign of at least `least` cases. They are
+    named: what was hardly drawn is not tested."""
+    rare = [kind for kind in kinds if given.count >= least and counts[kind] < share * given.count]
+    if rare:
+        print(f"too few programs {what} {', '.join(rare)}")
+    return rare
+
+
 class Counts:
     """How often operations and element types occurred."""
 

@@ -11,7 +11,7 @@ import operations_nn  # registers its operations
 from generator import Generator, Op, Program, Value, tensor_type
 from operations import CATALOGUE, broadcast_result
 
-SIZES = {0: .03, 1: .1, 15: .12, 16: .15, 17: .15, 33: .13, 65: .12, 517: .13, 4101: .07}
+SIZES = {0: .03, 1: .1, 15: .12, 16: .15, 17: .15, 33: .13, 65: .12, 517: .13, 4095: .02, 4096: .02, 4101: .07}
 TYPES = {"f32": .36, "f64": .16, "f16": .14, "bf16": .14, "f8E4M3FN": .1, "f8E5M2": .1}
 LARGEST = 9000       # elements of a tensor
 PRODUCTS = 150_000   # of a contraction

@@ -329,3 +329,17 @@ func.func @other_shape(%n: tensor<?xf32>) -> tensor<?x2xf32> {
   %b = ad.reshape %a(%d) : tensor<?x3xf32> -> tensor<?x2xf32>
   return %b : tensor<?x2xf32>
 }
+
+// -----
+
+func.func @turned(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %b0 = ad.buffer <result, bytes = 4>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %d = tensor.dim %x, %c0 : tensor<?x?xf32>
+  %e = tensor.dim %x, %c1 : tensor<?x?xf32>
+  %a = ad.feed "a"(%d, %e) into(%b0) : tensor<?x?xf32>
+  %b = ad.reshape %a(%e, %d) : tensor<?x?xf32> -> tensor<?x?xf32>
+  // expected-error @+1 {{'func.return' op memory plan is wrong: a result has another shape than the value in its memory}}
+  return %b : tensor<?x?xf32>
+}

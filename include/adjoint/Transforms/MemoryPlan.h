@@ -19,6 +19,11 @@ inline bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()
 bool isAlias(Operation *op);
 /// The value that this one is an alias of.
 Value stripAliases(Value value);
+/// The uses of the value and of its aliases, without those by which aliases are made.
+SmallVector<OpOperand *> usesThroughAliases(Value value);
+
+/// The result of the function to which the argument is donated (`ad.donated`), if it is.
+std::optional<int64_t> donatedResult(func::FuncOp function, unsigned argument);
 
 class MemoryPlan {
 public:

@@ -6,6 +6,7 @@
 #define ADJOINT_LIB_CODEGEN_CPU_CPUTYPES_H
 
 #include "../Kernel/KernelEmitter.h"
+#include "adjoint/Codegen/Target/CPUs.h"
 
 namespace mlir::ad::cpu {
 
@@ -60,6 +61,11 @@ struct PackedOperand {
 /// Whether vectors along an axis are whole up to its end, whatever its size is at run time.
 inline bool hasWholeVectors(int64_t size, int64_t lanes) {
   return !ShapedType::isDynamic(size) && size % lanes == 0;
+}
+
+/// Whether rows of so many elements begin a multiple of the page size apart; not known of dynamic sizes.
+inline bool areRowsPagesApart(int64_t size, int64_t elementBytes) {
+  return !ShapedType::isDynamic(size) && size * elementBytes % kCore.pageBytes == 0;
 }
 
 class CPUKernelEmitter;

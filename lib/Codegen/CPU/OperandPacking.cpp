@@ -14,9 +14,7 @@ using namespace mlir::ad::cpu;
 // hardware does not prefetch; the prefetched rows must fit the one set of the first-level cache that rows a
 // multiple of the page size apart map to.
 static int64_t rowsAhead(ArrayRef<int64_t> shape, int64_t elementBytes, bool inPlace) {
-  bool arePagesApart =
-      !ShapedType::isDynamic(shape.back()) && shape.back() * elementBytes % kCore.pageBytes == 0;
-  return inPlace && arePagesApart ? 8 : 40;
+  return inPlace && areRowsPagesApart(shape.back(), elementBytes) ? 8 : 40;
 }
 
 // Rows that are packed column by column; each has a stream of its own for the hardware's prefetcher.

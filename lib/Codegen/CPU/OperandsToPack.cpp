@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which operands of contractions are packed. Packing pays if the rows of an operand are a multiple of the
-// page size apart or do not fit the cache, and if the columns are not contiguous.
+// Which operands of contractions OperandPacking.cpp packs: K is a number, other sizes may be dynamic. Packing
+// pays if the rows of an operand are a multiple of the page size apart or do not fit the cache, and if the
+// columns are not contiguous.
 
 #include "CPUKernelEmitter.h"
 
@@ -33,12 +34,8 @@ static bool isLarge(const TileTable &tiles, RankedTensorType type) {
 // is faster.
 static constexpr int64_t kMaxRowsReadFromPages = 4;
 
-static bool areRowsPagesApart(RankedTensorType type) {
-  int64_t last = type.getShape().back();
-  return !ShapedType::isDynamic(last) && last * memoryBytes(type.getElementType()) % kCore.pageBytes == 0;
-}
-
-// Whether there are elements to pack. Sizes of an argument may be dynamic.
+// Whether there are elements to pack. Of an operand that the kernel converts, sizes are known by the type
+// only.
 static bool mayBePacked(RankedTensorType type, bool isArgument) {
   return type && !llvm::is_contained(type.getShape(), 0) && (isArgument || type.hasStaticShape());
 }
@@ -97,8 +94,9 @@ std::optional<PackedOperand> OperandPacking::packingOf(OpOperand *operand, unsig
   packed.biased = packed.group == kByteDotProduct.group;
   packed.inPlace = !grouped && canPrefetch(packed) && isLarge(tiles, type) && !ShapedType::isDynamic(rows) &&
                    rows <= nest.rows && nest.rows > kRowsInStep;
+  bool arePagesApart = areRowsPagesApart(type.getShape().back(), memoryBytes(type.getElementType()));
   bool pairs = packed.group == kBF16DotProduct.group;
-  bool joinsOnLoad = pairs ? oneTile && (rows <= kMaxRowsReadFromPages || !areRowsPagesApart(type))
+  bool joinsOnLoad = pairs ? oneTile && (rows <= kMaxRowsReadFromPages || !arePagesApart)
                            : !ShapedType::isDynamic(rows) && rows < kRowsForBytes;
   bool inGroups = type.getRank() - 1 == std::max(packed.columnAxis, packed.axisK) &&
                   (!joinsOnLoad || packed.isTransposed());

@@ -23,7 +23,7 @@ bool cpu::isSweptFaster(Type type) {
   if (!isFromMemory(type))
     return false;
   auto tensor = cast<RankedTensorType>(type);
-  bool pagesApart = tensor.getShape().back() * memoryBytes(tensor.getElementType()) % kCore.pageBytes == 0;
+  bool pagesApart = areRowsPagesApart(tensor.getShape().back(), memoryBytes(tensor.getElementType()));
   return !pagesApart || isBeyond(type, kCore.lastLevelBytes);
 }
 

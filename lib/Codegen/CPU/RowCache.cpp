@@ -11,8 +11,9 @@ using namespace mlir::ad::cpu;
 
 // Of all cached values of one row.
 static constexpr int64_t kSavedBytes = 64 * 1024;
-// Elements of a row of dynamic length whose values are cached: four values of f32 fit.
-static constexpr int64_t kDynamicRow = 4096;
+// The longest row of dynamic length whose values are cached: with the vector past its end, four values of f32
+// fit.
+static constexpr int64_t kDynamicRow = 4095;
 // Loops along a row store whole vectors of at most as many elements; one over the lanes of a sum stores as
 // many elements as there are lanes, if they are more.
 static constexpr int64_t kPadding = 64;
@@ -105,7 +106,7 @@ static bool isWorthSaving(Value value, int64_t passes, const Nest &space) {
          isReadByWholeRows(value);
 }
 
-void RowCache::chooseSaved(ArrayRef<Value> outputs, const Nest &space, const Position &any) {
+void RowCache::chooseSaved(ArrayRef<Value> outputs, const Nest &space, const Position &any, bool maySave) {
   saved.clear();
   savedRow.assign(any.begin(), any.end() - 1);
   OrderAttr order = kernel.getOrderAttr();
@@ -118,7 +119,7 @@ void RowCache::chooseSaved(ArrayRef<Value> outputs, const Nest &space, const Pos
   for (auto &[value, count] : countPasses(outputs, any)) {
     Type element = cast<RankedTensorType>(value.getType()).getElementType();
     int64_t own = padded * memoryBytes(element);
-    if (!isWorthSaving(value, count, space) || bytes + own > kSavedBytes)
+    if (!maySave || !isWorthSaving(value, count, space) || bytes + own > kSavedBytes)
       continue;
     bytes += own;
     saved[value].pointer = emitter.packing.scratch(memoryType(element), padded);

@@ -18,14 +18,15 @@ public:
     bool stored = false; // by the loop that is being emitted
     bool filled = false; // by a loop before
   };
-  void chooseSaved(ArrayRef<Value> outputs, const Nest &space, const Position &any);
+  /// Begins a row: counts its passes, and chooses the values to save, none unless `maySave`.
+  void chooseSaved(ArrayRef<Value> outputs, const Nest &space, const Position &any, bool maySave);
   Value loadSaved(Value tensor, const Position &position);
   void storeSaved(Value tensor, const Position &position, Value value);
   void endPass();
   bool isOnRow(const Position &position);
 
   llvm::MapVector<Value, SavedRow> saved; // empty outside of rows
-  int64_t longest = 0;                    // row that `saved` has room for
+  int64_t longest = 0;                    // the elements of a row for which `saved` has room
   Position savedRow;                      // the row that `saved` belongs to
   int64_t passesLeft = 0;                 // sums along the row that are still to be made
 

@@ -42,41 +42,44 @@ int64_t RowEmitter::rowUnroll(ValueRange outputs, const Nest &space) {
   return isCheap && llvm::range_size(kernel.getBody().getOps<linalg::GenericOp>()) <= kShortCode ? 2 : 1;
 }
 
-// Rows of dynamic length are too long at run time for the cache of their values, or not.
+static Position anyElementOf(const Position &row) {
+  Position position(row);
+  position.push_back(Index::varying());
+  return position;
+}
+
+void RowEmitter::beginRows(const RowOutputs &split, const Nest &space, ArrayRef<Position> rows,
+                           bool maySave) {
+  emitter.prefetcher.choosePrefetched(space);
+  if (rows.size() == 1)
+    emitter.rowCache.chooseSaved(split.whole, space, anyElementOf(rows.front()), maySave);
+}
+
+// Whether a row of dynamic length fits the cache of its values is known at run time only.
 LogicalResult RowEmitter::emitRowsAt(ValueRange outputs, const Nest &space, ArrayRef<Position> rows) {
   RowOutputs split = emitter.kernelOutputs.splitByRow(outputs, space.shape);
-  Position any(rows.front());
-  any.push_back(Index::varying());
-  auto chooseSaved = [&] {
-    emitter.prefetcher.choosePrefetched(space);
-    if (rows.size() == 1)
-      emitter.rowCache.chooseSaved(split.whole, space, any);
-  };
-  chooseSaved();
+  beginRows(split, space, rows, /*maySave=*/true);
   if (emitter.rowCache.saved.empty() || !ShapedType::isDynamic(space.shape.back()))
-    return emitChosen(split, space, rows);
+    return emitBegunRows(split, space, rows);
   Value fits = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule, space.sizes.back(),
                                      indexConstant(emitter.rowCache.longest));
   auto branch = scf::IfOp::create(builder, loc, fits, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
-  if (failed(emitChosen(split, space, rows)))
+  if (failed(emitBegunRows(split, space, rows)))
     return failure();
   builder.setInsertionPointToStart(branch.elseBlock());
-  chooseSaved(); // the prefetches and the number of passes, once more, but no cache
-  emitter.rowCache.saved.clear();
-  return emitChosen(split, space, rows);
+  beginRows(split, space, rows, /*maySave=*/false);
+  return emitBegunRows(split, space, rows);
 }
 
 // All values of the rows are loaded before the first store, since a result may be in the buffer of an
 // operand.
-LogicalResult RowEmitter::emitChosen(const RowOutputs &split, const Nest &space, ArrayRef<Position> rows) {
+LogicalResult RowEmitter::emitBegunRows(const RowOutputs &split, const Nest &space, ArrayRef<Position> rows) {
   CPUKernelEmitter::Scope scope(emitter);
-  Position any(rows.front());
-  any.push_back(Index::varying());
+  Position any = anyElementOf(rows.front());
   for (const Position &row : rows) {
-    Position along(row);
-    along.push_back(Index::varying());
+    Position along = anyElementOf(row);
     Visited hoisted;
     for (Value output : split.whole)
       if (failed(emitter.hoisting.hoist(output, along, hoisted)))

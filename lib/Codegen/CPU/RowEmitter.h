@@ -18,8 +18,9 @@ public:
 private:
   int64_t rowUnroll(ValueRange outputs, const Nest &space);
   LogicalResult emitRowsAt(ValueRange outputs, const Nest &space, ArrayRef<Position> rows);
-  /// The code of rows, once it is chosen which of their values are cached.
-  LogicalResult emitChosen(const RowOutputs &split, const Nest &space, ArrayRef<Position> rows);
+  /// Chooses what the code of the rows prefetches, and whether it caches values.
+  void beginRows(const RowOutputs &split, const Nest &space, ArrayRef<Position> rows, bool maySave);
+  LogicalResult emitBegunRows(const RowOutputs &split, const Nest &space, ArrayRef<Position> rows);
 };
 
 } // namespace mlir::ad::cpu

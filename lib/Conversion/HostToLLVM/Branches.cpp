@@ -37,7 +37,7 @@ SmallVector<Value> Branches::yieldSide(scf::IfOp branch, ValueRange yielded) {
       copies.copy(values.tensor(result), source);
       continue;
     }
-    // To ask for the buffer that the source is in would ask for new memory.
+    // A second request for the memory of a result may move it.
     int64_t buffer = buffers.plan.bufferOf(branch->getResult(i));
     HostTensor target = source.buffer == buffer ? source : buffers.tensorIn(buffer, type, source.sizes);
     copies.copy(target, source);

@@ -49,15 +49,14 @@ void EntryInterface::bindArguments() {
 
 void EntryInterface::emitReturn(func::ReturnOp op) {
   copyStackVariablesToResults();
-  for (auto [number, operand] : llvm::enumerate(op.getOperands())) {
-    if (buffers.memoryOfResult(number))
-      continue;
+  for (auto [index, operand] : llvm::enumerate(op.getOperands())) {
+    auto number = static_cast<int64_t>(index);
     HostTensor tensor = values.tensor(operand);
     BufferAttr buffer = tensor.buffer >= 0 ? buffers.plan.getBuffer(tensor.buffer) : BufferAttr();
-    if (buffer && buffer.getStorage() == StorageKind::result &&
-        buffer.getNumber() == static_cast<int64_t>(number))
-      continue;
-    if (buffer && buffer.getStorage() == StorageKind::argument && isDonated(buffer.getNumber(), number)) {
+    bool isInArgument = buffer && buffer.getStorage() == StorageKind::argument;
+    if (buffer && buffer.getStorage() == StorageKind::result && buffer.getNumber() == number)
+      continue; // it is there
+    if (isInArgument && donatedResult(entry.source, buffer.getNumber()) == number) {
       returnDonated(buffer.getNumber(), number, tensor);
       continue;
     }
@@ -71,11 +70,6 @@ void EntryInterface::copyStackVariablesToResults() {
     if (Value variable = buffers.existingStackVariable(number);
         variable && buffer.getStorage() == StorageKind::result)
       copies.copyBytes(buffers.memoryOfResult(buffer.getNumber()), variable, i64(buffer.getBytes()));
-}
-
-bool EntryInterface::isDonated(int64_t argument, int64_t result) {
-  auto donated = entry.source.getArgAttrOfType<IntegerAttr>(argument, ADDialect::kDonatedAttr);
-  return donated && donated.getInt() == result;
 }
 
 // The host's memory of the argument becomes the result; on a device, it is read back into that memory.

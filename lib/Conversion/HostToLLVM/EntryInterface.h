@@ -23,7 +23,6 @@ public:
 private:
   HostTensor argumentTensor(int32_t number);
   Value argumentOnDevice(int32_t number);
-  bool isDonated(int64_t argument, int64_t result);
   void returnDonated(int64_t argument, int64_t result, const HostTensor &tensor);
   void copyStackVariablesToResults();
 

@@ -28,10 +28,8 @@ class Buffers {
 public:
   Buffers(const ProgramOrder &order, PoolAnalysis &pools) : order(order), pools(pools) {}
 
-  /// A new buffer for the value, whose lifetime starts at the operation with the number `at`.
-  int64_t make(Value value, int64_t at, StorageKind storage, int64_t number);
-  /// The same for a result of the function, of this type.
-  int64_t makeResult(Type type, int64_t at, int64_t number);
+  /// A new buffer for values of the type, whose lifetime starts at the operation with the number `at`.
+  int64_t make(Type type, int64_t at, StorageKind storage, int64_t number);
   /// The same in the pool of the value.
   int64_t makePooled(Value value, int64_t at);
 
@@ -42,7 +40,7 @@ public:
   void extend(int64_t buffer, int64_t end) { planned[buffer].last = std::max(planned[buffer].last, end); }
 
   /// Ends the lifetime of the buffer with the last use of `value`, or of an alias of it, in the region.
-  void restrict(int64_t buffer, Value value, Region &region);
+  void endWithin(int64_t buffer, Value value, Region &region);
 
   const PlannedBuffer &operator[](int64_t buffer) const { return planned[buffer]; }
   MutableArrayRef<PlannedBuffer> getAll() { return planned; }

@@ -122,28 +122,14 @@ bool InPlaceUpdates::mayWriteOver(OpOperand &use, Value value, int64_t buffer) {
 // itself may read it where it may overwrite it with a result that was chosen for the buffer. Uses outside of
 // the block of `writer` count, unless `inBlock` says that they do not.
 bool InPlaceUpdates::diesBefore(Value value, Operation *writer, int64_t buffer, bool inBlock) {
-  SmallVector<Value> names = {value};
-  while (!names.empty()) {
-    Value name = names.pop_back_val();
-    for (OpOperand &use : name.getUses()) {
-      Operation *user = use.getOwner();
-      if (isAlias(user)) {
-        names.push_back(user->getResult(use.getOperandNumber()));
-        continue;
-      }
-      Operation *ancestor = writer->getBlock()->findAncestorOpInBlock(*user);
-      if (!ancestor && inBlock)
-        continue;
-      if (!ancestor)
-        return false;
-      if (ancestor->isBeforeInBlock(writer) ||
-          (ancestor == writer && name == value && updatedInside.contains({writer, value})))
-        continue;
-      if (user != writer || !mayWriteOver(use, value, buffer))
-        return false;
-    }
-  }
-  return true;
+  return llvm::all_of(usesThroughAliases(value), [&](OpOperand *use) {
+    Operation *user = use->getOwner(), *ancestor = writer->getBlock()->findAncestorOpInBlock(*user);
+    if (!ancestor)
+      return inBlock;
+    return ancestor->isBeforeInBlock(writer) ||
+           (ancestor == writer && use->get() == value && updatedInside.contains({writer, value})) ||
+           (user == writer && mayWriteOver(*use, value, buffer));
+  });
 }
 
 // A launch writes the yielded value directly into the buffer of the result, unless their dynamic sizes may

@@ -21,11 +21,11 @@ void MemoryPlanner::assign() {
 void MemoryPlanner::bindArguments() {
   for (BlockArgument argument : function.getArguments()) {
     int64_t number = argument.getArgNumber();
-    auto result = function.getArgAttrOfType<IntegerAttr>(number, ADDialect::kDonatedAttr);
+    std::optional<int64_t> result = donatedResult(function, number);
     if (!result || !isTensor(argument))
       continue;
-    donated[result.getInt()] = number;
-    buffers.assign(argument, buffers.make(argument, 0, StorageKind::argument, number));
+    donated[*result] = number;
+    buffers.assign(argument, buffers.make(argument.getType(), 0, StorageKind::argument, number));
   }
 }
 

@@ -80,10 +80,10 @@ private:
   Buffers buffers;
   InPlaceUpdates updates;
   Temporaries temporaries;
-  DenseMap<Value, Returned> returned;    // values of returning blocks that are results of the function
-  DenseMap<int64_t, int64_t> ofResults;  // of results of the function, where a branch or a value has one
-  DenseMap<int64_t, int64_t> donated;    // results, and the arguments that are donated to them
-  DenseMap<int64_t, StringRef> refusals; // of donated arguments
+  DenseMap<Value, Returned> returned;       // values of returning blocks that are results of the function
+  DenseMap<int64_t, int64_t> resultBuffers; // by result, once a branch or a value that is returned has one
+  DenseMap<int64_t, int64_t> donated;       // results, and the arguments that are donated to them
+  DenseMap<int64_t, StringRef> refusals;    // of donated arguments
 };
 
 } // namespace mlir::ad

@@ -1,8 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "ReturningBlocks.h"
-#include "adjoint/Dialect/AD/IR/ADOps.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "adjoint/Transforms/MemoryPlan.h"
 
 #include <numeric>
 
@@ -10,10 +9,8 @@ using namespace mlir;
 using namespace mlir::ad;
 
 static bool isDonated(func::FuncOp function, int64_t result) {
-  return llvm::any_of(llvm::seq<unsigned>(0, function.getNumArguments()), [&](unsigned argument) {
-    auto donated = function.getArgAttrOfType<IntegerAttr>(argument, ADDialect::kDonatedAttr);
-    return donated && donated.getInt() == result;
-  });
+  return llvm::any_of(llvm::seq<unsigned>(0, function.getNumArguments()),
+                      [&](unsigned argument) { return donatedResult(function, argument) == result; });
 }
 
 // The number of the result of the function that a result of the branch is; -1 for none.

@@ -79,8 +79,8 @@ bool MemoryPlanner::mayBeWrittenInPlace(Value value, Operation *op, const Return
 // The memory of the donated argument or of the result, -1 for neither. The branch that the value is yielded
 // to has chosen one of both.
 int64_t MemoryPlanner::bufferOfReturned(Value value, Operation *op, const Returned &as) {
-  auto chosen = ofResults.find(as.result);
-  bool isChosen = chosen != ofResults.end();
+  auto chosen = resultBuffers.find(as.result);
+  bool isChosen = chosen != resultBuffers.end();
   auto from = donated.find(as.result);
   if (from != donated.end()) {
     int64_t buffer = buffers.of(function.getArgument(from->second));
@@ -91,9 +91,8 @@ int64_t MemoryPlanner::bufferOfReturned(Value value, Operation *op, const Return
     return -1;
   if (isChosen)
     return buffers[chosen->second].storage == StorageKind::result ? chosen->second : -1;
-  int64_t made = buffers.makeResult(function.getResultTypes()[as.result], order.numberOf(op), as.result);
-  ofResults[as.result] = made;
-  return made;
+  return resultBuffers[as.result] = buffers.make(function.getResultTypes()[as.result], order.numberOf(op),
+                                                 StorageKind::result, as.result);
 }
 
 int64_t MemoryPlanner::bufferFor(Value value, Operation *op) {
@@ -119,11 +118,11 @@ int64_t MemoryPlanner::bufferFor(Value value, Operation *op) {
 void MemoryPlanner::reportDonations() {
   Operation *end = function.getBody().front().getTerminator();
   for (BlockArgument argument : function.getArguments()) {
-    auto result = function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), ADDialect::kDonatedAttr);
+    std::optional<int64_t> result = donatedResult(function, argument.getArgNumber());
     if (!result)
       continue;
-    Value value = stripAliases(end->getOperand(result.getInt()));
-    int argumentNumber = argument.getArgNumber(), resultNumber = result.getInt();
+    Value value = stripAliases(end->getOperand(*result));
+    int argumentNumber = argument.getArgNumber(), resultNumber = *result;
     if (buffers.of(value) == buffers.of(argument)) {
       remark::passed(argument.getLoc(), remark::RemarkOpts::name("donated").category("ad-memory"))
           << remark::metric("argument", argumentNumber) << remark::metric("result", resultNumber);

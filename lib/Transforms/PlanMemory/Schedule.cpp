@@ -22,9 +22,9 @@ public:
   UpdateScheduler(func::FuncOp function, const ReturningBlock &end, OverwriteAnalysis &overwrites)
       : block(*end.block), overwrites(overwrites) {
     for (BlockArgument argument : function.getArguments()) {
-      auto result = function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), ADDialect::kDonatedAttr);
+      std::optional<int64_t> result = donatedResult(function, argument.getArgNumber());
       for (auto [operand, number] : llvm::enumerate(end.results))
-        if (result && number == result.getInt())
+        if (result == number)
           replaced[operand] = argument;
     }
   }

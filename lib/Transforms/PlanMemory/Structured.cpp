@@ -60,23 +60,23 @@ bool MemoryPlanner::mayHaveMemoryOf(BlockArgument argument, OpResult result) {
 
 int64_t MemoryPlanner::bufferOfBranch(OpResult result) {
   auto as = returned.find(result);
-  if (as == returned.end() || ofResults.contains(as->second.result))
+  if (as == returned.end() || resultBuffers.contains(as->second.result))
     return bufferFor(result, result.getOwner());
   auto from = donated.find(as->second.result);
   BlockArgument argument = from == donated.end() ? BlockArgument() : function.getArgument(from->second);
   int64_t buffer = argument && mayHaveMemoryOf(argument, result) ? buffers.of(argument)
                                                                  : bufferFor(result, result.getOwner());
-  ofResults[as->second.result] = buffer;
+  resultBuffers[as->second.result] = buffer;
   return buffer;
 }
 
 void MemoryPlanner::assignSide(scf::IfOp branch, Region &region, ArrayRef<int64_t> results) {
-  // What the function returns has its buffer by then.
-  SmallVector<int64_t> inside(results);
-  for (auto [result, buffer] : llvm::zip_equal(branch.getResults(), inside))
+  // What the function returns in the memory of a result or an argument is not chosen here, but by `returned`.
+  SmallVector<int64_t> others(results);
+  for (auto [result, buffer] : llvm::zip_equal(branch.getResults(), others))
     if (buffer >= 0 && returned.contains(result) && !buffers[buffer].isInPool())
       buffer = -1;
-  updates.chooseInBranch(region.front(), branch.getResults(), inside);
+  updates.chooseInBranch(region.front(), branch.getResults(), others);
   // What the other side reads of a donated argument may be overwritten here.
   SmallVector<std::pair<int64_t, int64_t>> ends;
   for (auto [result, number] : donated) {
@@ -85,7 +85,7 @@ void MemoryPlanner::assignSide(scf::IfOp branch, Region &region, ArrayRef<int64_
     if (!llvm::is_contained(results, buffer))
       continue;
     ends.emplace_back(buffer, buffers[buffer].last);
-    buffers.restrict(buffer, argument, region);
+    buffers.endWithin(buffer, argument, region);
   }
   assign(region.front());
   for (auto [buffer, end] : ends)

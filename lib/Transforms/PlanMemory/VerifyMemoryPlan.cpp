@@ -2,6 +2,7 @@
 
 #include "VerifyMemoryPlan.h"
 #include "Pools.h"
+#include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "adjoint/Transforms/HostProgram.h"
 #include "adjoint/Transforms/MemoryPlan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -56,6 +57,8 @@ private:
   LogicalResult verifyAlignment();
   LogicalResult verifyBuffer(Operation *op, Value value);
   LogicalResult verifyOwnMemory(Operation *op, Value value);
+  LogicalResult verifyShapesOfResults(Operation *op, ValueRange values);
+  bool hasOwnMemory(Value value);
   LogicalResult define(Operation *op, Value value);
   LogicalResult read(Operation *op, Value value);
   LogicalResult readAll(Operation *op, ValueRange values);
@@ -125,6 +128,21 @@ void MemoryState::intersect(const MemoryState &other) {
   }
 }
 
+// Whether the value is in the memory of a result of dynamic shape.
+bool PlanVerifier::hasOwnMemory(Value value) {
+  return isPlanned(value) && bufferOf(value).getStorage() == StorageKind::result &&
+         !cast<RankedTensorType>(function.getResultTypes()[bufferOf(value).getNumber()]).hasStaticShape();
+}
+
+// What is returned, or yielded by a branch, must have the shape with which its memory was allocated: it may
+// be an alias of what was written there.
+LogicalResult PlanVerifier::verifyShapesOfResults(Operation *op, ValueRange values) {
+  for (Value value : values)
+    if (hasOwnMemory(value) && !haveSameShape(value, contentOf.lookup(value)))
+      return wrong(op) << "a result has another shape than the value in its memory";
+  return success();
+}
+
 // The memory of a result of dynamic shape is allocated with the shape of the value, where this is written.
 LogicalResult PlanVerifier::verifyOwnMemory(Operation *op, Value value) {
   auto type = cast<RankedTensorType>(value.getType());
@@ -142,8 +160,7 @@ LogicalResult PlanVerifier::verifyOwnMemory(Operation *op, Value value) {
 // Whether the value fits into its buffer at run time, whatever the dynamic sizes are.
 LogicalResult PlanVerifier::verifyBuffer(Operation *op, Value value) {
   BufferAttr buffer = bufferOf(value);
-  if (buffer.getStorage() == StorageKind::result &&
-      !cast<RankedTensorType>(function.getResultTypes()[buffer.getNumber()]).hasStaticShape())
+  if (hasOwnMemory(value))
     return verifyOwnMemory(op, value);
   if (buffer.getBytes() < bytesPerUnit(cast<RankedTensorType>(value.getType())))
     return wrong(op) << "a buffer is smaller than its tensor";
@@ -337,7 +354,7 @@ LogicalResult PlanVerifier::runIf(scf::IfOp branch) {
     state = start;
     if (!region.empty()) {
       Operation *yield = region.front().getTerminator();
-      if (failed(runBlock(region.front())) ||
+      if (failed(runBlock(region.front())) || failed(verifyShapesOfResults(yield, yield->getOperands())) ||
           failed(rename(yield, yield->getOperands(), branch.getResults())))
         return failure();
     }
@@ -349,7 +366,7 @@ LogicalResult PlanVerifier::runIf(scf::IfOp branch) {
 }
 
 LogicalResult PlanVerifier::runReturn(Operation *op) {
-  if (failed(readAll(op, op->getOperands())))
+  if (failed(readAll(op, op->getOperands())) || failed(verifyShapesOfResults(op, op->getOperands())))
     return failure();
   for (auto [number, buffer] : llvm::enumerate(plan.getBuffers()))
     if (buffer.getStorage() == StorageKind::result &&
@@ -412,7 +429,7 @@ LogicalResult PlanVerifier::run() {
     if (buffer.getStorage() != StorageKind::argument)
       continue;
     BlockArgument argument = function.getArgument(buffer.getNumber());
-    if (!function.getArgAttr(buffer.getNumber(), ADDialect::kDonatedAttr))
+    if (!donatedResult(function, buffer.getNumber()))
       return wrong(function) << "argument " << buffer.getNumber() << " is written, but not donated";
     if (failed(define(function, argument)))
       return failure();

@@ -123,10 +123,10 @@ static void classRule(CrossEntropyOp op, Rule &rule, Value logits, Value g) {
   Value isClass =
       rule.binary<AndOp>(rule.compare(ComparePredicate::ge, labels, 0.0),
                          rule.compare(ComparePredicate::lt, labels, classCount(rule, logits, element)));
-  if (op.getIgnored())
-    isClass = rule.binary<AndOp>(isClass,
-                                 rule.compare(ComparePredicate::ne, labels,
-                                              static_cast<double>(static_cast<int64_t>(*op.getIgnored()))));
+  if (op.getIgnored()) {
+    Value ignored = integerConstant(rule.builder, rule.loc, element, *op.getIgnored());
+    isClass = rule.binary<AndOp>(isClass, rule.compare(ComparePredicate::ne, labels, ignored));
+  }
   Value numbers = IotaOp::create(rule.builder, rule.loc, typeOf(logits).clone(element),
                                  dynamicSizes(rule.builder, rule.loc, logits),
                                  static_cast<uint64_t>(lastAxis(logits)), PermissionsAttr());

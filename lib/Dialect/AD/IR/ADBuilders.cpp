@@ -32,6 +32,12 @@ Value ad::scalarConstant(OpBuilder &builder, Location loc, Type element, double 
                             DenseElementsAttr::get(type, ArrayRef<Attribute>(elementAttr(element, value))));
 }
 
+Value ad::integerConstant(OpBuilder &builder, Location loc, Type element, int64_t value) {
+  Attribute number = builder.getIntegerAttr(element, value);
+  auto type = RankedTensorType::get({}, element);
+  return ConstantOp::create(builder, loc, DenseElementsAttr::get(type, ArrayRef<Attribute>(number)));
+}
+
 // The type with another element type; a scalar becomes `element` itself.
 static Type withElement(Type type, Type element) {
   auto shaped = dyn_cast<ShapedType>(type);

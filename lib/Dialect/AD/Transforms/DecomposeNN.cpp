@@ -84,7 +84,7 @@ Value replaceIgnored(Steps &steps, CrossEntropyOp op, Value labels, int64_t numb
   OpBuilder &builder = steps.builder;
   Type element = getElementTypeOrSelf(labels.getType());
   auto like = [&](int64_t value) {
-    return broadcastLike(builder, steps.loc, scalarConstant(builder, steps.loc, element, value), labels);
+    return broadcastLike(builder, steps.loc, integerConstant(builder, steps.loc, element, value), labels);
   };
   Value isIgnored = CompareOp::create(
       builder, steps.loc, cast<RankedTensorType>(labels.getType()).clone(builder.getI1Type()),
@@ -93,8 +93,8 @@ Value replaceIgnored(Steps &steps, CrossEntropyOp op, Value labels, int64_t numb
                           PermissionsAttr());
 }
 
-// One number of all labels, on the host.
-template <typename ReduceOp> Value oneLabel(Steps &steps, Value labels) {
+// The largest or the smallest label, as a scalar of the host program.
+template <typename ReduceOp> Value extremeLabel(Steps &steps, Value labels) {
   int64_t rank = cast<RankedTensorType>(labels.getType()).getRank();
   if (rank > 0)
     labels = ReduceOp::create(steps.builder, steps.loc, labels, llvm::to_vector(llvm::seq<int64_t>(0, rank)),
@@ -103,7 +103,7 @@ template <typename ReduceOp> Value oneLabel(Steps &steps, Value labels) {
   return arith::IndexCastOp::create(steps.builder, steps.loc, steps.builder.getIndexType(), number);
 }
 
-// Labels are classes, or ignored: negative, unless the ignored number is written.
+// Requires that labels are classes, or ignored: negative, unless the ignored number is written.
 void requireClasses(Steps &steps, CrossEntropyOp op, Value logits, Value labels) {
   OpBuilder &builder = steps.builder;
   Value classes = getValueOrCreateConstantIndexOp(
@@ -112,10 +112,10 @@ void requireClasses(Steps &steps, CrossEntropyOp op, Value logits, Value labels)
     Value holds = arith::CmpIOp::create(builder, steps.loc, predicate, number, limit);
     RequireOp::create(builder, steps.loc, ADRT_FAIL_CLASS, holds, ValueRange{number, classes}, steps.name);
   };
-  require(arith::CmpIPredicate::slt, oneLabel<ReduceMaxOp>(steps, replaceIgnored(steps, op, labels, -1)),
+  require(arith::CmpIPredicate::slt, extremeLabel<ReduceMaxOp>(steps, replaceIgnored(steps, op, labels, -1)),
           classes);
   if (op.getIgnored())
-    require(arith::CmpIPredicate::sge, oneLabel<ReduceMinOp>(steps, replaceIgnored(steps, op, labels, 0)),
+    require(arith::CmpIPredicate::sge, extremeLabel<ReduceMinOp>(steps, replaceIgnored(steps, op, labels, 0)),
             arith::ConstantIndexOp::create(builder, steps.loc, 0));
 }
 

@@ -92,3 +92,23 @@ func.func @carries(%x: tensor<4xf32>, %n: index) -> (tensor<4xf32>, tensor<4xf32
   }
   return %r#0, %r#1, %r#2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// A loop refuses a carry that changes its size, so that only loops whose carries keep them are inlined.
+// CHECK-LABEL: @one_iteration_of_sizes
+// CHECK: %[[GROWN:.+]] = scf.for
+// CHECK: ad.concat
+// CHECK: %[[KEPT:.+]] = ad.exp
+// CHECK: return %[[GROWN]], %[[KEPT]]
+func.func @one_iteration_of_sizes(%x: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %grown = scf.for %i = %c0 to %c1 step %c1 iter_args(%a = %x) -> tensor<?xf32> {
+    %b = ad.concat axis 0 %a, %a : tensor<?xf32>, tensor<?xf32>
+    scf.yield %b : tensor<?xf32>
+  }
+  %kept = scf.for %i = %c0 to %c1 step %c1 iter_args(%a = %x) -> tensor<?xf32> {
+    %b = ad.exp %a : tensor<?xf32>
+    scf.yield %b : tensor<?xf32>
+  }
+  return %grown, %kept : tensor<?xf32>, tensor<?xf32>
+}

@@ -92,6 +92,28 @@ func.func @loop(%w: tensor<?xf32>, %x: tensor<?x?xf32>) -> tensor<?xf32> {
 
 // -----
 
+// Both sides of a branch give a tensor of one size.
+// SIMPLE-LABEL: func.func @branch
+// SIMPLE: scf.if
+// SIMPLE-NOT: ad.broadcast
+// SIMPLE: ad.add
+// SIMPLE: } else {
+// SIMPLE: ad.broadcast
+func.func @branch(%x: tensor<?xf32>, %y: tensor<?xf32>, %p: tensor<i1>) -> tensor<?xf32> {
+  %c = tensor.extract %p[] : tensor<i1>
+  %b = scf.if %c -> tensor<?xf32> {
+    %0 = ad.exp %x : tensor<?xf32>
+    scf.yield %0 : tensor<?xf32>
+  } else {
+    %0 = ad.neg %x : tensor<?xf32>
+    scf.yield %0 : tensor<?xf32>
+  }
+  %r = ad.add %b, %y : tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// -----
+
 // Two numbers are never one size: such a program always stops at the broadcast, in one version.
 // CHECK-LABEL: func.func @never
 // CHECK-NOT: scf.if

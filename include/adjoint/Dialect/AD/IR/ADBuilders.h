@@ -15,6 +15,9 @@ SmallVector<Value> dynamicSizes(OpBuilder &builder, Location loc, Value tensor);
 /// A rank-0 constant of `element`, rounded to nearest even from `value`.
 Value scalarConstant(OpBuilder &builder, Location loc, Type element, double value);
 
+/// The same of an integer type. A double does not hold every i64.
+Value integerConstant(OpBuilder &builder, Location loc, Type element, int64_t value);
+
 /// A tensor with the sizes of `like` and one value everywhere, or a constant if `like` is a scalar or vector.
 /// Its element type is `element`, or that of `like`.
 Value fullLike(OpBuilder &builder, Location loc, Value like, double value, Type element = {});

@@ -173,7 +173,7 @@ def AD_ConvertOp : AD_Op<"convert", [Pure]> {
 }
 
 def AD_RequireOp : AD_Op<"require", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "run-time condition on sizes";
+  let summary = "run-time condition";
   let description = [{
     Semantics: does nothing when the condition holds; otherwise the program fails with a located run-time error. `kind`
     is one of adrt_failure (include/adjoint/Runtime/adrt.h), `values` are the numbers that its message names,

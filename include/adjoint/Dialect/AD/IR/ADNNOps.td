@@ -164,7 +164,9 @@ def AD_CrossEntropyOp : AD_NNOp<"cross_entropy"> {
   let arguments = (ins AD_FloatTensor:$logits, AD_Tensor:$labels, OptionalAttr<I64Attr>:$ignored,
                        OptionalAttr<AD_OrderAttr>:$order, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_FloatTensor:$result);
-  let assemblyFormat = "$logits `,` $labels (`ignored` $ignored^)? attr-dict `:` type($logits) `,` type($labels) `->` type($result)";
+  let assemblyFormat = [{
+    $logits `,` $labels (`ignored` $ignored^)? attr-dict `:` type($logits) `,` type($labels) `->` type($result)
+  }];
 }
 
 #endif // ADJOINT_DIALECT_AD_IR_ADNNOPS

@@ -88,31 +88,36 @@ private:
     return known.size() - 1;
   }
 
+  // The dimension of an argument of the function, or the number, that the size is.
+  std::optional<EntrySize> entrySize(const SizeOrigin &size) const {
+    if (!size.value)
+      return EntrySize{BlockArgument(), size.number};
+    auto argument = dyn_cast<BlockArgument>(size.value);
+    if (size.dimension < 0 || !argument || argument.getOwner() != entry)
+      return std::nullopt;
+    return EntrySize{argument, size.dimension};
+  }
+
   // Adds the pairs that have to be equal for all of `pending` to be the same. False if it is not known which.
   bool join(SmallVector<SizeOrigin> pending, int depth) {
     SmallVector<EntrySize> found;
     SmallVector<Operation *> computed;
     DenseSet<Value> seen;
     while (!pending.empty()) {
-      SizeOrigin size = pending.pop_back_val();
-      auto argument = dyn_cast_if_present<BlockArgument>(size.value);
-      if (!size.value)
-        found.push_back({BlockArgument(), size.number});
-      else if (size.dimension >= 0 && argument && argument.getOwner() == entry)
-        found.push_back({argument, size.dimension});
-      else if (SizeOrigin reified = reify(size); reified != size)
-        pending.push_back(reified);
-      else if (size.dimension >= 0 || !size.value.getDefiningOp())
-        return false;
-      else if (!seen.insert(size.value).second)
+      SizeOrigin size = reify(pending.pop_back_val());
+      if (std::optional<EntrySize> known = entrySize(size)) {
+        found.push_back(*known);
         continue;
-      else if (seen.size() > kMaxSizes)
+      }
+      Operation *op = size.value.getDefiningOp();
+      bool isNew = seen.insert(size.value).second;
+      if (size.dimension >= 0 || !op || seen.size() > kMaxSizes)
         return false;
-      else if (choosesOneOf(size.value.getDefiningOp()))
-        for (Value choice : choices(size.value.getDefiningOp()))
+      if (isNew && choosesOneOf(op))
+        for (Value choice : choices(op))
           pending.push_back(sizes.originOfIndex(choice));
-      else
-        computed.push_back(size.value.getDefiningOp());
+      else if (isNew)
+        computed.push_back(op);
     }
     for (const EntrySize &size : found)
       pairs.emplace_back(numberOf(found.front()), numberOf(size));
@@ -141,23 +146,29 @@ private:
     return true;
   }
 
-  // A size that the operation computes from those of its operands, such as that of a concatenation.
+  // A size that an operation computes from those of its operands, such as that of a concatenation, as an
+  // index value; other sizes as they are.
   SizeOrigin reify(const SizeOrigin &size) {
-    auto op = size.value.getDefiningOp<ReifyRankedShapedTypeOpInterface>();
+    auto op = size.value ? size.value.getDefiningOp<ReifyRankedShapedTypeOpInterface>() : nullptr;
     if (size.dimension < 0 || !op)
       return size;
+    auto [known, isNew] = reified.try_emplace({size.value, size.dimension}, size);
+    if (!isNew)
+      return known->second;
     builder.setInsertionPointAfter(op);
     ReifiedRankedShapedTypeDims shapes;
     if (failed(op.reifyResultShapes(builder, shapes)))
       return size;
-    OpFoldResult reified = shapes[cast<OpResult>(size.value).getResultNumber()][size.dimension];
-    return sizes.originOfIndex(getValueOrCreateConstantIndexOp(builder, op.getLoc(), reified));
+    OpFoldResult index = shapes[cast<OpResult>(size.value).getResultNumber()][size.dimension];
+    SizeOrigin origin = sizes.originOfIndex(getValueOrCreateConstantIndexOp(builder, op.getLoc(), index));
+    return reified[{size.value, size.dimension}] = origin;
   }
 
   Block *entry;
   BuiltOperations built;
   OpBuilder builder;
   SizeAnalysis sizes;
+  DenseMap<std::pair<Value, int64_t>, SizeOrigin> reified;
   SmallVector<EntrySize> known;
   SmallVector<std::pair<unsigned, unsigned>> pairs;
 };

@@ -20,14 +20,14 @@ struct EntrySize {
   }
 };
 
-/// Dimensions that have one size.
+/// Dimensions, and at most one number, that are compared. The first is the representative: the number if
+/// there is one, else the first dimension of the first argument.
 using SizeClass = llvm::SmallVector<EntrySize>;
 
 /// The sizes that a function compares, and where.
 struct ComparedSizes {
   /// At least two members each. If the members of each class have one size, no operation of `compared`
-  /// repeats or sums an axis but those of size 1 by the type. The first member of a class is a number if
-  /// there is one, else the first dimension of the first argument. None if no arguments have such sizes.
+  /// repeats or sums an axis but those of size 1 by the type. None if no arguments have such sizes.
   llvm::SmallVector<SizeClass> classes;
   /// Each ad.broadcast and ad.sum_to_shape whose sizes follow from those of the arguments. Elementwise
   /// operations are compared, too, but not listed.

@@ -4,13 +4,15 @@
 // is broadcast, chosen at its entry, and the written one.
 
 #include "SizeClasses.h"
-#include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "ad-specialize-sizes"
@@ -43,9 +45,9 @@ static Value haveOneSize(OpBuilder &builder, Location loc, ArrayRef<SizeClass> c
   return all;
 }
 
-// The argument with the first size of its class in each dimension: an ad.reshape to its own shape, which
-// moves nothing, and through which every later pass sees that the sizes are the same.
-static Value withFirstSizes(OpBuilder &builder, BlockArgument argument, ArrayRef<SizeClass> classes) {
+// The argument with the representative of its class as the size of each dimension: an ad.reshape to its own
+// shape, which moves nothing, and through which every later pass sees that sizes are the same.
+static Value withRepresentatives(OpBuilder &builder, BlockArgument argument, ArrayRef<SizeClass> classes) {
   auto type = dyn_cast<RankedTensorType>(argument.getType());
   if (!type)
     return argument;
@@ -54,43 +56,36 @@ static Value withFirstSizes(OpBuilder &builder, BlockArgument argument, ArrayRef
   for (int64_t dimension = 0; dimension < type.getRank(); ++dimension) {
     if (!type.isDynamicDim(dimension))
       continue;
-    EntrySize size{argument, dimension};
-    const auto *own =
-        llvm::find_if(classes, [&](const SizeClass &members) { return llvm::is_contained(members, size); });
-    differs |= own != classes.end() && !(own->front() == size);
-    sizes.push_back(sizeValue(builder, argument.getLoc(), own == classes.end() ? size : own->front()));
+    EntrySize size{argument, dimension}, representative = size;
+    for (const SizeClass &members : classes)
+      if (llvm::is_contained(members, size))
+        representative = members.front();
+    differs |= !(representative == size);
+    sizes.push_back(sizeValue(builder, argument.getLoc(), representative));
   }
-  if (!differs)
-    return argument;
-  return ReshapeOp::create(builder, argument.getLoc(), type, argument, sizes, PermissionsAttr());
+  return differs ? ReshapeOp::create(builder, argument.getLoc(), type, argument, sizes, PermissionsAttr())
+                 : Value(argument);
 }
 
-// The size of an axis that an operation states: by its type or by an index operand.
-template <typename Op> static Value writtenSize(OpBuilder &builder, Op op, int64_t axis) {
-  RankedTensorType type = op.getType();
-  if (type.isDynamicDim(axis))
-    return op.getSizes()[type.getDynamicDimIndex(axis)];
-  return arith::ConstantIndexOp::create(builder, op.getLoc(), type.getDimSize(axis));
-}
-
-// Says in the program that the operand has the sizes that the operation states: an ad.reshape of the operand
-// to its own shape, which folds if that is known anyway.
-template <typename Op> static void sayOwnSizes(OpBuilder &builder, Op op) {
+// Gives the operand the sizes that the operation compares them with, by an ad.reshape to its own shape, which
+// folds if they are known to be the same anyway.
+template <typename Op> static void reshapeOperand(OpBuilder &builder, Op op) {
+  Location loc = op.getLoc();
   auto type = cast<RankedTensorType>(op->getOperand(0).getType());
   int64_t lead = type.getRank() - op.getType().getRank(); // negative for a broadcast
   builder.setInsertionPoint(op);
+  SmallVector<OpFoldResult> compared = mixedSizes(builder, op.getType(), op.getSizes());
   SmallVector<Value> sizes;
   for (int64_t axis = 0; axis < type.getRank(); ++axis) {
     if (!type.isDynamicDim(axis))
       continue;
     bool isSummed = axis < lead || op.getType().getDimSize(axis - lead) == 1;
-    sizes.push_back(isSummed
-                        ? tensor::DimOp::create(builder, op.getLoc(), op->getOperand(0), axis).getResult()
-                        : writtenSize(builder, op, axis - lead));
+    OpFoldResult size = isSummed ? OpFoldResult(tensor::DimOp::create(builder, loc, op->getOperand(0), axis))
+                                 : compared[axis - lead];
+    sizes.push_back(getValueOrCreateConstantIndexOp(builder, loc, size));
   }
   if (!sizes.empty())
-    op->setOperand(
-        0, ReshapeOp::create(builder, op.getLoc(), type, op->getOperand(0), sizes, PermissionsAttr()));
+    op->setOperand(0, ReshapeOp::create(builder, loc, type, op->getOperand(0), sizes, PermissionsAttr()));
 }
 
 // The operations of the block, but for constants, which both versions share, and the return.
@@ -102,37 +97,40 @@ static SmallVector<Operation *> versionedOperations(Block &block) {
   return operations;
 }
 
-static void makeVersions(func::FuncOp function, const ComparedSizes &sizes) {
-  ArrayRef<SizeClass> classes = sizes.classes;
-  Block &entry = function.front();
-  Operation *exit = entry.getTerminator();
-  SmallVector<Operation *> written = versionedOperations(entry);
-  OpBuilder builder(exit);
-  Location loc = function.getLoc();
-  Value condition = haveOneSize(builder, loc, classes);
-  auto versions =
-      scf::IfOp::create(builder, loc, exit->getOperandTypes(), condition, /*withElseRegion=*/true);
-  builder.setInsertionPointToStart(versions.thenBlock());
+// Fills the region for sizes that are equal with copies of the operations.
+static void fillEqual(Region &region, ArrayRef<Operation *> written, const ComparedSizes &sizes,
+                      Operation *exit) {
+  OpBuilder builder = OpBuilder::atBlockBegin(&region.front());
   IRMapping mapping;
-  for (BlockArgument argument : entry.getArguments())
-    mapping.map(argument, withFirstSizes(builder, argument, classes));
+  for (BlockArgument argument : exit->getBlock()->getArguments())
+    mapping.map(argument, withRepresentatives(builder, argument, sizes.classes));
   for (Operation *op : written)
     builder.clone(*op, mapping);
-  SmallVector<Value> results =
+  auto results =
       llvm::map_to_vector(exit->getOperands(), [&](Value result) { return mapping.lookupOrDefault(result); });
   scf::YieldOp::create(builder, exit->getLoc(), results);
-  for (Operation *op : sizes.compared) {
-    Operation *version = mapping.lookup(op->getResult(0)).getDefiningOp();
-    if (auto broadcast = dyn_cast<BroadcastOp>(version))
-      sayOwnSizes(builder, broadcast);
-    else
-      sayOwnSizes(builder, cast<SumToShapeOp>(version));
-  }
+  for (Operation *op : sizes.compared)
+    llvm::TypeSwitch<Operation *>(mapping.lookup(op->getResult(0)).getDefiningOp())
+        .Case<BroadcastOp, SumToShapeOp>([&](auto copy) { reshapeOperand(builder, copy); });
+}
 
-  builder.setInsertionPointToStart(versions.elseBlock());
-  auto general = scf::YieldOp::create(builder, exit->getLoc(), exit->getOperands());
+// Moves the operations to the region for all sizes.
+static void fillGeneral(Region &region, ArrayRef<Operation *> written, Operation *exit) {
+  OpBuilder builder = OpBuilder::atBlockBegin(&region.front());
+  auto yield = scf::YieldOp::create(builder, exit->getLoc(), exit->getOperands());
   for (Operation *op : written)
-    op->moveBefore(general);
+    op->moveBefore(yield);
+}
+
+static void makeVersions(func::FuncOp function, const ComparedSizes &sizes) {
+  Operation *exit = function.front().getTerminator();
+  SmallVector<Operation *> written = versionedOperations(function.front());
+  OpBuilder builder(exit);
+  Value condition = haveOneSize(builder, function.getLoc(), sizes.classes);
+  auto versions = scf::IfOp::create(builder, function.getLoc(), exit->getOperandTypes(), condition,
+                                    /*withElseRegion=*/true);
+  fillEqual(versions.getThenRegion(), written, sizes, exit);
+  fillGeneral(versions.getElseRegion(), written, exit);
   exit->setOperands(versions.getResults());
 }
 
