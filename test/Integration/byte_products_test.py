@@ -38,6 +38,9 @@ class Case:
             setattr(self, pick("mnk"), 0)
         if rng.random() < 0.1:  # rows whose copies do not fit at once
             self.m, self.n, self.k = pick((260, 301)), pick((16, 35)), pick((1030, 2049))
+        if rng.random() < 0.15:  # around the limits of what is copied of a dynamic K
+            self.m, self.n = pick((5, 41)), pick((16, 35, 130, 180))
+            self.k = pick((4096, 4097, 17000, rng.randrange(1000, 6000)))
         self.batch = pick(([], [], [], [2], [3], [2, 2]))
         self.left, self.right = rng.random() < 0.4, rng.random() < 0.5
         self.element = pick(("i32", "i32", "i8"))
@@ -50,7 +53,7 @@ class Case:
         row, column = rank - 2 + self.left, rank - 2 + (not self.right)
         a_deep, b_deep = rank - 1 - self.left, rank - 1 - (not self.right)
         self.open_a, self.open_b = pick([((), ())] * 4 + [((row,), ()), ((), (column,)), ((row,), (column,)),
-                                                          ((a_deep,), (b_deep,))])
+                                                          ((a_deep,), ()), *[((a_deep,), (b_deep,))] * 4])
         self.axes = f"contract [{a_deep}] x [{b_deep}]"
 
     def __str__(self):

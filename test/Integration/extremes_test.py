@@ -16,13 +16,14 @@ import tempfile
 import numpy as np
 
 RUNNER = str(pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin")) / "ad-runner")
-LENGTHS = [1, 7, 16, 64, 100, 128, 1024, 1000, 4096, 8192, 10000]
+LENGTHS = [1, 7, 16, 33, 64, 65, 100, 128, 200, 1024, 1000, 4096, 8192, 10000]
 ELEMENTS = {"f32": np.float32, "f64": np.float64}
 SPECIAL = [math.nan, -math.nan, math.inf, -math.inf, 0.0, -0.0]
 ROUNDS = 12
 
 
 def program(length, element):
+    """`length` is a number or `?`."""
     rows, result = f"tensor<?x{length}x{element}>", f"tensor<?x{element}>"
     return f"""func.func @main(%x: {rows} {{ad.name = "x"}}) -> ({result} {{ad.name = "max"}}, {result} {{ad.name = "min"}}) {{
   %a = ad.reduce_max %x axes [1] : {rows} -> {result}
@@ -57,11 +58,11 @@ def expected(row, largest):
     return (max if largest else min)((float(value) for value in row), key=key).hex()
 
 
-def problem(folder, length, name, random):
+def problem(folder, length, name, dynamic, random):
     """What is wrong with one length and type, or None."""
     x = rows(length, ELEMENTS[name], random)
     np.save(folder / "x.npy", x)
-    (folder / "program.mlir").write_text(program(length, name))
+    (folder / "program.mlir").write_text(program("?" if dynamic else length, name))
     done = subprocess.run([RUNNER, str(folder / "program.mlir"), "--cache=off", f"--arg=x={folder}/x.npy", "--out-dir",
                            str(folder)],
                           capture_output=True, text=True)
@@ -77,13 +78,13 @@ def problem(folder, length, name, random):
 
 def main():
     random, failed = np.random.default_rng(1), 0
-    cases = [(length, name) for length in LENGTHS for name in ELEMENTS]
+    cases = [(length, name, dynamic) for length in LENGTHS for name in ELEMENTS for dynamic in (False, True)]
     with tempfile.TemporaryDirectory() as folder:
-        for length, name in cases:
-            wrong = problem(pathlib.Path(folder), length, name, random)
+        for length, name, dynamic in cases:
+            wrong = problem(pathlib.Path(folder), length, name, dynamic, random)
             if wrong:
                 failed += 1
-                print(f"{length} elements of {name}: {wrong}")
+                print(f"{length} elements of {name}{', a dynamic length' if dynamic else ''}: {wrong}")
     print(f"extremes: {len(cases)} run, {failed} failed")
     return failed > 0
 

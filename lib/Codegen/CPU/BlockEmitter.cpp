@@ -7,6 +7,7 @@
 #include "adjoint/Codegen/Kernel/RegisterTile.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/SaveAndRestore.h"
 #include <numeric>
 
 using namespace mlir;
@@ -77,6 +78,17 @@ void BlockEmitter::chooseBlock(Nest &nest) {
   nest.vectors = std::min(vectors, emitter.registerTranspose.maxTransposedVectors(nest, axis));
 }
 
+// A tile of fewer rows has registers for more vectors.
+Nest BlockEmitter::withRows(const Nest &nest, int64_t rows) {
+  Nest fewer = nest;
+  int64_t axis = nest.laneAxis();
+  auto [tileRows, vectors] =
+      chooseRegisterTile(tiles, rows, nest.shape[axis], vectorLanes, widestSum(nest.outputs));
+  fewer.rows = std::min(rows, tileRows);
+  fewer.vectors = std::min(vectors, emitter.registerTranspose.maxTransposedVectors(nest, axis));
+  return fewer;
+}
+
 int64_t cpu::reducedSize(ArrayRef<Value> outputs) {
   int64_t size = 0;
   for (Value output : outputs)
@@ -99,12 +111,23 @@ void BlockEmitter::recordK(ValueRange outputs) {
     function->setAttr("ad.k", builder.getI64IntegerAttr(k));
 }
 
+static bool hasDynamicK(ArrayRef<Value> outputs) {
+  auto isDynamic = [](linalg::GenericOp generic) {
+    SmallVector<unsigned> dims;
+    generic.getReductionDims(dims);
+    return dims.size() == 1 && generic.getNumDpsInputs() == 2 &&
+           ShapedType::isDynamic(generic.getStaticLoopRanges()[dims.front()]);
+  };
+  return llvm::any_of(outputs, [&](Value output) { return dependsOn(output, isDynamic); });
+}
+
 // Columns whose part of the right operand stays in the cache while all rows pass: whole tiles.
 int64_t BlockEmitter::blockColumns(const Nest &nest) {
   int64_t tile = nest.vectors * vectorLanes;
   int64_t sizeK = reducedSize(nest.outputs);
-  if (sizeK == 0)
+  if (sizeK == 0 && !hasDynamicK(nest.outputs))
     return 0;
+  sizeK = sizeK == 0 ? kUsualK : sizeK;
   int64_t element = emitter.byteDots.byteProducts.empty() ? memoryBytes(results.front().element) : 1;
   return std::max<int64_t>(1, tiles.blockBytes / (sizeK * element * tile)) * tile;
 }
@@ -153,18 +176,44 @@ LogicalResult BlockEmitter::emitBlocks(const Nest &nest, const Position &outer, 
   return emitter.emitLoop(lower, upper, width, [&](Value start) { return from(start, units); });
 }
 
-// All columns of a block pass over one tile of rows before the next: the rows stay in the first-level cache.
-LogicalResult BlockEmitter::emitBlock(const Nest &nest, const Position &outer,
-                                      std::pair<Value, Value> columns, UnitRange units, Store store) {
-  auto [start, end] = columns;
-  auto [lower, upper] = emitter.distribution.boundsOf(nest, nest.rowAxes, units);
+// Whether a dynamic K fits the copies of operands is known at run time only.
+LogicalResult BlockEmitter::emitBlock(const Nest &nest, const Position &outer, Columns columns,
+                                      UnitRange units, Store store) {
   int64_t known = nest.shape[outer.size()];
   bool oneBlock = nest.columns == 0 || (!ShapedType::isDynamic(known) && known <= nest.columns);
+  SmallVector<PackedOperand> packed = emitter.packing.packedOperandsOf(nest, oneBlock ? known : nest.columns);
+  Value fits = emitter.packing.fitsPanels(packed), fitRows = emitter.byteDots.fitsCopies();
+  if (fits && fitRows)
+    fits = binary<arith::AndIOp>(fits, fitRows);
+  if (!fits && !fitRows)
+    return emitBlockWith(packed, nest, outer, columns, units, store);
+  auto branch = scf::IfOp::create(builder, loc, fits ? fits : fitRows, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  if (failed(emitBlockWith(packed, nest, outer, columns, units, store)))
+    return failure();
+  builder.setInsertionPointToStart(branch.elseBlock());
+  llvm::erase_if(packed, [](PackedOperand &operand) { return operand.mayNotFit(); });
+  llvm::SaveAndRestore products(emitter.byteDots.byteProducts);
+  for (auto &[operation, product] : llvm::make_early_inc_range(emitter.byteDots.byteProducts))
+    if (product.copiesDynamicK())
+      emitter.byteDots.byteProducts.erase(operation); // computed like products of other types
+  return emitBlockWith(packed, nest, outer, columns, units, store);
+}
+
+// All columns of a block pass over one tile of rows before the next: the rows stay in the first-level cache.
+LogicalResult BlockEmitter::emitBlockWith(SmallVector<PackedOperand> packed, const Nest &nest,
+                                          const Position &outer, Columns columns, UnitRange units,
+                                          Store store) {
+  auto [start, end] = columns;
+  auto [lower, upper] = emitter.distribution.boundsOf(nest, nest.rowAxes, units);
+  CPUKernelEmitter::Scope scope(emitter);
   llvm::scope_exit forgetPacked([&] {
     emitter.packing.packedOperands.clear();
     emitter.byteDots.copiedRows.clear();
   });
-  SmallVector<PackedOperand> packed = emitter.packing.packedOperandsOf(nest, oneBlock ? known : nest.columns);
+  for (PackedOperand &operand : packed)
+    operand.stride = emitter.packing.panelElements(operand);
   // The copies of rows come after the packed operands.
   bool fills = emitter.byteDots.scratchForRows(nest) == 0 &&
                llvm::any_of(packed, [&](PackedOperand &operand) { return emitter.packing.canFill(operand); });

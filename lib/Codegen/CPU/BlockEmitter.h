@@ -15,6 +15,7 @@ public:
   using CPUComponent::CPUComponent;
 
   void chooseBlock(Nest &nest);
+  Nest withRows(const Nest &nest, int64_t rows);
   int64_t blockColumns(const Nest &nest);
   Position rowPosition(const Nest &nest, const Position &outer, Value base, int64_t offset, int64_t aligned);
   void recordK(ValueRange outputs);
@@ -25,8 +26,11 @@ private:
   SmallVector<int64_t> rowAxesOf(const Nest &nest, int64_t laneAxis);
   std::pair<Value, Value> evenTiles(const Nest &nest, int64_t size, Value count);
   LogicalResult emitBlocks(const Nest &nest, const Position &outer, UnitRange units, Store store);
-  LogicalResult emitBlock(const Nest &nest, const Position &outer, std::pair<Value, Value> columns,
-                          UnitRange units, Store store);
+  using Columns = std::pair<Value, Value>; // from, to
+  LogicalResult emitBlock(const Nest &nest, const Position &outer, Columns columns, UnitRange units,
+                          Store store);
+  LogicalResult emitBlockWith(SmallVector<PackedOperand> packed, const Nest &nest, const Position &outer,
+                              Columns columns, UnitRange units, Store store);
 };
 
 } // namespace mlir::ad::cpu

@@ -2,11 +2,13 @@
 //
 // Groups of four i8, contiguous along K, which vpdpbusd multiplies in one lane of 32 bits: how they are
 // loaded from an operand, and copied if the operand is not contiguous along K. If K is no multiple of four,
-// the last group is padded with zeros, and no byte past the end of the operand is read.
+// the last group is padded with zeros, and no byte past the end of the operand is read. Code for a dynamic K
+// has a part of its own for that group.
 
 #include "CPUKernelEmitter.h"
 #include "VectorShuffles.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -14,6 +16,8 @@ using namespace mlir::ad::cpu;
 
 // Of the rows that are copied at once for one operand.
 static constexpr int64_t kRowBytes = kCore.secondLevelBytes / 4;
+// Rows of a dynamic K are copied up to this length.
+static constexpr int64_t kLongestCopy = 4096;
 
 static Value constantLike(OpBuilder &builder, Location loc, Value value, int64_t number) {
   Type type = value.getType();
@@ -73,9 +77,53 @@ Value ByteProducts::loadGroups(const Buffer &buffer, Position position) {
                                      emitter.memoryAccess.fullMask(), zeros(groups), unaligned);
 }
 
+// A group at the end of a dynamic K, byte by byte: those past the end are zero.
+Value ByteProducts::groupWithinK(const Buffer &buffer, Position position, int64_t axisK) {
+  Index &index = position[axisK];
+  Value sizeK = buffer.sizes[axisK], last = binary<arith::SubIOp>(sizeK, indexConstant(1));
+  Value first = binary<arith::MulIOp>(index.base, indexConstant(kBytesPerLane));
+  SmallVector<Value> bytes;
+  for (int64_t i = 0; i < kBytesPerLane; ++i) {
+    Value at = binary<arith::AddIOp>(first, indexConstant(i));
+    Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, at, sizeK);
+    index.base = binary<arith::MinUIOp>(at, last);
+    Value byte = emitter.memoryAccess.load(buffer, position);
+    Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(byte.getType()));
+    bytes.push_back(arith::SelectOp::create(builder, loc, inside, byte, zero));
+  }
+  return joinBytes(bytes);
+}
+
+// Code for the group that K fills in part, which replaces the values: none if it fills all groups.
+LogicalResult ByteProducts::overRestOfK(Value sizeK, SmallVector<Value> &values,
+                                        function_ref<LogicalResult()> body) {
+  Value rest = binary<arith::RemUIOp>(sizeK, indexConstant(kBytesPerLane));
+  if (std::optional<int64_t> known = constantOf(rest))
+    return *known == 0 ? success() : body();
+  Value some = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, rest, indexConstant(0));
+  auto branch = scf::IfOp::create(builder, loc, TypeRange(ValueRange(values)), some, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  if (!values.empty()) {
+    builder.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(builder, loc, values);
+  }
+  builder.setInsertionPointToStart(branch.thenBlock());
+  CPUKernelEmitter::Scope scope(emitter);
+  llvm::SaveAndRestore inRest(inRestOfK, true);
+  if (failed(body()))
+    return failure();
+  if (!values.empty())
+    scf::YieldOp::create(builder, loc, values);
+  values.assign(branch.getResults().begin(), branch.getResults().end());
+  return success();
+}
+
 // The group whose number is the index along K of the position.
 Value ByteProducts::groupAt(const Buffer &buffer, Position position, int64_t axisK) {
-  int64_t sizeK = buffer.shape[axisK], rest = sizeK % kBytesPerLane;
+  if (inRestOfK)
+    return groupWithinK(buffer, position, axisK);
+  int64_t sizeK = buffer.shape[axisK];
+  int64_t rest = ShapedType::isDynamic(sizeK) ? 0 : sizeK % kBytesPerLane;
   Index &index = position[axisK];
   std::optional<int64_t> number = getConstantIntValue(getAsOpFoldResult(index.base));
   bool isLast = rest != 0 && number && *number == sizeK / kBytesPerLane;
@@ -101,7 +149,8 @@ Value ByteProducts::groupAt(const Buffer &buffer, Position position, int64_t axi
 // Panels of groups for tiles of columns.
 void ByteProducts::fillBytePanels(const PackedOperand &packed, const Buffer &buffer, const Position &outer,
                                   Value start, Value end) {
-  int64_t sizeK = buffer.shape[packed.axisK], whole = sizeK / kBytesPerLane;
+  Value sizeK = buffer.sizes[packed.axisK];
+  Value whole = binary<arith::DivUIOp>(sizeK, indexConstant(kBytesPerLane));
   bool wholeColumns = hasWholeVectors(buffer.shape[packed.columnAxis], vectorLanes);
   auto overColumns = [&](Value column) -> LogicalResult {
     CPUKernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
@@ -118,8 +167,9 @@ void ByteProducts::fillBytePanels(const PackedOperand &packed, const Buffer &buf
     if (packed.isTransposed())
       packBytesTransposed(packed, buffer, outer, column, end);
     else
-      (void)emitter.emitLoop(indexConstant(0), indexConstant(whole), indexConstant(1), packGroup);
-    return sizeK % kBytesPerLane == 0 ? success() : packGroup(indexConstant(whole));
+      (void)emitter.emitLoop(indexConstant(0), whole, indexConstant(1), packGroup);
+    SmallVector<Value> none;
+    return overRestOfK(sizeK, none, [&] { return packGroup(whole); });
   };
   (void)emitter.emitLoop(start, end, indexConstant(vectorLanes), overColumns);
 }
@@ -132,11 +182,14 @@ void ByteProducts::storeGroup(const PackedOperand &packed, Value number, Value c
 // Square blocks of whole groups, transposed in registers. Columns past the last one repeat it.
 void ByteProducts::packBytesTransposed(const PackedOperand &packed, const Buffer &buffer,
                                        const Position &outer, Value column, Value end) {
-  int64_t groups = buffer.shape[packed.axisK] / kBytesPerLane, rest = groups % lanes;
+  Value groups = binary<arith::DivUIOp>(buffer.sizes[packed.axisK], indexConstant(kBytesPerLane));
+  Value rest = binary<arith::RemUIOp>(groups, indexConstant(lanes));
+  Value middle = binary<arith::SubIOp>(groups, rest);
   bool wholeColumns = hasWholeVectors(buffer.shape[packed.columnAxis], lanes);
   Value last = binary<arith::SubIOp>(end, indexConstant(1));
-  auto block = [&](Value number, int64_t count) -> LogicalResult {
-    mask = count == lanes ? Value() : emitter.packing.lanesBelow(indexConstant(count));
+  // `count` groups are stored, those that `active` says are loaded.
+  auto block = [&](Value number, int64_t count, Value active) -> LogicalResult {
+    mask = active;
     SmallVector<Value> rows;
     for (int64_t i = 0; i < lanes; ++i) {
       Value at = binary<arith::AddIOp>(column, indexConstant(i));
@@ -151,15 +204,33 @@ void ByteProducts::packBytesTransposed(const PackedOperand &packed, const Buffer
       storeGroup(packed, binary<arith::AddIOp>(number, indexConstant(i)), column, rows[i]);
     return success();
   };
-  (void)emitter.emitLoop(indexConstant(0), indexConstant(groups - rest), indexConstant(lanes),
-                         [&](Value number) { return block(number, lanes); });
-  if (rest != 0)
-    (void)block(indexConstant(groups - rest), rest);
+  (void)emitter.emitLoop(indexConstant(0), middle, indexConstant(lanes),
+                         [&](Value number) { return block(number, lanes, nullptr); });
+  // Panels end with whole vectors of groups.
+  int64_t stored = constantOf(rest).value_or(lanes);
+  (void)emitter.emitLoop(middle, groups, indexConstant(lanes), [&](Value number) {
+    return block(number, stored, emitter.packing.lanesBelow(rest));
+  });
 }
 
 //===- Rows that are not contiguous along K -===//
 
-static int64_t pitchOf(int64_t sizeK, int64_t lanes) { return llvm::alignTo(sizeK, lanes * kBytesPerLane); }
+static int64_t pitchOf(int64_t sizeK, int64_t lanes) {
+  return llvm::alignTo(ShapedType::isDynamic(sizeK) ? kLongestCopy : sizeK, lanes * kBytesPerLane);
+}
+
+// Whether each dynamic K of rows that are copied is short enough; null if there is none.
+Value ByteProducts::fitsCopies() {
+  Value all;
+  for (ByteProduct &product : llvm::make_second_range(byteProducts)) {
+    if (!product.copiesDynamicK())
+      continue;
+    Value fits = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule, sizeOfK(product),
+                                       indexConstant(kLongestCopy));
+    all = all ? binary<arith::AndIOp>(all, fits) : fits;
+  }
+  return all;
+}
 
 // The number of rows that are copied at once: whole tiles, 0 if no tile fits.
 int64_t ByteProducts::copiedRowsOf(const Nest &nest, int64_t sizeK) {
@@ -203,8 +274,12 @@ LogicalResult ByteProducts::overRowChunks(const Nest &nest, const Position &oute
   bool oneChunk = !ShapedType::isDynamic(count) && count <= rows;
   SmallVector<Buffer> targets;
   for (ByteProduct &product : products) {
-    int64_t pitch = pitchOf(product.sizeK, vectorLanes);
-    Buffer target{nullptr, builder.getI8Type(), {1, pitch}, {indexConstant(1), indexConstant(pitch)}};
+    Value step = indexConstant(vectorLanes * kBytesPerLane);
+    Value pitch = binary<arith::MulIOp>(binary<arith::CeilDivUIOp>(sizeOfK(product), step), step);
+    Buffer target{nullptr,
+                  builder.getI8Type(),
+                  {1, constantOf(pitch).value_or(ShapedType::kDynamic)},
+                  {indexConstant(1), pitch}};
     target.pointer = emitter.packing.scratch(
         target.element, scratchBytes(oneChunk ? count : rows, product.sizeK, vectorLanes));
     targets.push_back(target);
@@ -214,7 +289,7 @@ LogicalResult ByteProducts::overRowChunks(const Nest &nest, const Position &oute
         oneChunk ? upper : binary<arith::MinUIOp>(binary<arith::AddIOp>(from, indexConstant(rows)), upper);
     for (auto [product, target] : llvm::zip_equal(products, targets)) {
       // Row `from` is the first row of the copy.
-      Value back = binary<arith::MulIOp>(from, indexConstant(-target.shape[1]));
+      Value back = binary<arith::MulIOp>(from, binary<arith::SubIOp>(indexConstant(0), target.sizes[1]));
       Buffer shifted(target);
       shifted.pointer = emitter.memoryAccess.pointerAt(target, back);
       copyRows(product, shifted, outer, from, to);
@@ -228,7 +303,7 @@ LogicalResult ByteProducts::overRowChunks(const Nest &nest, const Position &oute
 ByteProducts::RowCopy ByteProducts::copyOf(const ByteProduct &product, const Buffer &target,
                                            const Position &outer) {
   AffineMap map = cast<linalg::GenericOp>(product.rows->getOwner()).getMatchingIndexingMap(product.rows);
-  RowCopy copy{buffers.find(product.rows->get())->second, target, {}, int64_t(map.getNumResults()) - 1, 0};
+  RowCopy copy{bufferOf(product.rows), target, {}, int64_t(map.getNumResults()) - 1, 0};
   for (auto [axis, expr] : llvm::enumerate(map.getResults())) {
     unsigned loop = cast<AffineDimExpr>(expr).getPosition();
     if (loop == product.loopK)
@@ -267,13 +342,17 @@ LogicalResult ByteProducts::copyBlock(RowCopy &copy, Value row, Value number, in
 void ByteProducts::copyRows(const ByteProduct &product, const Buffer &target, const Position &outer,
                             Value lower, Value upper) {
   RowCopy copy = copyOf(product, target, outer);
-  int64_t whole = product.sizeK / kBytesPerLane / vectorLanes * vectorLanes;
-  int64_t rest = llvm::divideCeil(product.sizeK, kBytesPerLane) - whole;
+  Value sizeK = sizeOfK(product), block = indexConstant(vectorLanes * kBytesPerLane);
+  Value whole = binary<arith::MulIOp>(binary<arith::DivUIOp>(sizeK, block), indexConstant(vectorLanes));
+  Value all = binary<arith::CeilDivUIOp>(sizeK, indexConstant(kBytesPerLane));
+  int64_t rest = constantOf(binary<arith::SubIOp>(all, whole)).value_or(vectorLanes);
   CPUKernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
   auto rows = [&](Value row, Value active) -> LogicalResult {
-    (void)emitter.emitLoop(indexConstant(0), indexConstant(whole), indexConstant(lanes),
+    (void)emitter.emitLoop(indexConstant(0), whole, indexConstant(lanes),
                            [&](Value number) { return copyBlock(copy, row, number, lanes, active); });
-    return rest == 0 ? success() : copyBlock(copy, row, indexConstant(whole), rest, active);
+    llvm::SaveAndRestore inRest(inRestOfK, product.isDynamicK());
+    return emitter.emitLoop(whole, all, indexConstant(lanes),
+                            [&](Value number) { return copyBlock(copy, row, number, rest, active); });
   };
   Value width = indexConstant(lanes), size = binary<arith::SubIOp>(upper, lower);
   Value middle = binary<arith::SubIOp>(upper, binary<arith::RemUIOp>(size, width));

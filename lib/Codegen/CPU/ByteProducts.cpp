@@ -6,6 +6,7 @@
 // so that results are the bits of the written sum, whatever the order.
 
 #include "CPUKernelEmitter.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -19,6 +20,16 @@ static bool hasResultsOf(linalg::GenericOp generic, size_t rank) {
          });
 }
 
+// The number of iterations, if the type of some operand says it.
+static int64_t sizeOfLoop(linalg::GenericOp generic, unsigned loop) {
+  for (OpOperand *operand : generic.getDpsInputOperands())
+    if (auto type = dyn_cast<RankedTensorType>(operand->get().getType()))
+      for (auto [axis, expr] : llvm::enumerate(generic.getMatchingIndexingMap(operand).getResults()))
+        if (expr == getAffineDimExpr(loop, generic.getContext()) && !type.isDynamicDim(axis))
+          return type.getDimSize(axis);
+  return generic.getStaticLoopRanges()[loop];
+}
+
 // The roles of the operands, when tiles of the nest can read both in groups.
 std::optional<ByteProducts::ByteProduct> ByteProducts::byteProductOf(linalg::GenericOp generic,
                                                                      const Nest &nest, unsigned columnLoop) {
@@ -28,14 +39,14 @@ std::optional<ByteProducts::ByteProduct> ByteProducts::byteProductOf(linalg::Gen
   SmallVector<unsigned> reduced;
   generic.getReductionDims(reduced);
   product.loopK = reduced.front();
-  product.sizeK = generic.getStaticLoopRanges()[product.loopK];
+  product.sizeK = sizeOfLoop(generic, product.loopK);
   for (OpOperand *operand : generic.getDpsInputOperands()) {
     bool isColumns = generic.getMatchingIndexingMap(operand).isFunctionOfDim(columnLoop);
     (isColumns ? product.columns : product.rows) = operand;
     if (!buffers.count(operand->get()))
       return std::nullopt;
   }
-  if (!product.rows || !product.columns || product.sizeK <= 0)
+  if (!product.rows || !product.columns || product.sizeK == 0)
     return std::nullopt;
   AffineMap rows = generic.getMatchingIndexingMap(product.rows);
   AffineMap columns = generic.getMatchingIndexingMap(product.columns);
@@ -45,8 +56,8 @@ std::optional<ByteProducts::ByteProduct> ByteProducts::byteProductOf(linalg::Gen
   if (!columns.isProjectedPermutation()) {
     auto layout = PackedLayout::match(columns, cast<RankedTensorType>(product.columns->get().getType()),
                                       generic.getStaticLoopRanges(), columnLoop, product.loopK);
-    if (!layout || layout->group != kBytesPerLane || layout->tile % vectorLanes != 0 || !nest.blocked ||
-        !lastLanes)
+    if (!layout || product.isDynamicK() || layout->group != kBytesPerLane ||
+        layout->tile % vectorLanes != 0 || !nest.blocked || !lastLanes)
       return std::nullopt;
   }
   product.copiesRows = rows.getResults().back() != builder.getAffineDimExpr(product.loopK);
@@ -99,11 +110,13 @@ Value ByteProducts::byteGroup(linalg::GenericOp generic, OpOperand *operand, Arr
       return it->second;
   Value group = emitter.registerTranspose.transposedValue(operand, loops);
   if (auto copied = copiedRows.find(operand); !group && copied != copiedRows.end()) {
+    // Zeros follow K in the copy.
+    llvm::SaveAndRestore whole(inRestOfK, false);
     group = groupAt(copied->second, {position.back(), loops[product.loopK]}, 1);
   } else if (!group) {
     AffineExpr dimK = builder.getAffineDimExpr(product.loopK);
     int64_t axis = llvm::find(map.getResults(), dimK) - map.getResults().begin();
-    group = groupAt(buffers.lookup(operand->get()), position, axis);
+    group = groupAt(bufferOf(operand), position, axis);
   }
   if (operand == product.columns)
     group = biasBytes(group);
@@ -129,6 +142,29 @@ FailureOr<SmallVector<Value>> ByteProducts::addByteProducts(linalg::GenericOp ge
   return SmallVector<Value>{vector::ExtractOp::create(builder, loc, wide, 0).getResult()};
 }
 
+// The memory of an operand in place. K is static if the type of either operand says it.
+Buffer ByteProducts::bufferOf(OpOperand *operand) {
+  auto generic = cast<linalg::GenericOp>(operand->getOwner());
+  const ByteProduct &product = byteProducts.find(generic)->second;
+  Buffer buffer = buffers.lookup(operand->get());
+  for (auto [axis, expr] : llvm::enumerate(generic.getMatchingIndexingMap(operand).getResults()))
+    if (expr == builder.getAffineDimExpr(product.loopK) && !product.isDynamicK()) {
+      buffer.shape[axis] = product.sizeK;
+      buffer.sizes[axis] = indexConstant(product.sizeK);
+    }
+  return buffer;
+}
+
+// The size of K at run time.
+Value ByteProducts::sizeOfK(const ByteProduct &product) {
+  if (!product.isDynamicK())
+    return indexConstant(product.sizeK);
+  AffineMap map =
+      cast<linalg::GenericOp>(product.columns->getOwner()).getMatchingIndexingMap(product.columns);
+  const auto *axis = llvm::find(map.getResults(), builder.getAffineDimExpr(product.loopK));
+  return bufferOf(product.columns).sizes[axis - map.getResults().begin()];
+}
+
 // All positions in one loop over groups. The remainder of K is one more group.
 FailureOr<SmallVector<Value>> ByteProducts::byteChain(linalg::GenericOp generic,
                                                       ArrayRef<SmallVector<Index>> loops,
@@ -144,17 +180,23 @@ FailureOr<SmallVector<Value>> ByteProducts::byteChain(linalg::GenericOp generic,
         binary<arith::SubIOp>(identity, lanes > 1 ? emitter.laneValues.splat(bias, lanes) : bias));
   }
   Value zero = indexConstant(0);
-  int64_t sizeK = byteProducts.find(generic)->second.sizeK;
-  Value whole = indexConstant(sizeK / kBytesPerLane);
+  Value sizeK = sizeOfK(byteProducts.find(generic)->second);
+  Value whole = binary<arith::DivUIOp>(sizeK, indexConstant(kBytesPerLane));
   bool transposes = !emitter.registerTranspose.operandsToTranspose(generic, loops.front()).empty();
   FailureOr<SmallVector<Value>> result =
       transposes ? emitter.registerTranspose.transposedChain(generic, loops, accumulators, zero, whole)
                  : emitter.reductions.plainChain(generic, loops, accumulators, zero, whole);
-  if (failed(result) || sizeK % kBytesPerLane == 0)
-    return result;
-  for (auto [i, position] : llvm::enumerate(loops))
-    if (failed(emitter.reductions.chainStep(generic, position, whole, MutableArrayRef(*result).slice(i, 1))))
-      return failure();
+  if (failed(result))
+    return failure();
+  auto addRest = [&]() -> LogicalResult {
+    for (auto [i, position] : llvm::enumerate(loops))
+      if (failed(
+              emitter.reductions.chainStep(generic, position, whole, MutableArrayRef(*result).slice(i, 1))))
+        return failure();
+    return success();
+  };
+  if (failed(overRestOfK(sizeK, *result, addRest)))
+    return failure();
   return result;
 }
 
@@ -185,7 +227,9 @@ ByteProducts::KeyedRows ByteProducts::rowsToSum(linalg::GenericOp generic, Array
 
 // The sums of the bytes of each row, in the lanes of a vector: products with ones, all rows in one loop.
 SmallVector<Value> ByteProducts::sumBytes(const Buffer &buffer, KeyedRows &rows) {
-  int64_t sizeK = buffer.shape.back(), step = vectorLanes * kBytesPerLane, whole = sizeK / step * step;
+  int64_t step = vectorLanes * kBytesPerLane;
+  Value sizeK = buffer.sizes.back(), rest = binary<arith::RemUIOp>(sizeK, indexConstant(step));
+  Value whole = binary<arith::SubIOp>(sizeK, rest);
   Value zeros = emitter.laneValues.splat(
       arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0)), vectorLanes);
   Value ones = emitter.laneValues.splat(
@@ -198,18 +242,18 @@ SmallVector<Value> ByteProducts::sumBytes(const Buffer &buffer, KeyedRows &rows)
     }
     return next;
   };
-  auto loop = scf::ForOp::create(builder, loc, indexConstant(0), indexConstant(whole), indexConstant(step),
+  auto loop = scf::ForOp::create(builder, loc, indexConstant(0), whole, indexConstant(step),
                                  SmallVector<Value>(rows.size(), zeros));
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     scf::YieldOp::create(builder, loc, add(loop.getInductionVar(), loop.getRegionIterArgs()));
   }
-  if (whole == sizeK)
+  if (constantOf(rest) == 0)
     return SmallVector<Value>(loop.getResults());
   CPUKernelEmitter::WithLanes restCode(emitter, step, nullptr);
-  mask = emitter.packing.lanesBelow(indexConstant(sizeK - whole));
-  return add(indexConstant(whole), loop.getResults());
+  mask = emitter.packing.lanesBelow(rest);
+  return add(whole, loop.getResults());
 }
 
 // Remembers 128 times the sum of each row that has none yet.
@@ -221,8 +265,7 @@ void ByteProducts::sumRows(linalg::GenericOp generic, ArrayRef<SmallVector<Index
   if (rows.empty())
     return;
   CPUKernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
-  SmallVector<Value> accumulators =
-      sumBytes(areCopied ? copied->second : buffers.lookup(operand->get()), rows);
+  SmallVector<Value> accumulators = sumBytes(areCopied ? copied->second : bufferOf(operand), rows);
   Value bits = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(7));
   for (auto [row, sum] : llvm::zip_equal(rows, accumulators)) {
     Value total = vector::ReductionOp::create(builder, loc, vector::CombiningKind::ADD, sum);

@@ -19,6 +19,8 @@ public:
     unsigned loopK = 0;
     int64_t sizeK = 0;
     bool copiesRows = false; // they are not contiguous along K
+    bool copiesDynamicK() const { return copiesRows && isDynamicK(); }
+    bool isDynamicK() const { return ShapedType::isDynamic(sizeK); }
   };
   void chooseByteProducts(const Nest &nest, unsigned columnLoop);
   FailureOr<SmallVector<Value>> byteChain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
@@ -29,6 +31,7 @@ public:
   void fillBytePanels(const PackedOperand &packed, const Buffer &buffer, const Position &outer, Value start,
                       Value end);
   int64_t scratchForRows(const Nest &nest);
+  Value fitsCopies();
   LogicalResult overRowChunks(const Nest &nest, const Position &outer, Value lower, Value upper,
                               function_ref<LogicalResult(Value, Value)> body);
   DenseMap<Operation *, ByteProduct> byteProducts; // of the nest that is being emitted
@@ -46,14 +49,20 @@ private:
   Value joinBytes(ArrayRef<Value> bytes);
   Value biasBytes(Value groups);
   Value loadGroups(const Buffer &buffer, Position position);
+  Value groupWithinK(const Buffer &buffer, Position position, int64_t axisK);
+  LogicalResult overRestOfK(Value sizeK, SmallVector<Value> &values, function_ref<LogicalResult()> body);
+  Buffer bufferOf(OpOperand *operand);
+  Value sizeOfK(const ByteProduct &product);
   void packBytesTransposed(const PackedOperand &packed, const Buffer &buffer, const Position &outer,
                            Value column, Value end);
   void storeGroup(const PackedOperand &packed, Value number, Value column, Value group);
   SmallVector<ByteProduct> productsWithCopies(const Nest &nest);
   int64_t copiedRowsOf(const Nest &nest, int64_t sizeK);
+  bool inRestOfK = false; // whether the code being emitted is for the group that a dynamic K fills in part
   /// The copy of the rows of one operand.
   struct RowCopy {
-    const Buffer &source, &target;
+    Buffer source;
+    const Buffer &target;
     Position position; // in the source; outer axes are set
     int64_t rowAxis, axisK;
   };

@@ -33,6 +33,9 @@ ReductionsAtPoints reductionsAtPoints(ArrayRef<Value> outputs);
 /// K of the first contraction that computes the outputs, 0 if it is dynamic.
 int64_t reducedSize(ArrayRef<Value> outputs);
 
+/// A dynamic K is taken to be so long where code depends on it.
+inline constexpr int64_t kUsualK = 1024;
+
 struct PartialResults {
   int64_t length = 0;         // elements that one partial result reduces
   Value total, count, number; // of elements and of partial results, and the one that is being emitted
@@ -46,15 +49,19 @@ struct PackedOperand {
   AffineMap map;                       // from the loops of the contraction to the axes of the operand
   int64_t columnAxis = -1, axisK = -1; // of the operand
   int64_t sizeK = 0, tile = 0;         // of a panel: elements along K, rounded up, and columns
+  int64_t maxK = 0;                    // of a dynamic K: as many elements along it fit the panels
   Type memory = {};                    // of an element: `group` adjacent elements along K
   int64_t group = 1;
   bool biased = false;    // each byte of i8 plus 128, the unsigned operand of vpdpbusd
   bool inPlace = false;   // read in place, with prefetches, since there is one tile of rows
   bool prepacked = false; // an argument in PackedLayout, which was packed before the kernel
   Value pointer = {};
+  Value stride = {};                              // elements of a panel
   Value start = {};                               // first column of the block
   bool filling = false;                           // the code being emitted reads it in place, and packs it
   llvm::SmallPtrSet<const void *, 4> filled = {}; // values that have been stored
+  bool isDynamicK() const { return ShapedType::isDynamic(sizeK); }
+  bool mayNotFit() const { return isDynamicK() && !inPlace; }
   bool isTransposed() const { return columnAxis + 1 != int64_t(map.getNumResults()); }
 };
 

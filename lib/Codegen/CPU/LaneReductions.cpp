@@ -108,6 +108,59 @@ FailureOr<Value> LaneReductions::addVector(linalg::GenericOp generic, ArrayRef<I
   return emitter.laneValues.splat(results->front(), lanes);
 }
 
+// One step in the lanes whose numbers are less than the count; the others keep their values.
+FailureOr<SmallVector<Value>> LaneReductions::stepBelow(const Rest &rest, Value number,
+                                                        ArrayRef<Value> values, Step step) {
+  mask = lanesBelow(rest.count, number);
+  FailureOr<SmallVector<Value>> next = step(binary<arith::AddIOp>(rest.at, number), values);
+  if (failed(next))
+    return failure();
+  for (auto [value, before] : llvm::zip_equal(*next, values))
+    value = arith::SelectOp::create(builder, loc, mask, value, before);
+  mask = nullptr;
+  return next;
+}
+
+// The same in a branch: a step that no lane takes costs nothing.
+FailureOr<SmallVector<Value>> LaneReductions::stepIfAny(const Rest &rest, Value number,
+                                                        ArrayRef<Value> values, Step step) {
+  Value any = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, number, rest.count);
+  auto branch = scf::IfOp::create(builder, loc, TypeRange(ValueRange(values)), any, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, loc, values);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  FailureOr<SmallVector<Value>> next = stepBelow(rest, number, values, step);
+  if (failed(next))
+    return failure();
+  scf::YieldOp::create(builder, loc, *next);
+  return SmallVector<Value>(branch.getResults());
+}
+
+// Only registers with elements are computed, so that rows of a few elements do not pay for the lanes of long
+// ones.
+FailureOr<SmallVector<Value>> LaneReductions::overRest(const Rest &rest, SmallVector<Value> values,
+                                                       Step step) {
+  std::optional<int64_t> known = rest.first ? std::nullopt : constantOf(rest.count);
+  int64_t all = lanes, width = vectorLanes > 1 ? std::min(all, vectorLanes) : all;
+  if (known)
+    width = std::clamp<int64_t>(llvm::PowerOf2Ceil(*known), width, all);
+  CPUKernelEmitter::WithLanes registerCode(emitter, width, nullptr);
+  for (int64_t lane = 0; lane < (known ? width : all); lane += width) {
+    Value number = indexConstant(lane);
+    number = rest.first ? binary<arith::AddIOp>(rest.first, number) : number;
+    auto parts = llvm::map_to_vector(values, [&](Value value) -> Value {
+      return vector::ExtractStridedSliceOp::create(builder, loc, value, lane, width, int64_t(1));
+    });
+    auto next = known ? stepBelow(rest, number, parts, step) : stepIfAny(rest, number, parts, step);
+    if (failed(next))
+      return failure();
+    for (auto [value, part] : llvm::zip_equal(values, *next))
+      value = vector::InsertStridedSliceOp::create(builder, loc, part, value, lane, int64_t(1));
+  }
+  return values;
+}
+
 // The lanes of one chunk: element j goes to lane j mod `lanes`; the last, partial row of lanes is masked.
 FailureOr<Value> LaneReductions::laneAccumulators(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum,
                                                   Value lower, Value upper) {
@@ -133,13 +186,14 @@ FailureOr<Value> LaneReductions::laneAccumulators(linalg::GenericOp generic, Arr
     sum = loop.getResult(0);
   }
   if (constantOf(rest) != 0) {
-    // Without a remainder the mask is empty, and the select keeps the sum.
-    mask = lanesBelow(rest, first);
-    FailureOr<Value> next = addVector(generic, loops, fromFirst(mainEnd), sum);
-    if (failed(next))
+    auto add = [&](Value at, ArrayRef<Value> sums) -> FailureOr<SmallVector<Value>> {
+      FailureOr<Value> next = addVector(generic, loops, at, sums.front());
+      return failed(next) ? FailureOr<SmallVector<Value>>() : SmallVector<Value>{*next};
+    };
+    FailureOr<SmallVector<Value>> sums = overRest({mainEnd, rest, first}, {sum}, add);
+    if (failed(sums))
       return failure();
-    sum = arith::SelectOp::create(builder, loc, mask, *next, sum);
-    mask = nullptr;
+    sum = sums->front();
   }
   if (constantOf(whole).value_or(0) == 0 && isa<FloatType>(getElementTypeOrSelf(sum)) &&
       isa<math::FmaOp, arith::AddFOp>(combiningOp(generic)))
@@ -207,10 +261,7 @@ FailureOr<Value> LaneReductions::laneChunk(linalg::GenericOp generic, SmallVecto
     return joinAllLanes(
         *accumulators, [&](Value low, Value high) { return emitter.reductions.joinValues(join, low, high); });
   };
-  Value size = binary<arith::SubIOp>(upper, lower);
-  std::optional<int64_t> rest = constantOf(binary<arith::RemUIOp>(size, wide));
-  bool isWhole = rest == 0 && constantOf(binary<arith::DivUIOp>(size, wide)) != 0;
-  if (isWhole && emitter.minMax.isPlainMinMax(generic))
+  if (emitter.minMax.isPlainMinMax(generic))
     return emitter.minMax.minMaxOfLanes(generic, loops, {lower, upper, wide}, start, exactly);
   return exactly();
 }

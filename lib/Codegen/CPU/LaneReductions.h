@@ -19,6 +19,13 @@ public:
                                     Value upper);
   FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity, Value lower,
                              Value upper, int64_t lanes);
+  /// The elements of a chunk after its last full row of lanes.
+  struct Rest {
+    Value at, count;  // the first of them, and how many there are
+    Value first = {}; // number of the first lane; null for 0
+  };
+  using Step = llvm::function_ref<FailureOr<SmallVector<Value>>(Value at, ArrayRef<Value> values)>;
+  FailureOr<SmallVector<Value>> overRest(const Rest &rest, SmallVector<Value> values, Step step);
   Value halve(Value sum, llvm::function_ref<Value(Value, Value)> join, int64_t minLanes);
   Value joinAllLanes(Value sum, llvm::function_ref<Value(Value, Value)> join);
 
@@ -28,6 +35,8 @@ private:
                                     Value upper, Value wide, Value first);
   FailureOr<Value> laneChunkInMemory(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity,
                                      Value lower, Value upper, int64_t count);
+  FailureOr<SmallVector<Value>> stepBelow(const Rest &rest, Value number, ArrayRef<Value> values, Step step);
+  FailureOr<SmallVector<Value>> stepIfAny(const Rest &rest, Value number, ArrayRef<Value> values, Step step);
   Value lanesBelow(Value count, Value first);
   Value withoutAbsentLanes(Value sum, Value size, Value first);
 

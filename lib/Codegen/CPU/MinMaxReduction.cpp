@@ -62,37 +62,54 @@ Value MinMaxReduction::better(linalg::GenericOp generic, Value value, Value best
   return arith::SelectOp::create(builder, loc, wins, value, best);
 }
 
-// The loop whose results are the best element of each lane, and the largest bits without sign.
-FailureOr<scf::ForOp> MinMaxReduction::compareInLoop(linalg::GenericOp generic, ArrayRef<Index> loops,
-                                                     const Range &range, Value start, Bits &bits) {
+// One step of the quick loop: the best element of each lane, and the largest bits without sign.
+FailureOr<SmallVector<Value>> MinMaxReduction::compare(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                                       Value at, ValueRange before, Bits &bits) {
   OpOperand *input = generic.getDpsInputOperand(0);
-  auto loop =
-      scf::ForOp::create(builder, loc, range.lower, range.upper, range.step, ValueRange{start, bits.zero()});
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
   CPUKernelEmitter::Scope scope(emitter);
   SmallVector<Index> inner(loops);
-  emitter.reductions.setReductionIndex(generic, inner, {loop.getInductionVar(), 1, nullptr});
+  emitter.reductions.setReductionIndex(generic, inner, {at, 1, nullptr});
   FailureOr<Value> read = emitter.evaluator.evaluateOne(
       input->get(), emitter.evaluator.apply(generic.getMatchingIndexingMap(input), inner));
   if (failed(read))
     return failure();
   Value value = emitter.laneValues.splat(*read, lanes);
-  Value next = better(generic, value, loop.getRegionIterArg(0));
-  Value largest = binary<arith::MaxUIOp>(loop.getRegionIterArg(1), bits.withoutSign(value));
-  scf::YieldOp::create(builder, loc, ValueRange{next, largest});
-  return loop;
+  Value largest = binary<arith::MaxUIOp>(before[1], bits.withoutSign(value));
+  return SmallVector<Value>{better(generic, value, before[0]), largest};
+}
+
+// The quick loop over whole rows of lanes, and the remainder.
+FailureOr<SmallVector<Value>> MinMaxReduction::compareAll(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                                          const Range &range, Value start) {
+  Bits bits(builder, loc, cast<VectorType>(start.getType()));
+  Value size = binary<arith::SubIOp>(range.upper, range.lower);
+  Value rest = binary<arith::RemUIOp>(size, range.step), end = binary<arith::SubIOp>(range.upper, rest);
+  auto loop = scf::ForOp::create(builder, loc, range.lower, end, range.step, ValueRange{start, bits.zero()});
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    auto next = compare(generic, loops, loop.getInductionVar(), loop.getRegionIterArgs(), bits);
+    if (failed(next))
+      return failure();
+    scf::YieldOp::create(builder, loc, *next);
+  }
+  auto step = [&](Value at, ArrayRef<Value> before) {
+    Bits narrow(builder, loc, cast<VectorType>(before.front().getType()));
+    return compare(generic, loops, at, before, narrow);
+  };
+  SmallVector<Value> found(loop.getResults());
+  return constantOf(rest) == 0 ? found : emitter.laneReductions.overRest({end, rest}, found, step);
 }
 
 FailureOr<Value> MinMaxReduction::minMaxOfLanes(linalg::GenericOp generic, ArrayRef<Index> loops,
                                                 const Range &range, Value start,
                                                 llvm::function_ref<FailureOr<Value>()> exactly) {
-  Bits bits(builder, loc, cast<VectorType>(start.getType()));
-  FailureOr<scf::ForOp> loop = compareInLoop(generic, loops, range, start, bits);
-  if (failed(loop))
+  FailureOr<SmallVector<Value>> found = compareAll(generic, loops, range, start);
+  if (failed(found))
     return failure();
-  Value best = loop->getResult(0);
-  Value doubtful = binary<arith::OrIOp>(bits.anyNaN(loop->getResult(1)), bits.anyZero(best));
+  Bits bits(builder, loc, cast<VectorType>(start.getType()));
+  Value best = found->front();
+  Value doubtful = binary<arith::OrIOp>(bits.anyNaN(found->back()), bits.anyZero(best));
   auto branch =
       scf::IfOp::create(builder, loc, getElementTypeOrSelf(best), doubtful, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);

@@ -17,15 +17,17 @@ public:
     Value lower, upper, step;
   };
   bool isPlainMinMax(linalg::GenericOp generic);
-  /// The largest or smallest element of the range, whole rows of lanes; `exactly` emits the code that decides
-  /// about NaN and zeros.
+  /// The largest or smallest element of the range, whose step is a row of lanes; `exactly` emits the code
+  /// that decides about NaN and zeros.
   FailureOr<Value> minMaxOfLanes(linalg::GenericOp generic, ArrayRef<Index> loops, const Range &range,
                                  Value start, llvm::function_ref<FailureOr<Value>()> exactly);
 
 private:
   class Bits;
-  FailureOr<scf::ForOp> compareInLoop(linalg::GenericOp generic, ArrayRef<Index> loops, const Range &range,
-                                      Value start, Bits &bits);
+  FailureOr<SmallVector<Value>> compare(linalg::GenericOp generic, ArrayRef<Index> loops, Value at,
+                                        ValueRange before, Bits &bits);
+  FailureOr<SmallVector<Value>> compareAll(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                           const Range &range, Value start);
   Value better(linalg::GenericOp generic, Value value, Value best);
 };
 

@@ -29,13 +29,36 @@ Value OperandPacking::scratch(Type memory, int64_t elements) {
                                 kCore.lineBytes);
 }
 
+// Panels of a dynamic K are as long as K is, rounded up to whole vectors.
+Value OperandPacking::panelElements(const PackedOperand &packed) {
+  if (!packed.isDynamicK())
+    return indexConstant(packed.sizeK * packed.tile);
+  Value steps =
+      binary<arith::CeilDivUIOp>(elementsOf(packed).sizes[packed.axisK], indexConstant(packed.group));
+  Value vectors = binary<arith::CeilDivUIOp>(steps, indexConstant(vectorLanes));
+  return binary<arith::MulIOp>(vectors, indexConstant(vectorLanes * packed.tile));
+}
+
+// Whether the panels of all operands with a dynamic K have room for it; null if there is none.
+Value OperandPacking::fitsPanels(ArrayRef<PackedOperand> packed) {
+  Value all;
+  for (const PackedOperand &operand : packed) {
+    if (!operand.mayNotFit())
+      continue;
+    Value fits = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule,
+                                       elementsOf(operand).sizes[operand.axisK], indexConstant(operand.maxK));
+    all = all ? binary<arith::AndIOp>(all, fits) : fits;
+  }
+  return all;
+}
+
 // The offset of element (k, column): the panel of the column, then k, then the column in the panel.
 Value OperandPacking::packedIndex(const PackedOperand &packed, Value indexK, Value column) {
   Value width = indexConstant(packed.tile);
   Value offset = binary<arith::SubIOp>(column, packed.start);
   Value panel = binary<arith::DivUIOp>(offset, width);
   Value within = binary<arith::RemUIOp>(offset, width);
-  Value index = binary<arith::MulIOp>(panel, indexConstant(packed.sizeK * packed.tile));
+  Value index = binary<arith::MulIOp>(panel, packed.stride);
   index = binary<arith::AddIOp>(index, within);
   return binary<arith::AddIOp>(index, binary<arith::MulIOp>(indexK, width));
 }
@@ -139,7 +162,8 @@ LogicalResult OperandPacking::packOrReadInPlace(const Nest &nest, Value lower, V
   Nest less = nest;
   less.rows = llvm::bit_floor<uint64_t>(nest.rows - 1);
   return emitter.blockEmitter.emitRowTiles(less, lower, upper, outer, [&](ArrayRef<Position> rows) {
-    return emitter.nests.emitLaneLoop(less, columns.first, columns.second, rows, store);
+    return emitter.nests.emitLaneLoop(emitter.blockEmitter.withRows(nest, rows.size()), columns.first,
+                                      columns.second, rows, store);
   });
 }
 
@@ -266,6 +290,7 @@ std::optional<PackedOperand> OperandPacking::packingOfCopy(Value output) {
     packed.tile = layout->tile;
     packed.pointer = results.front().pointer;
     packed.start = indexConstant(0);
+    packed.stride = panelElements(packed);
     return packed;
   }
   return std::nullopt;
@@ -358,7 +383,7 @@ LogicalResult OperandPacking::packTransposed(const PackedOperand &packed, Buffer
   for (int64_t i = 0; i < lanes; ++i) {
     Value at = binary<arith::AddIOp>(indexK, indexConstant(i));
     OpBuilder::InsertionGuard guard(builder);
-    if (packed.sizeK % lanes != 0) { // the panel has no room past the end of K
+    if (!packed.isDynamicK() && packed.sizeK % lanes != 0) { // the panel has no room past the end of K
       Value inside =
           arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, at, indexConstant(packed.sizeK));
       auto branch = scf::IfOp::create(builder, loc, inside);

@@ -14,6 +14,8 @@ public:
   using CPUComponent::CPUComponent;
 
   SmallVector<PackedOperand> packedOperandsOf(const Nest &nest, int64_t columns);
+  Value panelElements(const PackedOperand &packed);
+  Value fitsPanels(ArrayRef<PackedOperand> packed);
   Value scratch(Type memory, int64_t elements);
   Value loadPacked(const PackedOperand &packed, ArrayRef<Index> loops);
   void fillPacked(PackedOperand &packed, ArrayRef<Index> loops, Value value);

@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which operands of contractions OperandPacking.cpp packs: K is a number, other sizes may be dynamic. Packing
-// pays if the rows of an operand are a multiple of the page size apart or do not fit the cache, and if the
-// columns are not contiguous.
+// Which operands of contractions OperandPacking.cpp packs. If K is dynamic, panels have room for a usual one,
+// and longer ones are read in place. Packing pays if the rows of an operand are a multiple of the page size
+// apart or do not fit the cache, and if the columns are not contiguous.
 
 #include "CPUKernelEmitter.h"
 
@@ -12,6 +12,8 @@ using namespace mlir::ad::cpu;
 
 // Larger panels would not fit a thread's stack with everything else.
 static constexpr int64_t kScratchBytes = 1024 * 1024;
+// Of the panels of one operand whose K is dynamic.
+static constexpr int64_t kDynamicBytes = kScratchBytes / 2;
 
 // The axis of the operand that runs along loop `dim`, alone; -1 when there is none.
 static int64_t axisOfLoop(AffineMap map, unsigned dim) {
@@ -86,7 +88,7 @@ std::optional<PackedOperand> OperandPacking::packingOf(OpOperand *operand, unsig
     packed.pointer = buffer->second.pointer;
     return packed;
   }
-  if (!findAxes(packed, loopK, nest) || type.isDynamicDim(packed.axisK))
+  if (!findAxes(packed, loopK, nest))
     return std::nullopt;
   bool oneTile = !ShapedType::isDynamic(rows) && rows <= tiles.rows;
   if (oneTile && emitter.registerTranspose.isContiguousAlongK(operand, columnLoop))
@@ -103,9 +105,21 @@ std::optional<PackedOperand> OperandPacking::packingOf(OpOperand *operand, unsig
   // Several tiles of rows would convert an element several times.
   bool wanted =
       grouped ? inGroups : (converts && !oneTile) || isWorthPacking(tiles, type, packed.columnAxis, rows);
-  packed.sizeK = llvm::alignTo(llvm::divideCeil(type.getDimSize(packed.axisK), packed.group), vectorLanes);
+  int64_t sizeK = type.getDimSize(packed.axisK);
+  packed.sizeK = ShapedType::isDynamic(sizeK)
+                     ? sizeK
+                     : llvm::alignTo(llvm::divideCeil(sizeK, packed.group), vectorLanes);
   packed.tile = nest.vectors * vectorLanes;
   return wanted || packed.inPlace ? std::optional(packed) : std::nullopt;
+}
+
+// The elements of panels whose steps along K have so many elements each. Panels end with whole vectors of
+// steps.
+static int64_t roomForDynamicK(PackedOperand &packed, int64_t inStep, int64_t lanes) {
+  int64_t elements = kDynamicBytes * 8 / packed.memory.getIntOrFloatBitWidth();
+  int64_t steps = llvm::alignDown(elements / inStep, lanes);
+  packed.maxK = steps * packed.group;
+  return steps * inStep;
 }
 
 SmallVector<PackedOperand> OperandPacking::packedOperandsOf(const Nest &nest, int64_t columns) {
@@ -129,7 +143,12 @@ SmallVector<PackedOperand> OperandPacking::packedOperandsOf(const Nest &nest, in
       if (!packed || (nest.inPlace && !packed->inPlace))
         continue;
       if (!packed->prepacked && !packed->inPlace) {
-        int64_t elements = llvm::alignTo(columns, packed->tile) * packed->sizeK;
+        int64_t inStep = llvm::alignTo(columns, packed->tile);
+        int64_t elements = inStep * packed->sizeK;
+        if (packed->isDynamicK())
+          elements = roomForDynamicK(*packed, inStep, vectorLanes);
+        if (elements == 0)
+          continue;
         int64_t own = elements * packed->memory.getIntOrFloatBitWidth() / 8;
         if (bytes + own > kScratchBytes)
           continue;

@@ -14,8 +14,6 @@ using namespace mlir::ad::cpu;
 // blocks of columns and tiles of rows, are longer.
 static constexpr int64_t kEnoughUnits = 256, kEnoughTiles = 32;
 static constexpr int64_t kPicosecondsOfNanosecond = 1000, kMaxPicoseconds = int64_t(1) << 56;
-// The estimate of a dynamic K.
-static constexpr int64_t kUsualK = 512;
 
 static int64_t sizeOrOne(int64_t size) { return ShapedType::isDynamic(size) ? 1 : size; }
 
