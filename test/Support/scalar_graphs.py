@@ -94,6 +94,7 @@ class Graph(Draws):
 
     def constant(self, element, number=None):
         number = self.number(element) if number is None else number
+        number = number if is_float(element) else oracle.wrapped(number, WIDTH[element])  # 1 of i1 is -1
         result = self.new(element, [number] * self.lanes, is_constant=True)
         suffix = "" if element == "i1" else f" : {element}"
         self.step("arith.constant", [result], [], [f"{result} = arith.constant {literal(element, number)}{suffix}"])
