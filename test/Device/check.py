@@ -14,10 +14,12 @@ import json
 import pathlib
 import sys
 
-import cases
-import processes
-import jsonlines
-import tools
+# Python would read what a full disk has left of it.
+sys.dont_write_bytecode = True
+import cases  # noqa: E402
+import processes  # noqa: E402
+import jsonlines  # noqa: E402
+import tools  # noqa: E402
 
 NO_DEVICE = 4
 SECONDS = 120  # that a case may take: a busy CPU may emulate the GPU

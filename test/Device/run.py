@@ -24,11 +24,13 @@ import signal
 import sys
 import time
 
-import cases
-import processes
-import jsonlines
-import stages
-import tools
+# Python would read what a full disk has left of it.
+sys.dont_write_bytecode = True
+import cases  # noqa: E402
+import processes  # noqa: E402
+import jsonlines  # noqa: E402
+import stages  # noqa: E402
+import tools  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 USAGE, NOT_WRITTEN, NO_DEVICE, INTERRUPTED = 2, 2, 4, 130
