@@ -70,9 +70,11 @@ def add_contraction(module, element, rows, columns, k, left, right, batches, unk
     """`left` and `right`: whether the contracted axis comes first. `unknown`: the number of rows is dynamic."""
     lead = [batches] if batches else []
     known = "?" if unknown or module.draw.random() < 0.3 else rows  # to the compiler
+    depth = "?" if module.draw.random() < 0.3 else k
     a, at = module.argument(element, *lead, *((k, rows) if left else (rows, k)),
-                            type=tensor(element, *lead, *((k, known) if left else (known, k))))
-    b, bt = module.argument(element, *lead, *((k, columns) if right else (columns, k)))
+                            type=tensor(element, *lead, *((depth, known) if left else (known, depth))))
+    b, bt = module.argument(element, *lead, *((k, columns) if right else (columns, k)),
+                            type=tensor(element, *lead, *((depth, columns) if right else (columns, depth))))
     axes = f"contract [{1 - left}] x [{1 - right}]"
     if batches:
         axes = f"batch [0] x [0] contract [{2 - left}] x [{2 - right}]"
@@ -151,6 +153,24 @@ def rows_and_movements(seed, element):
     return module
 
 
+def dynamic_rows(seed, element):
+    """Reductions and norms of rows whose length is known at run time: the last vectors end with the argument."""
+    module = Module(seed)
+    draw = module.draw
+    kinds = ["reduce_sum", "reduce_max", "reduce_min", "reduce_prod"]
+    kinds += ["reduce_mean", "softmax", "log_softmax"] if element not in ("i8", "i32") else []
+    for kind in kinds * 2:
+        rows, columns = draw.choice([1, 3, 7, 16]), draw.choice([1, 5, 15, 17, 33, 49, 63, 65, 95, 191, 255, 1025])
+        known = "?" if draw.random() < 0.3 else rows
+        x, type = module.argument(element, rows, columns, type=tensor(element, known, "?"))
+        if kind.endswith("softmax"):
+            module.end(module.add(f"ad.{kind} {x} axis 1 : {type}", type))
+            continue
+        result = tensor(element, known)
+        module.end(module.add(f"ad.{kind} {x} axes [1] : {type} -> {result}", result))
+    return module
+
+
 def run(folder, mode, threads):
     command = [runner.binary("ad-guarded-run"), folder / "program.mlir", folder, mode, str(threads)]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -188,6 +208,9 @@ def main():
     for number, element in enumerate(["f64", "f32", "f16", "bf16"]):
         make = functools.partial(rows_and_movements, 7 * SEED + number, element)
         cases.append((f"rows and movements of {element}", functools.partial(written, make, ["strict", "fast"], 1)))
+    for number, element in enumerate(["f64", "f32", "f16", "bf16", "i32", "i8"]):
+        make = functools.partial(dynamic_rows, 11 * SEED + number, element)
+        cases.append((f"rows of dynamic length of {element}", functools.partial(written, make, ["strict", "fast"], 1)))
     for name, make in (("fused", clusters.random_program), ("random", programs.random_program)):
         cases += [(f"{name} programs {first}", functools.partial(drawn, make, first)) for first in range(0, 24, 8)]
     return checks.run_checks("guard pages", cases)

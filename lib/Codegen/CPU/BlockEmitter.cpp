@@ -127,8 +127,10 @@ int64_t BlockEmitter::blockColumns(const Nest &nest) {
   int64_t sizeK = reducedSize(nest.outputs);
   if (sizeK == 0 && !hasDynamicK(nest.outputs))
     return 0;
-  sizeK = sizeK == 0 ? kUsualK : sizeK;
-  int64_t element = emitter.byteDots.byteProducts.empty() ? memoryBytes(results.front().element) : 1;
+  bool areBytes = !emitter.byteDots.byteProducts.empty();
+  // Of a dynamic K, a longer one than usual fits the panels of bytes, too.
+  sizeK = sizeK == 0 ? kUsualK * (areBytes ? kBytesPerLane : 1) : sizeK;
+  int64_t element = areBytes ? 1 : memoryBytes(results.front().element);
   return std::max<int64_t>(1, tiles.blockBytes / (sizeK * element * tile)) * tile;
 }
 
@@ -176,7 +178,7 @@ LogicalResult BlockEmitter::emitBlocks(const Nest &nest, const Position &outer, 
   return emitter.emitLoop(lower, upper, width, [&](Value start) { return from(start, units); });
 }
 
-// Whether a dynamic K fits the copies of operands is known at run time only.
+// Two forms for a dynamic K: with copies of operands, where it fits them, else with the operands in place.
 LogicalResult BlockEmitter::emitBlock(const Nest &nest, const Position &outer, Columns columns,
                                       UnitRange units, Store store) {
   int64_t known = nest.shape[outer.size()];

@@ -14,8 +14,6 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// Of the rows that are copied at once for one operand.
-static constexpr int64_t kRowBytes = kCore.secondLevelBytes / 4;
 // Rows of a dynamic K are copied up to this length.
 static constexpr int64_t kLongestCopy = 4096;
 
@@ -234,7 +232,7 @@ Value ByteProducts::fitsCopies() {
 
 // The number of rows that are copied at once: whole tiles, 0 if no tile fits.
 int64_t ByteProducts::copiedRowsOf(const Nest &nest, int64_t sizeK) {
-  int64_t maxRows = kRowBytes / pitchOf(sizeK, vectorLanes) / vectorLanes * vectorLanes;
+  int64_t maxRows = rowBytes / pitchOf(sizeK, vectorLanes) / vectorLanes * vectorLanes;
   return maxRows / nest.rows * nest.rows;
 }
 
@@ -280,8 +278,13 @@ LogicalResult ByteProducts::overRowChunks(const Nest &nest, const Position &oute
                   builder.getI8Type(),
                   {1, constantOf(pitch).value_or(ShapedType::kDynamic)},
                   {indexConstant(1), pitch}};
-    target.pointer = emitter.packing.scratch(
-        target.element, scratchBytes(oneChunk ? count : rows, product.sizeK, vectorLanes));
+    Value &memory = rowMemory[product.rows];
+    int64_t fitting = copiedRowsOf(nest, product.sizeK);
+    if (!memory)
+      memory = emitter.packing.scratch(
+          target.element, scratchBytes(ShapedType::isDynamic(count) ? fitting : std::min(count, fitting),
+                                       product.sizeK, vectorLanes));
+    target.pointer = memory;
     targets.push_back(target);
   }
   auto chunk = [&](Value from) -> LogicalResult {

@@ -12,6 +12,9 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
+// Of the rows that are copied at once for one operand.
+static constexpr int64_t kRowBytes = kCore.secondLevelBytes / 4;
+
 // Whether the results of the contraction have the layout that the nest enumerates.
 static bool hasResultsOf(linalg::GenericOp generic, size_t rank) {
   AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
@@ -20,7 +23,7 @@ static bool hasResultsOf(linalg::GenericOp generic, size_t rank) {
          });
 }
 
-// The number of iterations, if the type of some operand says it.
+// The number of iterations, dynamic unless the type of an operand has it.
 static int64_t sizeOfLoop(linalg::GenericOp generic, unsigned loop) {
   for (OpOperand *operand : generic.getDpsInputOperands())
     if (auto type = dyn_cast<RankedTensorType>(operand->get().getType()))
@@ -68,8 +71,10 @@ std::optional<ByteProducts::ByteProduct> ByteProducts::byteProductOf(linalg::Gen
   return rowsAreLast && copiedRowsOf(nest, product.sizeK) > 0 ? std::optional(product) : std::nullopt;
 }
 
+// Copies of rows share half of what is left of the stack.
 void ByteProducts::chooseByteProducts(const Nest &nest, unsigned columnLoop) {
   byteProducts.clear();
+  rowMemory.clear();
   if (!emitter.dotProducts || !kByteDotProduct.hasVectors(vectorLanes))
     return;
   ReductionsAtPoints atPoints = reductionsAtPoints(nest.outputs);
@@ -80,8 +85,19 @@ void ByteProducts::chooseByteProducts(const Nest &nest, unsigned columnLoop) {
       byteProducts[generic] = *product;
     return false;
   };
-  for (Value output : nest.outputs)
-    dependsOn(output, choose);
+  auto chooseAll = [&] {
+    byteProducts.clear();
+    for (Value output : nest.outputs)
+      dependsOn(output, choose);
+  };
+  int64_t all = emitter.packing.scratchLeft() / 2;
+  rowBytes = std::min(kRowBytes, all);
+  chooseAll();
+  int64_t copies = llvm::count_if(byteProducts, [](auto &each) { return each.second.copiesRows; });
+  if (copies * rowBytes <= all)
+    return;
+  rowBytes = all / copies;
+  chooseAll();
 }
 
 // Bytes of vectors of i32.

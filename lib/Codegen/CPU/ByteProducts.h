@@ -59,6 +59,8 @@ private:
   SmallVector<ByteProduct> productsWithCopies(const Nest &nest);
   int64_t copiedRowsOf(const Nest &nest, int64_t sizeK);
   bool inRestOfK = false; // whether the code being emitted is for the group that a dynamic K fills in part
+  int64_t rowBytes = 0;   // of the rows that are copied at once for one operand
+  DenseMap<OpOperand *, Value> rowMemory; // of copied rows, which all code of the nest uses
   /// The copy of the rows of one operand.
   struct RowCopy {
     Buffer source;

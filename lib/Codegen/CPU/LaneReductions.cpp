@@ -108,6 +108,23 @@ FailureOr<Value> LaneReductions::addVector(linalg::GenericOp generic, ArrayRef<I
   return emitter.laneValues.splat(results->front(), lanes);
 }
 
+// LLVM 22 merges a masked load, the operation that reads it and a select by the same mask into one
+// instruction. When it takes that apart again, it loads all lanes, also those past the end of the memory.
+// Between the operation and the select, this keeps it from merging them.
+static Value withoutMerging(OpBuilder &builder, Location loc, Value value) {
+  auto type = cast<VectorType>(value.getType());
+  int64_t bits = type.getNumElements() * type.getElementTypeBitWidth(), floatBits = 32;
+  if (bits % floatBits != 0)
+    return value; // no arithmetic of x86 has such a mask
+  auto floats = VectorType::get(bits / floatBits, builder.getF32Type());
+  Value bitcast = LLVM::BitcastOp::create(builder, loc, floats, value);
+  Value fenced =
+      LLVM::CallIntrinsicOp::create(builder, loc, floats, builder.getStringAttr("llvm.arithmetic.fence"),
+                                    ValueRange{bitcast})
+          .getResult(0);
+  return LLVM::BitcastOp::create(builder, loc, type, fenced);
+}
+
 // One step in the lanes whose numbers are less than the count; the others keep their values.
 FailureOr<SmallVector<Value>> LaneReductions::stepBelow(const Rest &rest, Value number,
                                                         ArrayRef<Value> values, Step step) {
@@ -116,7 +133,7 @@ FailureOr<SmallVector<Value>> LaneReductions::stepBelow(const Rest &rest, Value 
   if (failed(next))
     return failure();
   for (auto [value, before] : llvm::zip_equal(*next, values))
-    value = arith::SelectOp::create(builder, loc, mask, value, before);
+    value = arith::SelectOp::create(builder, loc, mask, withoutMerging(builder, loc, value), before);
   mask = nullptr;
   return next;
 }

@@ -22,6 +22,7 @@ static constexpr int64_t kPackedRows = 8;
 
 // Memory on the stack, in the entry block.
 Value OperandPacking::scratch(Type memory, int64_t elements) {
+  scratchUsed += elements * memory.getIntOrFloatBitWidth() / 8;
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&function.getFunctionBody().front());
   Value count = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), elements);

@@ -17,6 +17,8 @@ public:
   Value panelElements(const PackedOperand &packed);
   Value fitsPanels(ArrayRef<PackedOperand> packed);
   Value scratch(Type memory, int64_t elements);
+  /// Bytes that copies of operands may still take of the stack of a thread.
+  int64_t scratchLeft() const;
   Value loadPacked(const PackedOperand &packed, ArrayRef<Index> loops);
   void fillPacked(PackedOperand &packed, ArrayRef<Index> loops, Value value);
   bool canFill(const PackedOperand &packed);
@@ -32,6 +34,7 @@ public:
   DenseMap<OpOperand *, PackedOperand> packedOperands;
 
 private:
+  int64_t scratchUsed = 0; // by all code of the kernel
   LogicalResult packOrReadInPlace(const Nest &nest, Value lower, Value upper, const Position &outer,
                                   std::pair<Value, Value> columns, MutableArrayRef<PackedOperand> packed,
                                   Store store);

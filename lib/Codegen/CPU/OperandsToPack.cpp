@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// Larger panels would not fit a thread's stack with everything else.
+// Copies of all operands of a kernel: more would not fit a thread's stack with everything else.
 static constexpr int64_t kScratchBytes = 1024 * 1024;
 // Of the panels of one operand whose K is dynamic.
 static constexpr int64_t kDynamicBytes = kScratchBytes / 2;
@@ -110,7 +110,11 @@ std::optional<PackedOperand> OperandPacking::packingOf(OpOperand *operand, unsig
                      ? sizeK
                      : llvm::alignTo(llvm::divideCeil(sizeK, packed.group), vectorLanes);
   packed.tile = nest.vectors * vectorLanes;
-  return wanted || packed.inPlace ? std::optional(packed) : std::nullopt;
+  // Code for a dynamic K exists twice, for panels and in place, which pays for bytes and transposed operands
+  // alone.
+  bool paysTwice = packed.group == kByteDotProduct.group || packed.isTransposed();
+  return packed.inPlace || (wanted && (paysTwice || !packed.isDynamicK())) ? std::optional(packed)
+                                                                           : std::nullopt;
 }
 
 // The elements of panels whose steps along K have so many elements each. Panels end with whole vectors of
@@ -122,8 +126,11 @@ static int64_t roomForDynamicK(PackedOperand &packed, int64_t inStep, int64_t la
   return steps * inStep;
 }
 
+int64_t OperandPacking::scratchLeft() const { return std::max<int64_t>(0, kScratchBytes - scratchUsed); }
+
 SmallVector<PackedOperand> OperandPacking::packedOperandsOf(const Nest &nest, int64_t columns) {
   SmallVector<PackedOperand> chosen;
+  int64_t left = scratchLeft();
   unsigned columnLoop = nest.shape.size() - 1;
   int64_t bytes = emitter.byteDots.scratchForRows(nest);
   ReductionsAtPoints atPoints = reductionsAtPoints(nest.outputs);
@@ -150,7 +157,7 @@ SmallVector<PackedOperand> OperandPacking::packedOperandsOf(const Nest &nest, in
         if (elements == 0)
           continue;
         int64_t own = elements * packed->memory.getIntOrFloatBitWidth() / 8;
-        if (bytes + own > kScratchBytes)
+        if (bytes + own > left)
           continue;
         bytes += own;
         packed->pointer = scratch(packed->memory, elements);

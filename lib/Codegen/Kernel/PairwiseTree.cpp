@@ -19,6 +19,9 @@ class ReductionEmitter::PairwiseStack {
 public:
   /// For at most 2 to the power of `levels` - 1 blocks.
   PairwiseStack(KernelEmitter &emitter, ArrayRef<Value> identities, Operation *join, int64_t levels);
+  ~PairwiseStack();
+  PairwiseStack(const PairwiseStack &) = delete;
+  PairwiseStack &operator=(const PairwiseStack &) = delete;
 
   void push(Value level, ValueRange values);
   SmallVector<Value> at(Value level);
@@ -29,6 +32,12 @@ public:
   SmallVector<Value> joinAll(Value free);
 
 private:
+  Value allocate(Type type);
+  /// Stacks of this type and size that no tree uses any more: trees inside of each other need memory at the
+  /// same time, others do not.
+  SmallVector<Value> &unused(Type type) {
+    return emitter.reductions.unusedStacks[{type.getAsOpaquePointer(), levels}];
+  }
   Value slot(size_t accumulator, Value level);
   int64_t alignmentOf(Type type);
 
@@ -36,21 +45,32 @@ private:
   OpBuilder &builder;
   Location loc;
   Operation *join;
+  int64_t levels;
   SmallVector<Value> stacks;
   SmallVector<Type> types;
 };
 
 ReductionEmitter::PairwiseStack::PairwiseStack(KernelEmitter &emitter, ArrayRef<Value> identities,
-                                               Operation *join, int64_t count)
-    : emitter(emitter), builder(emitter.builder), loc(emitter.loc), join(join) {
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(&emitter.function.getFunctionBody().front());
-  Value levels = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), count);
+                                               Operation *join, int64_t levels)
+    : emitter(emitter), builder(emitter.builder), loc(emitter.loc), join(join), levels(levels) {
   for (Value identity : identities) {
     types.push_back(identity.getType());
-    stacks.push_back(LLVM::AllocaOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),
-                                            types.back(), levels, alignmentOf(types.back())));
+    SmallVector<Value> &free = unused(types.back());
+    stacks.push_back(free.empty() ? allocate(types.back()) : free.pop_back_val());
   }
+}
+
+ReductionEmitter::PairwiseStack::~PairwiseStack() {
+  for (auto [type, stack] : llvm::zip_equal(types, stacks))
+    unused(type).push_back(stack);
+}
+
+Value ReductionEmitter::PairwiseStack::allocate(Type type) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&emitter.function.getFunctionBody().front());
+  Value count = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), levels);
+  return LLVM::AllocaOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), type, count,
+                                alignmentOf(type));
 }
 
 Value ReductionEmitter::PairwiseStack::slot(size_t accumulator, Value level) {

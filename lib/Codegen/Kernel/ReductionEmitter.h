@@ -8,6 +8,8 @@
 
 #include "KernelComponent.h"
 
+#include <map>
+
 namespace mlir::ad::codegen {
 
 class ReductionEmitter : public KernelComponent {
@@ -38,6 +40,9 @@ public:
   Value joinValues(Operation *join, Value lhs, Value rhs);
   bool usesLanes(linalg::GenericOp generic);
   Value loopSize(linalg::GenericOp generic, unsigned dim);
+
+private:
+  std::map<std::pair<const void *, int64_t>, SmallVector<Value>> unusedStacks; // of PairwiseStack
 };
 
 } // namespace mlir::ad::codegen
