@@ -54,6 +54,16 @@ static bool isWorthPacking(const TileTable &tiles, RankedTensorType type, int64_
          ((ShapedType::isDynamic(rows) || rows > tiles.rows) && isLarge(tiles, type));
 }
 
+// Whether groups are packed, which few rows join when they are loaded.
+static bool isPackedInGroups(const PackedOperand &packed, RankedTensorType type, int64_t rows, bool oneTile) {
+  bool arePagesApart = areRowsPagesApart(type.getShape().back(), memoryBytes(type.getElementType()));
+  bool pairs = packed.group == kBF16DotProduct.group;
+  bool joinsOnLoad = pairs ? oneTile && (rows <= kMaxRowsReadFromPages || !arePagesApart)
+                           : !ShapedType::isDynamic(rows) && rows < kRowsForBytes;
+  return type.getRank() - 1 == std::max(packed.columnAxis, packed.axisK) &&
+         (!joinsOnLoad || packed.isTransposed());
+}
+
 // The axes of the columns and of K; false if the operand has rows, or no such axis.
 bool OperandPacking::findAxes(PackedOperand &packed, unsigned loopK, const Nest &nest) {
   packed.columnAxis = axisOfLoop(packed.map, nest.shape.size() - 1);
@@ -96,15 +106,9 @@ std::optional<PackedOperand> OperandPacking::packingOf(OpOperand *operand, unsig
   packed.biased = packed.group == kByteDotProduct.group;
   packed.inPlace = !grouped && canPrefetch(packed) && isLarge(tiles, type) && !ShapedType::isDynamic(rows) &&
                    rows <= nest.rows && nest.rows > kRowsInStep;
-  bool arePagesApart = areRowsPagesApart(type.getShape().back(), memoryBytes(type.getElementType()));
-  bool pairs = packed.group == kBF16DotProduct.group;
-  bool joinsOnLoad = pairs ? oneTile && (rows <= kMaxRowsReadFromPages || !arePagesApart)
-                           : !ShapedType::isDynamic(rows) && rows < kRowsForBytes;
-  bool inGroups = type.getRank() - 1 == std::max(packed.columnAxis, packed.axisK) &&
-                  (!joinsOnLoad || packed.isTransposed());
   // Several tiles of rows would convert an element several times.
-  bool wanted =
-      grouped ? inGroups : (converts && !oneTile) || isWorthPacking(tiles, type, packed.columnAxis, rows);
+  bool wanted = grouped ? isPackedInGroups(packed, type, rows, oneTile)
+                        : (converts && !oneTile) || isWorthPacking(tiles, type, packed.columnAxis, rows);
   int64_t sizeK = type.getDimSize(packed.axisK);
   packed.sizeK = ShapedType::isDynamic(sizeK)
                      ? sizeK
