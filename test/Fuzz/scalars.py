@@ -27,8 +27,8 @@ from scalar_programs import HostProgram, KernelProgram, results_of
 RUNS = {
     HostProgram: {"on the reference": ["--target=reference"], "on the cpu": ["--target=cpu"],
                   "not simplified": ["--target=cpu", "-O0"], "on the emulated GPU": ["--target=gpu-sim"]},
-    KernelProgram: {"on the cpu": ["--target=cpu"], "on AVX2": ["--target=cpu", "--cpu=x86-64-v3"],
-                    "on the emulated GPU": ["--target=gpu-sim"]},
+    KernelProgram: {"on the reference": ["--target=reference"], "on the cpu": ["--target=cpu"],
+                    "on AVX2": ["--target=cpu", "--cpu=x86-64-v3"], "on the emulated GPU": ["--target=gpu-sim"]},
 }
 KERNELS = 3  # one in KERNELS cases is a kernel
 

@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Kernels of many products run on the smallest stack that a compiled program asks for, with the bits of the reference:
+"""Kernels of many products run on the smallest stack that a compiled program requires, with the bits of the reference:
 the copies of operands and the trees of sums of one kernel share it."""
 
 import pathlib
@@ -13,7 +13,7 @@ sys.dont_write_bytecode = True
 import checks  # noqa: E402
 import runner  # noqa: E402
 
-STACK = 1700 << 10  # a little more than what adrt_context::run asks for: the main function has some of it
+STACK = 1700 << 10  # a little more than what adrt_context::run requires: the main function has some of it
 RUNNER = runner.binary("ad-runner")
 
 
@@ -36,12 +36,15 @@ def program(element, result, products):
             f"  return {results} : {', '.join(types)}\n}}\n", options)
 
 
+def small_stack():
+    resource.setrlimit(resource.RLIMIT_STACK, (STACK, STACK))
+
+
 def results_of(folder, path, target, options, limit):
     out = folder / target
     done = subprocess.run([RUNNER, str(path), "--cache=off", "--numerics=reproducible", f"--target={target}",
                            f"--out-dir={out}", *options],
-                          capture_output=True, text=True,
-                          preexec_fn=(lambda: resource.setrlimit(resource.RLIMIT_STACK, (STACK, STACK))) if limit else None)
+                          capture_output=True, text=True, preexec_fn=limit)
     if done.returncode:
         raise RuntimeError(f"{target}: exit code {done.returncode}: {done.stderr[:300]}")
     return [file.read_bytes() for file in sorted(out.glob("*.npy"))]
@@ -56,7 +59,8 @@ def check(element, result, count, seed):
         text, options = program(element, result, products)
         path = folder / "program.mlir"
         path.write_text(text)
-        if results_of(folder, path, "cpu", options, True) != results_of(folder, path, "reference", options, False):
+        expected = results_of(folder, path, "reference", options, None)
+        if results_of(folder, path, "cpu", options, small_stack) != expected:
             yield f"cpu differs from the reference\n{text}"
 
     return f"{count} products of {element}, {seed}", run
