@@ -184,12 +184,10 @@ LogicalResult BlockEmitter::emitBlock(const Nest &nest, const Position &outer, C
   int64_t known = nest.shape[outer.size()];
   bool oneBlock = nest.columns == 0 || (!ShapedType::isDynamic(known) && known <= nest.columns);
   SmallVector<PackedOperand> packed = emitter.packing.packedOperandsOf(nest, oneBlock ? known : nest.columns);
-  Value fits = emitter.packing.fitsPanels(packed), fitRows = emitter.byteDots.fitsCopies();
-  if (fits && fitRows)
-    fits = binary<arith::AndIOp>(fits, fitRows);
-  if (!fits && !fitRows)
+  Value fits = both(emitter.packing.fitsPanels(packed), emitter.byteDots.fitsCopies());
+  if (!fits)
     return emitBlockWith(packed, nest, outer, columns, units, store);
-  auto branch = scf::IfOp::create(builder, loc, fits ? fits : fitRows, /*withElseRegion=*/true);
+  auto branch = scf::IfOp::create(builder, loc, fits, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
   if (failed(emitBlockWith(packed, nest, outer, columns, units, store)))

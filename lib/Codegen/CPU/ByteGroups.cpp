@@ -93,8 +93,8 @@ Value ByteProducts::groupWithinK(const Buffer &buffer, Position position, int64_
 }
 
 // Code for the group that K fills in part, which replaces the values: none if it fills all groups.
-LogicalResult ByteProducts::overRestOfK(Value sizeK, SmallVector<Value> &values,
-                                        function_ref<LogicalResult()> body) {
+LogicalResult ByteProducts::overPartialGroup(Value sizeK, SmallVector<Value> &values,
+                                             function_ref<LogicalResult()> body) {
   Value rest = binary<arith::RemUIOp>(sizeK, indexConstant(kBytesPerLane));
   if (std::optional<int64_t> known = constantOf(rest))
     return *known == 0 ? success() : body();
@@ -107,7 +107,7 @@ LogicalResult ByteProducts::overRestOfK(Value sizeK, SmallVector<Value> &values,
   }
   builder.setInsertionPointToStart(branch.thenBlock());
   CPUKernelEmitter::Scope scope(emitter);
-  llvm::SaveAndRestore inRest(inRestOfK, true);
+  llvm::SaveAndRestore inRest(inPartialGroup, true);
   if (failed(body()))
     return failure();
   if (!values.empty())
@@ -116,9 +116,11 @@ LogicalResult ByteProducts::overRestOfK(Value sizeK, SmallVector<Value> &values,
   return success();
 }
 
-// The group whose number is the index along K of the position.
+// The group whose number is the index along K of the position. A static K is filled in part by the group
+// whose number is a constant, as the code after a loop over whole groups has it; for a dynamic K a member
+// says so.
 Value ByteProducts::groupAt(const Buffer &buffer, Position position, int64_t axisK) {
-  if (inRestOfK)
+  if (inPartialGroup)
     return groupWithinK(buffer, position, axisK);
   int64_t sizeK = buffer.shape[axisK];
   int64_t rest = ShapedType::isDynamic(sizeK) ? 0 : sizeK % kBytesPerLane;
@@ -167,7 +169,7 @@ void ByteProducts::fillBytePanels(const PackedOperand &packed, const Buffer &buf
     else
       (void)emitter.emitLoop(indexConstant(0), whole, indexConstant(1), packGroup);
     SmallVector<Value> none;
-    return overRestOfK(sizeK, none, [&] { return packGroup(whole); });
+    return overPartialGroup(sizeK, none, [&] { return packGroup(whole); });
   };
   (void)emitter.emitLoop(start, end, indexConstant(vectorLanes), overColumns);
 }
@@ -225,7 +227,7 @@ Value ByteProducts::fitsCopies() {
       continue;
     Value fits = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule, sizeOfK(product),
                                        indexConstant(kLongestCopy));
-    all = all ? binary<arith::AndIOp>(all, fits) : fits;
+    all = both(all, fits);
   }
   return all;
 }
@@ -353,7 +355,7 @@ void ByteProducts::copyRows(const ByteProduct &product, const Buffer &target, co
   auto rows = [&](Value row, Value active) -> LogicalResult {
     (void)emitter.emitLoop(indexConstant(0), whole, indexConstant(lanes),
                            [&](Value number) { return copyBlock(copy, row, number, lanes, active); });
-    llvm::SaveAndRestore inRest(inRestOfK, product.isDynamicK());
+    llvm::SaveAndRestore inRest(inPartialGroup, product.isDynamicK());
     return emitter.emitLoop(whole, all, indexConstant(lanes),
                             [&](Value number) { return copyBlock(copy, row, number, rest, active); });
   };

@@ -126,8 +126,8 @@ Value ByteProducts::byteGroup(linalg::GenericOp generic, OpOperand *operand, Arr
       return it->second;
   Value group = emitter.registerTranspose.transposedValue(operand, loops);
   if (auto copied = copiedRows.find(operand); !group && copied != copiedRows.end()) {
-    // Zeros follow K in the copy.
-    llvm::SaveAndRestore whole(inRestOfK, false);
+    // Rows of the copy are filled up with zeros, so that its last group is whole.
+    llvm::SaveAndRestore whole(inPartialGroup, false);
     group = groupAt(copied->second, {position.back(), loops[product.loopK]}, 1);
   } else if (!group) {
     AffineExpr dimK = builder.getAffineDimExpr(product.loopK);
@@ -211,7 +211,7 @@ FailureOr<SmallVector<Value>> ByteProducts::byteChain(linalg::GenericOp generic,
         return failure();
     return success();
   };
-  if (failed(overRestOfK(sizeK, *result, addRest)))
+  if (failed(overPartialGroup(sizeK, *result, addRest)))
     return failure();
   return result;
 }

@@ -50,7 +50,7 @@ private:
   Value biasBytes(Value groups);
   Value loadGroups(const Buffer &buffer, Position position);
   Value groupWithinK(const Buffer &buffer, Position position, int64_t axisK);
-  LogicalResult overRestOfK(Value sizeK, SmallVector<Value> &values, function_ref<LogicalResult()> body);
+  LogicalResult overPartialGroup(Value sizeK, SmallVector<Value> &values, function_ref<LogicalResult()> body);
   Buffer bufferOf(OpOperand *operand);
   Value sizeOfK(const ByteProduct &product);
   void packBytesTransposed(const PackedOperand &packed, const Buffer &buffer, const Position &outer,
@@ -58,8 +58,9 @@ private:
   void storeGroup(const PackedOperand &packed, Value number, Value column, Value group);
   SmallVector<ByteProduct> productsWithCopies(const Nest &nest);
   int64_t copiedRowsOf(const Nest &nest, int64_t sizeK);
-  bool inRestOfK = false; // whether the code being emitted is for the group that a dynamic K fills in part
-  int64_t rowBytes = 0;   // of the rows that are copied at once for one operand
+  bool inPartialGroup =
+      false;            // whether the code being emitted is for the group that a dynamic K fills in part
+  int64_t rowBytes = 0; // of the rows that are copied at once for one operand
   DenseMap<OpOperand *, Value> rowMemory; // of copied rows, which all code of the nest uses
   /// The copy of the rows of one operand.
   struct RowCopy {

@@ -15,6 +15,9 @@ public:
   explicit CPUComponent(CPUKernelEmitter &emitter);
 
 protected:
+  /// Whether both conditions hold; null is one that always does.
+  Value both(Value a, Value b) { return a && b ? binary<arith::AndIOp>(a, b) : a ? a : b; }
+
   CPUKernelEmitter &emitter;
   const TileTable &tiles;
 };

@@ -33,7 +33,7 @@ ReductionsAtPoints reductionsAtPoints(ArrayRef<Value> outputs);
 /// K of the first contraction that computes the outputs, 0 if it is dynamic.
 int64_t reducedSize(ArrayRef<Value> outputs);
 
-/// A dynamic K is taken to be so long where code depends on it.
+/// The length that a dynamic K is assumed to have, for the sizes of blocks and of units of work.
 inline constexpr int64_t kUsualK = 1024;
 
 struct PartialResults {

@@ -17,8 +17,8 @@ public:
     Value lower, upper, step;
   };
   bool isPlainMinMax(linalg::GenericOp generic);
-  /// The largest or smallest element of the range, whose step is a row of lanes; `exactly` emits the code
-  /// that decides about NaN and zeros.
+  /// The largest or smallest element of the range, of which one step takes an element for each lane;
+  /// `exactly` emits the code that decides about NaN and zeros.
   FailureOr<Value> minMaxOfLanes(linalg::GenericOp generic, ArrayRef<Index> loops, const Range &range,
                                  Value start, llvm::function_ref<FailureOr<Value>()> exactly);
 

@@ -48,7 +48,7 @@ Value OperandPacking::fitsPanels(ArrayRef<PackedOperand> packed) {
       continue;
     Value fits = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule,
                                        elementsOf(operand).sizes[operand.axisK], indexConstant(operand.maxK));
-    all = all ? binary<arith::AndIOp>(all, fits) : fits;
+    all = both(all, fits);
   }
   return all;
 }
