@@ -72,21 +72,17 @@ void BlockEmitter::chooseBlock(Nest &nest) {
     return;
   nest.rowAxes = rowAxesOf(nest, axis);
   nest.blocked = !nest.rowAxes.empty() && !sweepsOneRow(kernel, ArrayRef(nest.shape).take_front(axis));
-  auto [rows, vectors] = chooseRegisterTile(tiles, nest.rowCount(), nest.shape[axis], vectorLanes, sum);
-  nest.rows = rows;
+  nest.rows = chooseRegisterTile(tiles, nest.rowCount(), nest.shape[axis], vectorLanes, sum).rows;
   emitter.byteDots.chooseByteProducts(nest, axis);
-  nest.vectors = std::min(vectors, emitter.registerTranspose.maxTransposedVectors(nest, axis));
+  nest.vectors = vectorsFor(nest, nest.rowCount());
 }
 
-// A tile of fewer rows has registers for more vectors.
-Nest BlockEmitter::withRows(const Nest &nest, int64_t rows) {
-  Nest fewer = nest;
+// A tile of fewer rows has registers for more vectors. Byte products have been chosen: they transpose
+// otherwise.
+int64_t BlockEmitter::vectorsFor(const Nest &nest, int64_t rows) {
   int64_t axis = nest.laneAxis();
-  auto [tileRows, vectors] =
-      chooseRegisterTile(tiles, rows, nest.shape[axis], vectorLanes, widestSum(nest.outputs));
-  fewer.rows = std::min(rows, tileRows);
-  fewer.vectors = std::min(vectors, emitter.registerTranspose.maxTransposedVectors(nest, axis));
-  return fewer;
+  RegisterTile tile = chooseRegisterTile(tiles, rows, nest.shape[axis], vectorLanes, widestSum(nest.outputs));
+  return std::min(tile.vectors, emitter.registerTranspose.maxTransposedVectors(nest, axis));
 }
 
 int64_t cpu::reducedSize(ArrayRef<Value> outputs) {
@@ -111,6 +107,7 @@ void BlockEmitter::recordK(ValueRange outputs) {
     function->setAttr("ad.k", builder.getI64IntegerAttr(k));
 }
 
+// Whether the outputs need a contraction whose K is not known.
 static bool hasDynamicK(ArrayRef<Value> outputs) {
   auto isDynamic = [](linalg::GenericOp generic) {
     SmallVector<unsigned> dims;

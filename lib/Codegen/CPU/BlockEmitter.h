@@ -15,7 +15,7 @@ public:
   using CPUComponent::CPUComponent;
 
   void chooseBlock(Nest &nest);
-  Nest withRows(const Nest &nest, int64_t rows);
+  int64_t vectorsFor(const Nest &nest, int64_t rows);
   int64_t blockColumns(const Nest &nest);
   Position rowPosition(const Nest &nest, const Position &outer, Value base, int64_t offset, int64_t aligned);
   void recordK(ValueRange outputs);

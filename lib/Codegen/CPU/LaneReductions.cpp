@@ -205,7 +205,9 @@ FailureOr<Value> LaneReductions::laneAccumulators(linalg::GenericOp generic, Arr
   if (constantOf(rest) != 0) {
     auto add = [&](Value at, ArrayRef<Value> sums) -> FailureOr<SmallVector<Value>> {
       FailureOr<Value> next = addVector(generic, loops, at, sums.front());
-      return failed(next) ? FailureOr<SmallVector<Value>>() : SmallVector<Value>{*next};
+      if (failed(next))
+        return failure();
+      return SmallVector<Value>{*next};
     };
     FailureOr<SmallVector<Value>> sums = overRest({mainEnd, rest, first}, {sum}, add);
     if (failed(sums))

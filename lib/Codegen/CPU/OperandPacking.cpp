@@ -163,8 +163,8 @@ LogicalResult OperandPacking::packOrReadInPlace(const Nest &nest, Value lower, V
   Nest less = nest;
   less.rows = llvm::bit_floor<uint64_t>(nest.rows - 1);
   return emitter.blockEmitter.emitRowTiles(less, lower, upper, outer, [&](ArrayRef<Position> rows) {
-    return emitter.nests.emitLaneLoop(emitter.blockEmitter.withRows(nest, rows.size()), columns.first,
-                                      columns.second, rows, store);
+    less.vectors = emitter.blockEmitter.vectorsFor(nest, rows.size());
+    return emitter.nests.emitLaneLoop(less, columns.first, columns.second, rows, store);
   });
 }
 
