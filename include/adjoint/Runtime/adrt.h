@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a structure or a signature below changes. */
-#define ADRT_ABI_VERSION 8
+#define ADRT_ABI_VERSION 9
 
 /* Element types. Sizes in bytes: 8 4 2 2 1 1 1 1 4 8; booleans are one byte, 0 or 1. */
 typedef enum adrt_type {
@@ -57,8 +57,8 @@ typedef struct adrt_site {
 
 typedef struct adrt_context adrt_context;
 /* Runs a program. The program may write arguments that it declares as donated; they must overlap no other
-   argument. A result is described by adrt_result, or is the argument that is donated to it, with the data and
-   the shape of the argument. */
+   argument. A result is described by adrt_result, or has the data of the argument that is donated to it; its
+   shape is its own (as many elements, which a transposition may have moved to other dimensions). */
 typedef int32_t (*adrt_entry)(adrt_context *context, const adrt_tensor *arguments, adrt_tensor *results);
 
 /* Which run-time test failed; the `values` of adrt_fail are named in parentheses. */
@@ -97,6 +97,11 @@ void *adrt_buffer(adrt_context *context, int32_t buffer, int64_t bytes);
 /* Allocates result `index` with the given shape and fills `*result`; returns its data, or NULL. */
 void *adrt_result(adrt_context *context, adrt_tensor *result, int32_t index, int32_t type, int32_t rank,
                   const int64_t *shape);
+
+/* Fills `*result`, number `index`, with the data of the argument that is donated to it and the given shape, of the
+   argument's rank. */
+int32_t adrt_donated_result(adrt_context *context, adrt_tensor *result, int32_t index,
+                            const adrt_tensor *argument, const int64_t *shape);
 
 /* ADRT_OK when `memory`, a result of adrt_arena, adrt_buffer, adrt_result, adrt_argument or adrt_constant, is
    not NULL. Otherwise the status of the error that the function has recorded, which gets the location `site`.

@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Arguments and results of an entry, as the host passes them. The memory plan has buffers in some results:
-// kernels write these in place. A result in a donated argument is that argument. Every other result is copied
-// at the end.
+// kernels write these in place. A result in a donated argument has the data of that argument. Every other result
+// is copied at the end.
 
 #ifndef ADJOINT_LIB_CONVERSION_HOSTTOLLVM_ENTRYINTERFACE_H
 #define ADJOINT_LIB_CONVERSION_HOSTTOLLVM_ENTRYINTERFACE_H
@@ -14,8 +14,9 @@ namespace mlir::ad::host {
 
 class EntryInterface : public HostComponent {
 public:
-  EntryInterface(EntryBuilder &entry, HostValues &values, BufferAddresses &buffers, TensorCopies &copies)
-      : HostComponent(entry), values(values), buffers(buffers), copies(copies) {}
+  EntryInterface(EntryBuilder &entry, HostValues &values, BufferAddresses &buffers,
+                 TensorDescriptors &descriptors, TensorCopies &copies)
+      : HostComponent(entry), values(values), buffers(buffers), descriptors(descriptors), copies(copies) {}
 
   void bindArguments();
   void emitReturn(func::ReturnOp op);
@@ -28,6 +29,7 @@ private:
 
   HostValues &values;
   BufferAddresses &buffers;
+  TensorDescriptors &descriptors;
   TensorCopies &copies;
 };
 

@@ -14,7 +14,7 @@ using namespace mlir::ad::host;
 HostEmitter::HostEmitter(func::FuncOp source, HostModule &module, const HostOptions &options)
     : entry(source, module, options), builder(entry.builder), loc(entry.loc), plan(*MemoryPlan::read(source)),
       values(entry), descriptors(entry), buffers(entry, plan, values, descriptors),
-      copies(entry, values, buffers), interface(entry, values, buffers, copies),
+      copies(entry, values, buffers), interface(entry, values, buffers, descriptors, copies),
       services(entry, values, buffers, descriptors), polls(entry),
       launches(entry, values, buffers, copies, descriptors, polls),
       carries(entry, values, buffers, copies, services),

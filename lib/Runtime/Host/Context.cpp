@@ -168,14 +168,18 @@ void *adrt_context::allocateBuffer(int32_t number, int64_t bytes) {
   return memory;
 }
 
+int32_t adrt_context::requireResult(int32_t index, int32_t type, int32_t rank) {
+  bool isOne = index >= 0 && index < maxResults && size_t(index) < resultCount;
+  if (isOne && elementSize(type) != 0 && rank >= 0)
+    return ADRT_OK;
+  return fail(ADRT_HOST_ERROR, nullptr,
+              "the compiled program describes result " + std::to_string(index) + " wrongly");
+}
+
 void *adrt_context::allocateResult(adrt_tensor &result, int32_t index, int32_t type, int32_t rank,
                                    const int64_t *shape) {
-  if (index < 0 || index >= maxResults || size_t(index) >= resultCount || elementSize(type) == 0 ||
-      rank < 0) {
-    fail(ADRT_HOST_ERROR, nullptr,
-         "the compiled program describes result " + std::to_string(index) + " wrongly");
+  if (requireResult(index, type, rank) != ADRT_OK)
     return nullptr;
-  }
   ResultMemory::Slot &slot = results.slot(index);
   void *memory = results.output(index, type, rank, shape);
   if (!memory) {
@@ -189,6 +193,16 @@ void *adrt_context::allocateResult(adrt_tensor &result, int32_t index, int32_t t
   slot.shape.assign(shape, shape + rank);
   result = {memory, slot.shape.data(), rank, type};
   return device ? device->allocateResult(index, memory, byteSize(type, rank, shape)) : memory;
+}
+
+int32_t adrt_context::returnDonated(adrt_tensor &result, int32_t index, const adrt_tensor &argument,
+                                    const int64_t *shape) {
+  if (int32_t status = requireResult(index, argument.type, argument.rank); status != ADRT_OK)
+    return status;
+  std::vector<int64_t> &own = results.slot(index).shape;
+  own.assign(shape, shape + argument.rank);
+  result = {argument.data, own.data(), argument.rank, argument.type};
+  return ADRT_OK;
 }
 
 int32_t adrt_context::poll() {

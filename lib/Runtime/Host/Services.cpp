@@ -101,6 +101,11 @@ void *adrt_result(adrt_context *context, adrt_tensor *result, int32_t index, int
   return context->allocateResult(*result, index, type, rank, shape);
 }
 
+int32_t adrt_donated_result(adrt_context *context, adrt_tensor *result, int32_t index,
+                            const adrt_tensor *argument, const int64_t *shape) {
+  return context->returnDonated(*result, index, *argument, shape);
+}
+
 int32_t adrt_feed(adrt_context *context, const adrt_site *site, const char *name,
                   const adrt_tensor *destination) {
   if (!context->feed)

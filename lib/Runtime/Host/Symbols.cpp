@@ -34,6 +34,7 @@ SymbolTable adrt::getSymbols() {
       ADJOINT_SERVICE(adrt_buffer),
       ADJOINT_SERVICE(adrt_require_allocated),
       ADJOINT_SERVICE(adrt_result),
+      ADJOINT_SERVICE(adrt_donated_result),
       ADJOINT_SERVICE(adrt_feed),
       ADJOINT_SERVICE(adrt_receive),
       ADJOINT_SERVICE(adrt_check),

@@ -110,6 +110,7 @@ struct adrt_context {
   void *allocateArena(int64_t bytes);
   void *allocateBuffer(int32_t number, int64_t bytes);
   void *allocateResult(adrt_tensor &result, int32_t index, int32_t type, int32_t rank, const int64_t *shape);
+  int32_t returnDonated(adrt_tensor &result, int32_t index, const adrt_tensor &argument, const int64_t *shape);
   /// Records an error and returns null when there is no device.
   adrt::DeviceContext *requireDevice();
   /// Records the error of a call of the device, if it failed; returns its status.
@@ -123,6 +124,8 @@ private:
   friend class adrt::DeviceContext;
 
   void *allocate(adrt::Buffer &buffer, int64_t bytes, const char *purpose);
+  /// ADRT_OK if the program has a result `index` of this type and rank; else records an error.
+  int32_t requireResult(int32_t index, int32_t type, int32_t rank);
   int32_t runOnHost(const std::function<int32_t()> &body);
 
   unsigned threads = 1;
