@@ -12,6 +12,7 @@
 #include "adjoint/Runner/Trace/ShadowReport.h"
 #include "adjoint/Runner/Trace/Trace.h"
 #include "adjoint/Support/Error.h"
+#include "adjoint/Support/FloatingPointState.h"
 #include "adjoint/Support/OutputFile.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
@@ -156,6 +157,7 @@ private:
 
 bool mlir::ad::runner::traceRun(const ProgramCall &call, const TraceSettings &settings, const Hooks &hooks,
                                 std::vector<ProgramResult> &results, std::string &warning, Failure &failure) {
+  adrt::FloatingPointScope floatingPoint;
   Expected<Options> options = makeRunnerOptions(call.options);
   if (!options)
     return setFailure(failure, options.takeError());
@@ -174,6 +176,7 @@ bool mlir::ad::runner::traceRun(const ProgramCall &call, const TraceSettings &se
 
 bool mlir::ad::runner::replayRun(const ReplaySettings &settings, const Hooks &hooks, const ProgramHost &host,
                                  Replay &replay, Failure &failure) {
+  adrt::FloatingPointScope floatingPoint;
   ProgramOptions given;
   given.threads = settings.threads;
   if (!settings.target.empty())
@@ -204,14 +207,17 @@ bool mlir::ad::runner::replayRun(const ReplaySettings &settings, const Hooks &ho
 
 bool mlir::ad::runner::findNonFinites(const ProgramCall &call, const Hooks &hooks, Analysis &analysis,
                                       Failure &failure) {
+  adrt::FloatingPointScope floatingPoint;
   Expected<Options> options = makeRunnerOptions(call.options);
   if (!options)
     return setFailure(failure, options.takeError());
   NonFiniteOutputs outputs;
   ProgramHost host = call.host;
   host.receive = [&](const char *name, const adrt_tensor *values, int32_t count, std::string &error) {
+    adrt::FloatingPointScope floatingPoint;
     for (int32_t index = 0; index < count; ++index)
       outputs.add(count == 1 ? std::string(name) : name + ("." + std::to_string(index)), values[index]);
+    adrt::HostStateScope hostState;
     return call.host.receive ? call.host.receive(name, values, count, error) : ADRT_OK;
   };
   CallRun run(std::move(*options), hooks, host, failure);
@@ -231,6 +237,7 @@ bool mlir::ad::runner::findNonFinites(const ProgramCall &call, const Hooks &hook
 bool mlir::ad::runner::measureErrors(const ProgramCall &call, unsigned samples, uint64_t seed,
                                      const std::string &bound, const Hooks &hooks, Analysis &analysis,
                                      Failure &failure) {
+  adrt::FloatingPointScope floatingPoint;
   Expected<Options> options = makeRunnerOptions(call.options);
   if (!options)
     return setFailure(failure, options.takeError());
@@ -254,6 +261,7 @@ bool mlir::ad::runner::measureErrors(const ProgramCall &call, unsigned samples, 
 bool mlir::ad::runner::searchPrecision(const ProgramCall &call, const std::string &policy,
                                        const std::string &bound, const Hooks &hooks, Analysis &analysis,
                                        Failure &failure) {
+  adrt::FloatingPointScope floatingPoint;
   Expected<Options> options = makeRunnerOptions(call.options);
   if (!options)
     return setFailure(failure, options.takeError());
@@ -279,6 +287,7 @@ bool mlir::ad::runner::searchPrecision(const ProgramCall &call, const std::strin
 
 bool mlir::ad::runner::compareTraces(const std::string &left, const std::string &right,
                                      const std::string &bound, Analysis &analysis, Failure &failure) {
+  adrt::FloatingPointScope floatingPoint;
   Expected<std::optional<diff::Bound>> limits = readBound(bound, diff::kRunsMeasures);
   if (!limits)
     return setFailure(failure, limits.takeError());

@@ -5,6 +5,7 @@
 #include "Trace/TensorQueue.h"
 #include "adjoint/Runtime/Host/ThreadPool.h"
 #include "adjoint/Support/Error.h"
+#include "adjoint/Support/FloatingPointState.h"
 #include "adjoint/Support/TraceName.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"
@@ -41,9 +42,13 @@ public:
 private:
   Error nextOfHost(const adrt_tensor &destination) {
     std::string error = "it has no source";
-    if (!feed || feed(name.c_str(), destination, error) != ADRT_OK)
+    if (!feed || callHost(destination, error) != ADRT_OK)
       return exitError(ExitProgramError, error);
     return queue.push(destination);
+  }
+  int32_t callHost(const adrt_tensor &destination, std::string &error) const {
+    adrt::HostStateScope hostState;
+    return feed(name.c_str(), destination, error);
   }
   Error nextKept(const adrt_tensor &destination) {
     std::optional<ad::reference::Tensor> value = queue.pop();
@@ -119,15 +124,20 @@ void CallRun::connect(adrt_context &context, Tracer *tracer) {
   context.interrupted = interrupted;
   context.replays = options.replay;
   context.feed = [this, tracer](const char *name, const adrt_tensor &destination, std::string &error) {
+    adrt::FloatingPointScope floatingPoint;
     int32_t status = bindings.feed(name, destination, error);
     return tracer && status == ADRT_OK ? tracer->fed(name, destination, error) : status;
   };
   context.receive = [this, tracer](const char *name, const adrt_tensor *values, int32_t count,
                                    std::string &error) -> int32_t {
+    adrt::FloatingPointScope floatingPoint;
     llvm::ArrayRef<adrt_tensor> views(values, static_cast<size_t>(count));
     if (int32_t status = tracer ? tracer->received(name, views, error) : ADRT_OK)
       return status;
-    return name == kTraceName || !host.receive ? ADRT_OK : host.receive(name, values, count, error);
+    if (name == kTraceName || !host.receive)
+      return ADRT_OK;
+    adrt::HostStateScope hostState;
+    return host.receive(name, values, count, error);
   };
 }
 

@@ -4,6 +4,7 @@
 #include "ProgramSupport.h"
 #include "Session/ContextPool.h"
 #include "Session/Frontend.h"
+#include "adjoint/Support/FloatingPointState.h"
 
 #include <algorithm>
 #include <cstring>
@@ -99,6 +100,7 @@ Program::~Program() = default;
 std::unique_ptr<Program> Program::compile(std::string_view source, std::string_view name,
                                           const ProgramOptions &given, const Hooks &hooks,
                                           const std::function<bool()> &interrupted, Failure &failure) {
+  adrt::FloatingPointScope floatingPoint;
   MessageRecorder recorder;
   Expected<Options> options = makeRunnerOptions(given);
   if (!options) {

@@ -8,6 +8,7 @@
 #include "Session/Frontend.h"
 #include "adjoint/Runtime/Host/ThreadPool.h"
 #include "adjoint/Support/Error.h"
+#include "adjoint/Support/FloatingPointState.h"
 #include "adjoint/Support/TraceName.h"
 
 using namespace mlir::ad::runner;
@@ -115,11 +116,13 @@ Error ProgramRun::State::load(CompilationObserver *observer) {
   adrt::ThreadPool::get().reserve(context.getThreads());
   context.feedsAhead = true; // sources do not depend on received values
   context.feed = [this](const char *name, const adrt_tensor &destination, std::string &error) {
+    adrt::FloatingPointScope floatingPoint;
     int32_t status = bindings->feed(name, destination, error);
     return tracer && status == ADRT_OK ? tracer->fed(name, destination, error) : status;
   };
   context.receive = [this](const char *name, const adrt_tensor *received, int32_t count,
                            std::string &error) -> int32_t {
+    adrt::FloatingPointScope floatingPoint;
     llvm::ArrayRef<adrt_tensor> views(received, static_cast<size_t>(count));
     if (int32_t status = tracer ? tracer->received(name, views, error) : ADRT_OK)
       return status;

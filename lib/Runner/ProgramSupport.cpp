@@ -32,6 +32,7 @@ Expected<Options> mlir::ad::runner::makeRunnerOptions(const ProgramOptions &give
     return threads.takeError();
   options.threads = *threads;
   options.optimize = given.optimize;
+  options.allowNative = given.allowNative;
   return options;
 }
 

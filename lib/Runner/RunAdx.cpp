@@ -10,6 +10,7 @@
 #include "adjoint/Runtime/Cuda/CudaDevice.h"
 #include "adjoint/Runtime/Host/CPUCount.h"
 #include "adjoint/Support/Error.h"
+#include "adjoint/Support/FloatingPointState.h"
 #include "llvm/TargetParser/Host.h"
 
 using namespace mlir::ad::runner;
@@ -105,5 +106,6 @@ int mlir::ad::runner::runAdx(const ToolRun &run) {
 }
 
 int mlir::ad::runner::adrtRunMain(int argc, char **argv) {
+  adrt::FloatingPointScope floatingPoint;
   return runTool(argc, argv, {OptionSet::Run, runAdx, printVersion, printEnvironment});
 }

@@ -8,6 +8,7 @@
 #include "Tool.h"
 #include "adjoint/Dialect/AD/IR/ADDialect.h"
 #include "adjoint/Dialect/AD/Transforms/NamedKernels.h"
+#include "adjoint/Support/FloatingPointState.h"
 
 using namespace mlir::ad::runner;
 
@@ -28,6 +29,7 @@ static int replay(const ToolRun &run, const Hooks &hooks) {
 }
 
 int mlir::ad::runner::runnerMain(int argc, char **argv, const Hooks &hooks) {
+  adrt::FloatingPointScope floatingPoint;
   auto run = [&hooks](const ToolRun &run) {
     if (isCompiled(run.options))
       return runAdx(run);

@@ -14,6 +14,7 @@ class Options:
     cache: str
     threads: int | None
     optimize: bool
+    allow_native: bool
     def __init__(self) -> None: ...
 
 class Failure:
@@ -50,6 +51,7 @@ class Program:
     def messages(self) -> list[tuple[Any, ...]]: ...
 
 def compile(source: bytes, name: str, options: Options) -> Program | Failure: ...
+def in_own_state(function: Callable[..., Any], *arguments: object) -> Any: ...
 _Storage = Callable[[Any], tuple[str, np.ndarray] | None]
 
 def max_diff(

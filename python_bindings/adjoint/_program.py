@@ -43,6 +43,7 @@ def compile(
     cpu: str | None = None,
     cache: str | os.PathLike[str] | None = None,
     optimize: bool = True,
+    allow_native: bool = False,
     name: str | None = None,
 ) -> Program:
     """Compiles a program in the `ad` dialect.
@@ -60,6 +61,8 @@ def compile(
     - `cpu` is the CPU to compile for, instead of this machine's.
     - `cache` is the folder of compiled programs, or "off".
     - With `optimize=False` the program is not simplified.
+    - With `allow_native=True` the program may have code of the LLVM and GPU dialects, which may do whatever this
+      process may do.
     - `name` is the name of the file in messages.
 
     Raises CompileError, FileError, OptionError or TargetUnavailableError.
@@ -71,6 +74,7 @@ def compile(
     check_option("cpu", cpu, str, optional=True)
     check_option("cache", cache, (str, os.PathLike), optional=True)
     check_option("optimize", optimize, (bool, np.bool_))
+    check_option("allow_native", allow_native, (bool, np.bool_))
     check_option("name", None if name == "" else name, str, optional=True)
     text, name = _read(source, name)
     name = name.encode(errors="replace").decode()
@@ -84,6 +88,7 @@ def compile(
     options.cpu = cpu or ""
     options.cache = os.fsdecode(cache) if cache else ""
     options.optimize = bool(optimize)
+    options.allow_native = bool(allow_native)
     program = _adjoint.compile(text, name, options)
     if isinstance(program, _adjoint.Failure):
         raise make_exception(program, Source(text, name))

@@ -23,4 +23,4 @@ def read_report(found: Any, failed: Callable[[_adjoint.Failure], Exception]) -> 
     text, report, messages = found
     for message in messages:
         warnings.warn(message, RuntimeWarning, stacklevel=3)
-    return text.rstrip("\n"), json.loads(report)
+    return text.rstrip("\n"), _adjoint.in_own_state(json.loads, report)

@@ -9,6 +9,7 @@
 #include "adjoint/Diff/Record.h"
 #include "adjoint/Runner/Analysis.h"
 #include "adjoint/Runner/StandardHooks.h"
+#include "adjoint/Support/FloatingPointState.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -175,7 +176,7 @@ void adjoint_python::bindAnalysis(nb::module_ &module) {
   module.def("trace", trace, nb::arg("program"), nb::arg("inputs"), nb::arg("folder"), nb::arg("tensors"));
   module.def("replay", replay, nb::arg("folder"), nb::arg("target"), nb::arg("threads").none());
   module.def("runs", runs, nb::arg("left"), nb::arg("right"), nb::arg("bound"));
-  module.def("records", records, nb::arg("path"));
+  module.def("records", records, nb::call_guard<adrt::FloatingPointScope>(), nb::arg("path"));
   module.def("find_nonfinite", nonFinites, nb::arg("program"), nb::arg("inputs"));
   module.def("precision", precision, nb::arg("program"), nb::arg("inputs"), nb::arg("policy"),
              nb::arg("bound"));

@@ -9,6 +9,7 @@
 #include "adjoint/Diff/Fingerprint.h"
 #include "adjoint/Diff/NumberText.h"
 #include "adjoint/Diff/StringForms.h"
+#include "adjoint/Support/FloatingPointState.h"
 
 #include <deque>
 #include <nanobind/stl/optional.h>
@@ -221,13 +222,14 @@ nb::tuple alignOf(nb::list left, nb::list right, size_t column, nb::callable sto
 } // namespace
 
 void adjoint_python::bindDiff(nb::module_ &module) {
-  module.def("max_diff", maxDiff, nb::arg("expected").none(), nb::arg("got").none(), nb::arg("storage"),
+  using Guard = nb::call_guard<adrt::FloatingPointScope>;
+  module.def("max_diff", maxDiff, Guard(), nb::arg("expected").none(), nb::arg("got").none(), nb::arg("storage"),
              nb::arg("thresholds"), nb::arg("begin"), nb::arg("end"), nb::arg("flatten"),
              nb::arg("skip_none"));
-  module.def("string_type", stringType, nb::arg("value").none(), nb::arg("storage"), nb::arg("shape"),
+  module.def("string_type", stringType, Guard(), nb::arg("value").none(), nb::arg("storage"), nb::arg("shape"),
              nb::arg("min_max"), nb::arg("limit"));
-  module.def("fingerprint", fingerprintOf, nb::arg("array").none(), nb::arg("storage"));
-  module.def("matrix", matrixOf, nb::arg("arrays"), nb::arg("labels"), nb::arg("storage"),
+  module.def("fingerprint", fingerprintOf, Guard(), nb::arg("array").none(), nb::arg("storage"));
+  module.def("matrix", matrixOf, Guard(), nb::arg("arrays"), nb::arg("labels"), nb::arg("storage"),
              nb::arg("measure"));
-  module.def("align", alignOf, nb::arg("left"), nb::arg("right"), nb::arg("column"), nb::arg("storage"));
+  module.def("align", alignOf, Guard(), nb::arg("left"), nb::arg("right"), nb::arg("column"), nb::arg("storage"));
 }

@@ -9,6 +9,7 @@
 #include "Gil.h"
 #include "Host.h"
 #include "adjoint/Runner/StandardHooks.h"
+#include "adjoint/Support/FloatingPointState.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -69,6 +70,9 @@ nb::object run(const Program &program, nb::tuple values, nb::callable prepare, n
   return std::move(arrays);
 }
 
+/// For numbers that Python reads or rounds for us.
+nb::object inOwnState(nb::callable function, nb::args arguments) { return function(*arguments); }
+
 void bindOptions(nb::module_ &module) {
   nb::class_<ProgramOptions>(module, "Options")
       .def(nb::init<>())
@@ -80,7 +84,8 @@ void bindOptions(nb::module_ &module) {
       .def_rw("cpu", &ProgramOptions::cpu)
       .def_rw("cache", &ProgramOptions::cache)
       .def_rw("threads", &ProgramOptions::threads)
-      .def_rw("optimize", &ProgramOptions::optimize);
+      .def_rw("optimize", &ProgramOptions::optimize)
+      .def_rw("allow_native", &ProgramOptions::allowNative);
 }
 
 void bindFailure(nb::module_ &module) {
@@ -110,6 +115,7 @@ NB_MODULE(_adjoint, module) {
   nb::set_leak_warnings(false);
   module.def("set_leak_warnings", nb::set_leak_warnings, nb::arg("value"));
   module.def("end_threads", endThreads);
+  module.def("in_own_state", inOwnState, nb::call_guard<adrt::FloatingPointScope>());
   module.def("import_bits", importBits, nb::arg("capsule"));
   module.def("compile", compile, nb::arg("source"), nb::arg("name"), nb::arg("options"));
   bindOptions(module);

@@ -6,6 +6,7 @@
 
 #include "adjoint/InitAllDialects.h"
 #include "adjoint/InitAllPasses.h"
+#include "adjoint/Support/FloatingPointState.h"
 #include "adjoint/Support/Nesting.h"
 #include "adjoint/Support/OutputFile.h"
 #include "adjoint/Support/ParserHints.h"
@@ -150,6 +151,7 @@ static int runDriver(MutableArrayRef<char *> arguments, DialectRegistry &registr
 }
 
 int ad::runOptTool(int argc, char **argv) {
+  adrt::FloatingPointScope floatingPoint;
   runner::keepStandardDescriptors();
   llvm::InitLLVM initialize(argc, argv);
   runner::checkStandardOutputAtExit("ad-opt");

@@ -26,7 +26,8 @@ struct ProgramOptions {
   std::string cache;     ///< a folder, `off`, or empty for the default one
   /// 0: all CPUs that the process may use; empty: $ADJOINT_NUM_THREADS, or 0.
   std::optional<unsigned> threads;
-  bool optimize = true; ///< false: the program is not simplified
+  bool optimize = true;     ///< false: the program is not simplified
+  bool allowNative = false; ///< the program may have code of the LLVM and GPU dialects (docs/security.md)
 };
 
 /// A diagnostic of the compiler.

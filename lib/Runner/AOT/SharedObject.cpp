@@ -102,6 +102,8 @@ Error SharedObject::mapSegments() {
       // The tables of symbols and relocations are read in the mapping, also after protect().
       if (!(segment.p_flags & PF_R))
         return malformed("a segment cannot be read");
+      if ((segment.p_flags & PF_W) && (segment.p_flags & PF_X))
+        return malformed("a segment can be both written and executed");
       span = std::max<size_t>(span, segment.p_vaddr + segment.p_memsz);
     }
     if (segment.p_type == PT_DYNAMIC) {

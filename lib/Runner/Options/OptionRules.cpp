@@ -55,6 +55,7 @@ constexpr StringRef aboutSeveralRuns[] = {"--repeat", "--warmup", "--bench"};
 constexpr StringRef recorded[] = {
     "--entry", "--arg",  "--feed", "--dim",  "--numerics", "--precision", "--fuse",
     "--tiles", "--tile", "--cpu",  "--chip", "-O0",        "--kernel",    "--missing-kernels"};
+constexpr StringRef native[] = {"--allow-native"};
 constexpr StringRef choicesOfRewrites[] = {"--rewrites-only", "--rewrites-except"};
 constexpr StringRef otherRewrites[] = {"--rewrites-except"};
 constexpr Conflict conflicts[] = {
@@ -65,6 +66,7 @@ constexpr Conflict conflicts[] = {
     {"--replay", choicesOfRewrites, "--replay repeats the recorded run"},
     {"--rewrites-only", otherRewrites, "--rewrites-only allows no rewrites but those of its file"},
     {"--replay", recorded, "--replay repeats the recorded run"},
+    {"--replay", native, "--replay runs no native code"},
 };
 
 /// An option that needs one of `others`.

@@ -123,6 +123,7 @@ static SmallVector<StringRef> builtinPolicies() {
 
 Error OptionsReader::readCompilation(Options &options) const {
   options.optimize = !list.hasArg(OPT_O0);
+  options.allowNative = list.hasArg(OPT_allow_native);
   options.cpu = text(OPT_cpu);
   options.cache = text(OPT_cache);
   if (list.hasArg(OPT_numerics))

@@ -6,6 +6,7 @@
 #include "Replay.h"
 #include "adjoint/Runner/IO/Print.h"
 #include "adjoint/Runtime/Host/ThreadPool.h"
+#include "adjoint/Support/FloatingPointState.h"
 #include "adjoint/Support/TraceName.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -85,10 +86,12 @@ void Execution::connect(adrt_context &context, Bindings &bindings, Outputs &outp
   };
   context.feedsAhead = true; // files and generators do not depend on received values
   context.feed = [&](const char *name, const adrt_tensor &destination, std::string &error) {
+    adrt::FloatingPointScope floatingPoint;
     int32_t status = bindings.feed(name, destination, error);
     return tracer && status == ADRT_OK ? tracer->fed(name, destination, error) : status;
   };
   context.receive = [&](const char *name, const adrt_tensor *values, int32_t count, std::string &error) {
+    adrt::FloatingPointScope floatingPoint;
     return receive(outputs, name, {values, static_cast<size_t>(count)}, error);
   };
 }

@@ -3,6 +3,7 @@
 // Parses, lowers and compiles programs.
 #include "Frontend.h"
 #include "../IO/InputFile.h"
+#include "NativeCode.h"
 #include "ProgramText.h"
 #include "Replay.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
@@ -300,6 +301,8 @@ Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
   program.module = parseSourceFile<ModuleOp>(*program.sources, ParserConfig(program.context.get()));
   if (!program.module)
     return errors.makeError("the program does not parse");
+  if (Error error = refuseNativeCode(*program.module, options))
+    return std::move(error);
   Expected<Signature> signature = findEntry(*program.module, input);
   if (!signature)
     return signature.takeError();

@@ -5,6 +5,7 @@
 #include "FusionResults.h"
 #include "adjoint/Reference/Reference.h"
 #include "adjoint/Support/Error.h"
+#include "adjoint/Support/FloatingPointState.h"
 #include "adjoint/Support/TraceName.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
@@ -86,6 +87,7 @@ int32_t ObservedRun::interpret(ModuleOp module, reference::Observer &shownTo, st
   bindings->rewindFeeds();
   adrt_context context;
   context.feed = [this](const char *name, const adrt_tensor &destination, std::string &error) {
+    adrt::FloatingPointScope floatingPoint;
     return bindings->feed(name, destination, error);
   };
   context.receive = [](const char *, const adrt_tensor *, int32_t, std::string &) { return ADRT_OK; };

@@ -205,15 +205,31 @@ int32_t adrt_context::returnDonated(adrt_tensor &result, int32_t index, const ad
   return ADRT_OK;
 }
 
+int32_t adrt_context::callFeed(const char *name, const adrt_tensor &destination, std::string &message) const {
+  HostStateScope hostState;
+  return feed(name, destination, message);
+}
+
+int32_t adrt_context::callReceive(const char *name, const adrt_tensor *values, int32_t count,
+                                  std::string &message) const {
+  HostStateScope hostState;
+  return receive(name, values, count, message);
+}
+
+bool adrt_context::isInterrupted() const {
+  if (!interrupted)
+    return false;
+  HostStateScope hostState;
+  return interrupted();
+}
+
 int32_t adrt_context::poll() {
   int32_t status = device ? device->poll() : ADRT_OK;
   return status == ADRT_OK ? checkInterrupt() : status;
 }
 
 int32_t adrt_context::checkInterrupt() {
-  if (!interrupted || !interrupted())
-    return ADRT_OK;
-  return fail(ADRT_INTERRUPTED, nullptr, "interrupted");
+  return isInterrupted() ? fail(ADRT_INTERRUPTED, nullptr, "interrupted") : ADRT_OK;
 }
 
 void adrt_context::endKernel(int32_t kernel) {

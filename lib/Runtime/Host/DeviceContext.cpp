@@ -7,7 +7,8 @@ using namespace adrt;
 
 int32_t DeviceContext::beginRun() {
   memory.beginRun();
-  getDevice().interrupted = context.interrupted;
+  if (context.interrupted)
+    getDevice().interrupted = [this] { return context.isInterrupted(); };
   writtenResults.clear();
   return context.measurement ? context.finish(getDevice().startClock(), nullptr) : ADRT_OK;
 }

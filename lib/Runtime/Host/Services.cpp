@@ -114,7 +114,7 @@ int32_t adrt_feed(adrt_context *context, const adrt_site *site, const char *name
     return device->getTransfers().feed(site, name, *destination);
   std::string message;
   ThreadPool::Pause pause;
-  int32_t status = context->feed(name, *destination, message);
+  int32_t status = context->callFeed(name, *destination, message);
   return finishCallback(context, site, status, "feed '" + std::string(name) + "': " + message);
 }
 
@@ -127,7 +127,7 @@ int32_t adrt_receive(adrt_context *context, const adrt_site *site, const char *n
     return device->getTransfers().receive(site, name, values, count);
   std::string message;
   ThreadPool::Pause pause;
-  int32_t status = context->receive(name, values, count, message);
+  int32_t status = context->callReceive(name, values, count, message);
   return finishCallback(context, site, status, "receive '" + std::string(name) + "': " + message);
 }
 

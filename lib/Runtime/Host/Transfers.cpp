@@ -75,7 +75,7 @@ int32_t Transfers::feed(const adrt_site *site, const char *name, const adrt_tens
   adrt_tensor view = destination;
   view.data = slot.onHost;
   std::string message;
-  if (int32_t status = context.feed(name, view, message); status != ADRT_OK)
+  if (int32_t status = context.callFeed(name, view, message); status != ADRT_OK)
     return context.fail(status, site, "feed '" + std::string(name) + "': " + message);
   return context.finish(inOrder({[&] { return streams.waitFor(StreamKind::HostToDevice, *slot.computed); },
                                  [&] { return streams.copyToDevice(slot.onDevice, slot.onHost, bytes); },
@@ -134,8 +134,8 @@ int32_t Transfers::handOver(Slot &slot) {
   std::string message;
   int32_t status = context.finish(streams.wait(*slot.transferred), slot.site);
   if (status == ADRT_OK) {
-    status =
-        context.receive(slot.name, slot.values.data(), static_cast<int32_t>(slot.values.size()), message);
+    status = context.callReceive(slot.name, slot.values.data(), static_cast<int32_t>(slot.values.size()),
+                                 message);
     if (status != ADRT_OK)
       context.fail(status, slot.site, "receive '" + std::string(slot.name) + "': " + message);
   }

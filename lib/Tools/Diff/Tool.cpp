@@ -4,6 +4,7 @@
 #include "Commands.h"
 #include "adjoint/Diff/RunComparison.h"
 #include "adjoint/Support/Error.h"
+#include "adjoint/Support/FloatingPointState.h"
 #include "adjoint/Support/OutputFile.h"
 #include "adjoint/Tools/Diff.h"
 #include "llvm/Support/FileSystem.h"
@@ -113,6 +114,7 @@ int finish(const DiffReport &report, const DiffOptions &options) {
 } // namespace
 
 int mlir::ad::diff::runDiffTool(int argc, char **argv, RunProgramCommand runProgram) {
+  adrt::FloatingPointScope floatingPoint;
   llvm::ArrayRef<const char *> arguments(argv, static_cast<size_t>(argc));
   keepStandardDescriptors();
   cleanUpOnSignals({SIGINT, SIGTERM, SIGHUP});

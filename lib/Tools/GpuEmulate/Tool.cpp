@@ -4,6 +4,7 @@
 #include "Arguments.h"
 #include "KernelLibrary.h"
 #include "adjoint/Support/Error.h"
+#include "adjoint/Support/FloatingPointState.h"
 #include "adjoint/Support/OutputFile.h"
 #include "adjoint/Tools/GpuEmulate.h"
 #include "llvm/ADT/StringExtras.h"
@@ -133,6 +134,7 @@ llvm::Error run(const ToolOptions &options) {
 } // namespace
 
 int mlir::ad::emulator::emulateMain(int argc, char **argv) {
+  adrt::FloatingPointScope floatingPoint;
   runner::keepStandardDescriptors();
   llvm::Error error = llvm::Error::success();
   llvm::Expected<ToolOptions> options =

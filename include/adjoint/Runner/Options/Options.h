@@ -65,6 +65,7 @@ struct Options {
   adrt::Emulation emulation;
   bool checkGradients = false;
   bool optimize = true;
+  bool allowNative = false; ///< code of the LLVM and GPU dialects in the program
   std::string fuse = "grow";   ///< the policy of ad-fuse
   std::string tiles = "large"; ///< the tile table of ad-emit-cpu
   std::string tile;            ///< the option of ad-emit-gpu

@@ -102,6 +102,11 @@ struct adrt_context {
   /// The peak size of arena and buffers in one run, in bytes.
   int64_t getArenaBytes() const { return arenaPeak; }
 
+  /// Call a function of the host, in the floating-point state of the host.
+  int32_t callFeed(const char *name, const adrt_tensor &destination, std::string &error) const;
+  int32_t callReceive(const char *name, const adrt_tensor *values, int32_t count, std::string &error) const;
+  bool isInterrupted() const;
+
   // The functions of adrt.h; see there.
   int32_t fail(int32_t status, const adrt_site *site, std::string message);
   /// ADRT_OK when `memory` is not null, else the status of the recorded error, which gets the site if it has

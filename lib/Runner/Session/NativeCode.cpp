@@ -1,0 +1,27 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Finds machine code in programs.
+#include "NativeCode.h"
+#include "adjoint/Support/Error.h"
+
+using namespace mlir;
+using namespace mlir::ad::runner;
+
+/// Their operations, or the code that they hold, reach the code generator without a check of ours.
+static constexpr StringRef nativeDialects[] = {"gpu", "llvm", "nvgpu", "nvvm"};
+
+llvm::Error mlir::ad::runner::refuseNativeCode(ModuleOp module, const Options &options) {
+  bool isReplay = !options.replayFolder.empty();
+  if (options.allowNative && !isReplay)
+    return llvm::Error::success();
+  WalkResult found = module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (!llvm::is_contained(nativeDialects, op->getName().getDialectNamespace()))
+      return WalkResult::advance();
+    op->emitError() << "'" << op->getName()
+                    << "' is native code, which may do whatever this process may do; "
+                    << (isReplay ? "no trace may have it: run the program itself, if you trust it"
+                                 : "if you trust the program, add --allow-native");
+    return WalkResult::interrupt();
+  });
+  return found.wasInterrupted() ? exitError(ExitProgramError, "") : llvm::Error::success(); // explained above
+}
