@@ -4,6 +4,7 @@
 #include "RunFiles.h"
 #include "adjoint/Diff/ProgramEdits.h"
 #include "adjoint/Support/Error.h"
+#include "adjoint/Support/JSONText.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -30,7 +31,7 @@ Expected<llvm::json::Object> readRunFile(StringRef folder) {
   auto text = llvm::MemoryBuffer::getFile(path);
   if (!text)
     return usageError("cannot read '" + llvm::Twine(path) + "': " + text.getError().message());
-  Expected<llvm::json::Value> value = llvm::json::parse((*text)->getBuffer());
+  Expected<llvm::json::Value> value = parseJSON((*text)->getBuffer());
   if (value && value->getAsObject())
     return std::move(*value->getAsObject());
   return usageError("'" + llvm::Twine(path) + "' is not of a trace: " +

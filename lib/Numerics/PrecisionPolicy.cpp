@@ -5,6 +5,7 @@
 #include "adjoint/Numerics/PrecisionPolicy.h"
 #include "PolicyText.h"
 #include "adjoint/Numerics/BuiltinPolicies.h"
+#include "adjoint/Support/Nesting.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -197,7 +198,22 @@ static void keepProblem(const llvm::SMDiagnostic &diagnostic, void *problem) {
     text += keyList;
 }
 
+// Why the text is not parsed at all, with its place, or empty.
+static std::string findLimit(StringRef text) {
+  constexpr size_t kMaxBytes = size_t(1) << 20;
+  if (text.size() > kMaxBytes)
+    return "1:1: expected a policy of at most " + std::to_string(kMaxBytes) + " bytes";
+  std::optional<TooDeep> deep = findTooDeepInYAML(text);
+  if (!deep)
+    return "";
+  StringRef before = text.take_front(deep->at - text.data());
+  size_t line = before.count('\n') + 1, column = before.size() - before.take_front(before.rfind('\n') + 1).size() + 1;
+  return std::to_string(line) + ":" + std::to_string(column) + ": " + deep->message;
+}
+
 llvm::Expected<PrecisionPolicy> mlir::ad::numerics::parsePolicy(StringRef text, StringRef file) {
+  if (std::string problem = findLimit(text); !problem.empty())
+    return llvm::createStringError(file + ":" + problem);
   PolicyText examined = examinePolicy(text);
   std::string problem = std::move(examined.problem);
   llvm::yaml::Input input(text, nullptr, keepProblem, &problem);

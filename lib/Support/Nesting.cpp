@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir::ad;
 
@@ -36,13 +37,33 @@ static void close(llvm::SmallVectorImpl<char> &open, char opening) {
     open.truncate(open.rend() - match - 1);
 }
 
-std::string mlir::ad::tooDeepMessage() {
-  return "expected brackets that are nested at most " + std::to_string(kMaxNesting) + " deep";
+static TooDeep tooManyBrackets(const char *at) {
+  return {at, "expected brackets that are nested at most " + std::to_string(kMaxNesting) + " deep"};
 }
 
-const char *mlir::ad::findTooDeep(llvm::StringRef text) {
+// The first operator that is too many in the affine map or set whose `<` is at `at`.
+static const char *findLongExpression(llvm::StringRef text, size_t at) {
+  size_t operators = 0;
+  for (size_t i = at + 1; i < text.size(); ++i) {
+    llvm::StringRef rest = text.substr(i);
+    if (rest.starts_with("->") || rest.starts_with(">=") || rest.starts_with("<=")) {
+      ++i;
+      continue;
+    }
+    if (text[i] == '>')
+      return nullptr;
+    if (text[i] == ',')
+      operators = 0;
+    bool isWord = rest.starts_with("mod") || rest.starts_with("floordiv") || rest.starts_with("ceildiv");
+    if ((isWord || llvm::StringRef("+-*").contains(text[i])) && ++operators > kMaxAffineOperators)
+      return text.data() + i;
+  }
+  return nullptr;
+}
+
+std::optional<TooDeep> mlir::ad::findTooDeep(llvm::StringRef text) {
   if (text.starts_with(kBytecode))
-    return nullptr;
+    return std::nullopt;
   llvm::SmallVector<char> open;
   size_t at = 0;
   while ((at = text.find_first_of("([{<)]}>\"/-", at)) != llvm::StringRef::npos) {
@@ -50,7 +71,7 @@ const char *mlir::ad::findTooDeep(llvm::StringRef text) {
       at = end;
       continue;
     }
-    llvm::StringRef two = text.substr(at, 2);
+    llvm::StringRef two = text.substr(at, 2), before = text.take_front(at);
     if (two == "->" || two == ">=" || two == "<=") {
       at += 2;
       continue;
@@ -58,11 +79,43 @@ const char *mlir::ad::findTooDeep(llvm::StringRef text) {
     if (kOpening.contains(text[at])) {
       open.push_back(text[at]);
       if (open.size() > kMaxNesting)
-        return text.data() + at;
+        return tooManyBrackets(text.data() + at);
+      if (text[at] == '<' && (before.ends_with("affine_map") || before.ends_with("affine_set")))
+        if (const char *place = findLongExpression(text, at))
+          return TooDeep{place, "expected affine expressions of at most " +
+                                    std::to_string(kMaxAffineOperators) + " operators"};
     } else if (size_t kind = kClosing.find(text[at]); kind != llvm::StringRef::npos) {
       close(open, kOpening[kind]);
     }
     ++at;
   }
-  return nullptr;
+  return std::nullopt;
+}
+
+// The number of entries that begin in one line, each inside of the one before: `- - ? x`.
+static size_t countEntries(llvm::StringRef line) {
+  size_t count = 0;
+  for (line = line.ltrim(); !line.empty() && llvm::StringRef("-?:").contains(line.front()); ++count) {
+    llvm::StringRef rest = line.drop_front();
+    if (!rest.empty() && !llvm::isSpace(rest.front()))
+      break;
+    line = rest.ltrim();
+  }
+  return count;
+}
+
+// Quotation marks of YAML differ, and comments begin with `#`: brackets in them count, of which there are few.
+std::optional<TooDeep> mlir::ad::findTooDeepInYAML(llvm::StringRef text) {
+  size_t brackets = 0;
+  for (const char &c : text) {
+    brackets += c == '[' || c == '{';
+    brackets -= brackets > 0 && (c == ']' || c == '}');
+    if (brackets > kMaxNesting)
+      return tooManyBrackets(&c);
+  }
+  for (llvm::StringRef line : llvm::split(text, '\n'))
+    if (countEntries(line) > kMaxNesting)
+      return TooDeep{line.data(),
+                     "expected entries that are nested at most " + std::to_string(kMaxNesting) + " deep"};
+  return std::nullopt;
 }

@@ -218,12 +218,12 @@ bool ad::addParserHint(Diagnostic &diagnostic) {
 
 LogicalResult ad::verifyNesting(const llvm::SourceMgr &sources, MLIRContext *context) {
   const llvm::MemoryBuffer *text = sources.getMemoryBuffer(sources.getMainFileID());
-  const char *bracket = findTooDeep(text->getBuffer());
-  if (!bracket)
+  std::optional<TooDeep> deep = findTooDeep(text->getBuffer());
+  if (!deep)
     return success();
   auto [line, column] =
-      sources.getLineAndColumn(llvm::SMLoc::getFromPointer(bracket), sources.getMainFileID());
-  return emitError(FileLineColLoc::get(context, text->getBufferIdentifier(), line, column), tooDeepMessage());
+      sources.getLineAndColumn(llvm::SMLoc::getFromPointer(deep->at), sources.getMainFileID());
+  return emitError(FileLineColLoc::get(context, text->getBufferIdentifier(), line, column), deep->message);
 }
 
 void ad::addParserHints(MLIRContext *context) {

@@ -142,7 +142,7 @@ def commands(number):
     single = [OPT[3 + (number * 2 + k) % (len(OPT) - 3)] for k in range(2)]
     yield from ([*opt, option] for option in [*OPT[:2], *single])
     target = RUN[number % len(RUN)]
-    yield [runner.binary("ad-runner"), "--cache=off", f"--target={target}", "--arg=x=zeros"]
+    yield [runner.binary("ad-runner"), "--cache=off", "--allow-native", f"--target={target}", "--arg=x=zeros"]
 
 
 def check(number, text):

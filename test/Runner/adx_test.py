@@ -98,12 +98,12 @@ def flips(content, folder):
         yield f"bit {bit}", refused(changed, folder, 2, "adrt-run: error: ")
 
 
-def unreadable(code):
-    """The ELF file with segments that nobody may read, write or execute."""
+def with_access(code, access):
+    """The ELF file with segments that may be accessed so: 4 is reading, 2 writing, 1 executing."""
     changed = bytearray(code)
     table, (size, count) = struct.unpack_from("<Q", code, 32)[0], struct.unpack_from("<HH", code, 54)
     for position in range(table, table + size * count, size):
-        struct.pack_into("<I", changed, position + 4, 0)
+        struct.pack_into("<I", changed, position + 4, access)
     return bytes(changed)
 
 
@@ -158,8 +158,9 @@ def forgeries(content, folder):
     nested = b"[" * 100000 + b"]" * 100000
     yield "nested JSON", refused(write({**sections, "description": nested}, original=content), folder, 2,
                                  "is nested too deeply")
-    yield "unreadable segments", refused(write({**sections, "host": unreadable(sections["host"])}, original=content),
-                                         folder, 2, "the code is malformed: a segment cannot be read")
+    for access, reason in ((0, "cannot be read"), (3, "cannot be read"), (7, "can be both written and executed")):
+        changed = write({**sections, "host": with_access(sections["host"], access)}, original=content)
+        yield f"access {access}", refused(changed, folder, 2, f"the code is malformed: a segment {reason}")
     yield "no code", refused(write({**sections, "host": b""}, original=content), folder, 2, "the code is malformed")
     expected = run(content, folder).stdout
     for length in range(0, len(sections["host"]), len(sections["host"]) // 40):

@@ -107,6 +107,12 @@ PROGRAMS = {
                                    "2:", "expected brackets that are nested at most 256 deep"),
     "types nested beyond the stack": ("func.func @main(%x: " + "tuple<" * 200000 + "f32" + ">" * 200000 + ")", "1:",
                                       "expected brackets that are nested at most 256 deep"),
+    **{f"an affine expression of {chain.strip()}": (
+        f"#m = affine_map<(d0) -> ({start}{chain * 200000}d0)>\n", "1:",
+        "expected affine expressions of at most 1024 operators")
+       for start, chain in (("", "- "), ("", "d0 + "), ("", "2 * "), ("d0 floordiv ", "2 floordiv "))},
+    "an affine condition": ("#s = affine_set<(d0) : (d0 >= 0, " + "- " * 200000 + "d0 >= 0)>\n", "1:",
+                            "expected affine expressions of at most 1024 operators"),
     "a mode of numerics": ("module attributes {ad.numerics = #ad.numerics<exact>} {\n}\n", "1:47",
                            "expected reproducible, strict or fast, but got 'exact'"),
 }

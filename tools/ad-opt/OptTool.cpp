@@ -131,11 +131,10 @@ static int runDriver(MutableArrayRef<char *> arguments, DialectRegistry &registr
   std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(input, &problem);
   if (!file)
     return failAboutFile(problem);
-  if (const char *bracket = ad::findTooDeep(file->getBuffer())) {
+  if (std::optional<ad::TooDeep> deep = ad::findTooDeep(file->getBuffer())) {
     llvm::SourceMgr sources;
     sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
-    sources.PrintMessage(llvm::SMLoc::getFromPointer(bracket), llvm::SourceMgr::DK_Error,
-                         ad::tooDeepMessage());
+    sources.PrintMessage(llvm::SMLoc::getFromPointer(deep->at), llvm::SourceMgr::DK_Error, deep->message);
     return kExitProgram;
   }
   std::string text;

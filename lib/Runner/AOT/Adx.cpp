@@ -5,7 +5,7 @@
 #include "adjoint/Runner/AOT/Adx.h"
 #include "AdxFile.h"
 #include "adjoint/Support/Error.h"
-#include "adjoint/Support/Nesting.h"
+#include "adjoint/Support/JSONText.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -153,9 +153,7 @@ Expected<AdxProgram> mlir::ad::runner::readAdxSections(llvm::ArrayRef<AdxSection
   }
   if (Error error = checkSections(sections, names))
     return std::move(error);
-  if (findTooDeep(contents[0]))
-    return malformed("its description is nested too deeply");
-  Expected<json::Value> description = json::parse(contents[0]);
+  Expected<json::Value> description = parseJSON(contents[0]);
   if (!description)
     return malformed("its description is no JSON: " + llvm::toString(description.takeError()));
   AdxProgram adx;

@@ -4,7 +4,7 @@
 // read it even if another process removes it.
 #include "adjoint/Runner/Cache/ObjectCache.h"
 #include "adjoint/Support/Error.h"
-#include "adjoint/Support/Nesting.h"
+#include "adjoint/Support/JSONText.h"
 #include "adjoint/Support/OutputFile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
@@ -44,9 +44,7 @@ std::string encodeLength(uint64_t length) {
 }
 
 bool readDescription(StringRef text, StringRef key, CompiledProgram &program) {
-  if (mlir::ad::findTooDeep(text))
-    return false;
-  Expected<json::Value> value = json::parse(text);
+  Expected<json::Value> value = mlir::ad::parseJSON(text);
   if (!value) {
     consumeError(value.takeError());
     return false;

@@ -301,11 +301,11 @@ Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
   program.module = parseSourceFile<ModuleOp>(*program.sources, ParserConfig(program.context.get()));
   if (!program.module)
     return errors.makeError("the program does not parse");
-  if (Error error = refuseNativeCode(*program.module, options))
-    return std::move(error);
   Expected<Signature> signature = findEntry(*program.module, input);
   if (!signature)
     return signature.takeError();
+  if (Error error = refuseNativeCode(*program.module, options))
+    return std::move(error);
   program.signature = std::move(*signature);
   hideOthers(*program.module, options.entry);
   if (observer)

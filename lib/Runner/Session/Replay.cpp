@@ -5,6 +5,7 @@
 #include "Replay.h"
 #include "adjoint/Diff/Record.h"
 #include "adjoint/Support/Error.h"
+#include "adjoint/Support/JSONText.h"
 #include "adjoint/Support/Npy.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -82,7 +83,7 @@ Expected<RecordedRun> readRun(StringRef folder) {
   auto about = [&](Error error) {
     return usageError("'" + llvm::Twine(path) + "' is not of a trace: " + llvm::toString(std::move(error)));
   };
-  Expected<llvm::json::Value> value = llvm::json::parse((*text)->getBuffer());
+  Expected<llvm::json::Value> value = parseJSON((*text)->getBuffer());
   if (!value)
     return about(value.takeError());
   RecordedRun run;

@@ -3,6 +3,7 @@
 #include "ProgramOptions.h"
 #include "adjoint/Runner/StandardHooks.h"
 #include "adjoint/Support/Error.h"
+#include "adjoint/Support/JSONText.h"
 #include "adjoint/Support/Npy.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -80,7 +81,7 @@ Expected<std::vector<TracedStage>> mlir::ad::diff::readStages(const std::string 
   Expected<std::string> run = readText(trace, "run.json");
   if (!run)
     return run.takeError();
-  Expected<llvm::json::Value> json = llvm::json::parse(*run);
+  Expected<llvm::json::Value> json = parseJSON(*run);
   if (!json)
     return json.takeError();
   std::vector<TracedStage> stages;
