@@ -4,8 +4,10 @@
 // while it is read is an error here, and a crash there.
 #include "adjoint/Support/Npy.h"
 #include "NpyInternal.h"
+#include "adjoint/Support/CountText.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/OutputFile.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Errno.h"
 
 #include <cstring>
@@ -110,6 +112,13 @@ llvm::Expected<NpyFile> NpyFile::open(llvm::StringRef path) {
   return std::move(file);
 }
 
+std::string NpyFile::getWarning() const {
+  if (header.partialBytes == 0)
+    return "";
+  return "'" + path + "': the last value is incomplete, since it was being written; " +
+         mlir::ad::countText(static_cast<uint64_t>(header.shape.front()), "whole value") + " before it";
+}
+
 llvm::Error NpyFile::read(int64_t offset, char *destination, int64_t bytes) const {
   int64_t got = readFully(descriptor, header.dataOffset + static_cast<uint64_t>(offset), destination, bytes);
   if (got < 0)
@@ -154,16 +163,20 @@ llvm::StringRef npyTypeName(adrt_type type) {
 } // namespace
 
 std::string mlir::ad::runner::makeNpyHeader(adrt_type type, llvm::ArrayRef<int64_t> shape,
-                                            size_t minimumBytes) {
+                                            bool isStream) {
   std::string text = "{'descr': '" + npyTypeName(type).str() + "', 'fortran_order': False, 'shape': (";
-  for (int64_t size : shape)
-    text += std::to_string(size) + (shape.size() == 1 ? "," : ", ");
+  for (auto [axis, size] : llvm::enumerate(shape)) {
+    constexpr size_t countRoom = 20;
+    std::string digits = std::to_string(size);
+    if (isStream && axis == 0)
+      digits.insert(0, countRoom - digits.size(), ' ');
+    text += digits + (shape.size() == 1 ? "," : ", ");
+  }
   if (shape.size() > 1)
     text.resize(text.size() - 2);
   text += "), }";
   constexpr size_t prefix = 10, alignment = 64;
-  size_t total = std::max(prefix + text.size() + 1, minimumBytes);
-  total = (total + alignment - 1) / alignment * alignment;
+  size_t total = (prefix + text.size() + alignment) / alignment * alignment;
   text.resize(total - prefix - 1, ' ');
   text += '\n';
   // The header length of version 1 has two bytes, which is enough for 64 dimensions of 20 digits.

@@ -7,23 +7,68 @@
 #include "adjoint/Support/Npy.h"
 #include "adjoint/Support/OutputFile.h"
 
+#include <pthread.h>
+#include <set>
 #include <sys/stat.h>
 #include <unistd.h>
 
 using namespace mlir::ad::runner;
 
-namespace {
+static constexpr size_t maxPendingBytes = 1 << 20;
 
-constexpr size_t maxPendingBytes = 1 << 20;
-constexpr std::chrono::milliseconds flushInterval{250};
-// The header has space for a count of 20 digits, so that the data never moves.
-constexpr size_t countRoom = 20;
+/// Flushes all streams of the process twice a second, on a thread of its own. It is never destroyed: the thread
+/// runs until the process ends.
+class mlir::ad::runner::StreamFlusher {
+public:
+  static StreamFlusher &get() {
+    static auto *flusher = new StreamFlusher;
+    return *flusher;
+  }
 
-} // namespace
+  /// Whether the thread runs.
+  bool add(NpyAppender &stream) {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (!isRunning)
+      isRunning = start();
+    if (isRunning)
+      streams.insert(&stream);
+    return isRunning;
+  }
+  void remove(NpyAppender &stream) {
+    std::lock_guard<std::mutex> lock(mutex);
+    streams.erase(&stream);
+  }
+
+private:
+  bool start() {
+    pthread_t thread;
+    auto run = [](void *flusher) -> void * {
+      static_cast<StreamFlusher *>(flusher)->run();
+      return nullptr;
+    };
+    return pthread_create(&thread, nullptr, run, this) == 0 && pthread_detach(thread) == 0;
+  }
+
+  [[noreturn]] void run() {
+    constexpr useconds_t interval = 500 * 1000;
+    while (true) {
+      ::usleep(interval);
+      std::lock_guard<std::mutex> lock(mutex);
+      for (NpyAppender *stream : streams) {
+        std::lock_guard<std::mutex> streamLock(stream->mutex);
+        if (llvm::Error error = stream->flushLocked())
+          stream->failure = consumeExitError(std::move(error)).second;
+      }
+    }
+  }
+
+  std::mutex mutex;
+  std::set<NpyAppender *> streams;
+  bool isRunning = false;
+};
 
 NpyAppender::NpyAppender(llvm::StringRef path, int descriptor, adrt_type type, llvm::ArrayRef<int64_t> shape)
-    : path(path.str()), descriptor(descriptor), type(type), shape(shape.begin(), shape.end()),
-      lastFlush(std::chrono::steady_clock::now()) {}
+    : path(path.str()), descriptor(descriptor), type(type), shape(shape.begin(), shape.end()) {}
 
 llvm::Expected<std::unique_ptr<NpyAppender>> NpyAppender::create(llvm::StringRef path, adrt_type type,
                                                                  llvm::ArrayRef<int64_t> shape) {
@@ -35,23 +80,20 @@ llvm::Expected<std::unique_ptr<NpyAppender>> NpyAppender::create(llvm::StringRef
   if (!file)
     return file.takeError();
   std::unique_ptr<NpyAppender> appender(new NpyAppender(path, file->takeDescriptor(), type, shape));
-  Shape full{0};
-  full.append(shape.begin(), shape.end());
-  std::string header = makeNpyHeader(type, full);
-  header = makeNpyHeader(type, full, header.size() + countRoom);
-  appender->headerBytes = static_cast<int64_t>(header.size());
-  if (llvm::Error error = writeFully(appender->descriptor, path, 0, header.data(), appender->headerBytes))
+  if (llvm::Error error = appender->writeHeader())
     return std::move(error);
   if (llvm::Error error = file->publish())
     return std::move(error);
+  appender->isFlushedInTime = StreamFlusher::get().add(*appender);
   return std::move(appender);
 }
 
 NpyAppender::~NpyAppender() {
+  if (isFlushedInTime)
+    StreamFlusher::get().remove(*this);
   if (descriptor < 0)
     return;
-  if (flushedBytes > 0 || !pending.empty())
-    llvm::consumeError(flush());
+  llvm::consumeError(flushLocked());
   ::close(descriptor);
 }
 
@@ -62,34 +104,42 @@ llvm::Error NpyAppender::append(const adrt_tensor &tensor) {
                       ", cannot append a " + formatType(static_cast<adrt_type>(tensor.type), got));
   int64_t bytes = adrt::byteSize(tensor.type, tensor.rank, tensor.shape);
   const char *data = static_cast<const char *>(tensor.data);
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!failure.empty())
+    return usageError(std::exchange(failure, ""));
   pending.insert(pending.end(), data, data + bytes);
   ++count;
-  if (pending.size() < maxPendingBytes && std::chrono::steady_clock::now() - lastFlush < flushInterval)
-    return llvm::Error::success();
-  return flush();
+  bool waits = isFlushedInTime && pending.size() < maxPendingBytes;
+  return waits ? llvm::Error::success() : flushLocked();
 }
 
 llvm::Error NpyAppender::writeHeader() {
   Shape full{count};
   full.append(shape.begin(), shape.end());
-  std::string header = makeNpyHeader(type, full, static_cast<size_t>(headerBytes));
+  std::string header = makeNpyHeader(type, full, /*isStream=*/true);
+  headerBytes = static_cast<int64_t>(header.size());
   return writeFully(descriptor, path, 0, header.data(), headerBytes);
 }
 
 llvm::Error NpyAppender::flush() {
-  lastFlush = std::chrono::steady_clock::now();
-  if (pending.empty() && flushedBytes > 0)
+  std::lock_guard<std::mutex> lock(mutex);
+  return failure.empty() ? flushLocked() : usageError(std::exchange(failure, ""));
+}
+
+llvm::Error NpyAppender::flushLocked() {
+  if (writtenCount == count)
     return llvm::Error::success();
   int64_t bytes = static_cast<int64_t>(pending.size());
   llvm::Error error =
       writeFully(descriptor, path, static_cast<uint64_t>(headerBytes + flushedBytes), pending.data(), bytes);
   pending.clear();
-  if (!error) {
-    flushedBytes += bytes;
-    return writeHeader();
+  if (error) {
+    keepWholeValues();
+    return error;
   }
-  keepWholeValues();
-  return error;
+  flushedBytes += bytes;
+  writtenCount = count;
+  return writeHeader();
 }
 
 void NpyAppender::keepWholeValues() {
@@ -98,9 +148,9 @@ void NpyAppender::keepWholeValues() {
   int64_t each = adrt::byteSize(type, static_cast<int32_t>(shape.size()), shape.data());
   if (each == 0 || ::fstat(descriptor, &status) != 0)
     return;
-  count = std::max<int64_t>(status.st_size - headerBytes, 0) / each;
+  count = writtenCount = std::max<int64_t>(status.st_size - headerBytes, 0) / each;
   flushedBytes = count * each;
   llvm::consumeError(writeHeader());
   if (::ftruncate(descriptor, headerBytes + flushedBytes) != 0)
-    return; // NumPy ignores bytes after the counted values
+    return; // readers of streams ignore an incomplete last value
 }

@@ -32,7 +32,7 @@ private:
   llvm::Error parseString(std::string &value);
   llvm::Error parseEntry(llvm::StringRef key, NpyHeader &header);
   llvm::Error parseBool(bool &value);
-  llvm::Error parseShape(Shape &shape);
+  llvm::Error parseShape(NpyHeader &header);
   llvm::Error parseSize(int64_t &size);
   llvm::Error malformed(const llvm::Twine &expected) const;
 
@@ -93,9 +93,12 @@ llvm::Error HeaderParser::parseSize(int64_t &size) {
   return llvm::Error::success();
 }
 
-llvm::Error HeaderParser::parseShape(Shape &shape) {
+// Spaces before the first size are the room of a stream, whose count grows.
+llvm::Error HeaderParser::parseShape(NpyHeader &header) {
+  Shape &shape = header.shape;
   if (llvm::Error error = expect('('))
     return error;
+  header.isStream = rest.starts_with(" ");
   while (!take(')')) {
     if (shape.size() == maxRank)
       return usageError("the shape has more than " + llvm::Twine(maxRank) + " dimensions");
@@ -117,7 +120,7 @@ llvm::Error HeaderParser::parseEntry(llvm::StringRef key, NpyHeader &header) {
   if (key == "fortran_order")
     return parseBool(header.fortranOrder);
   if (key == "shape")
-    return parseShape(header.shape);
+    return parseShape(header);
   return usageError("malformed header: unknown key '" + key.take_front(32) + "'");
 }
 
@@ -145,6 +148,7 @@ llvm::Error HeaderParser::parse(NpyHeader &header) {
   skipSpaces();
   if (!rest.empty())
     return malformed("the end of the header");
+  header.isStream &= !header.shape.empty();
   if (seen.size() != 3)
     return usageError("malformed header: expected the keys descr, fortran_order and shape");
   return llvm::Error::success();
@@ -171,11 +175,26 @@ llvm::Expected<int64_t> elementBytes(llvm::StringRef dtype) {
   return bytes;
 }
 
+llvm::Error countWholeValues(NpyHeader &header, uint64_t present) {
+  int64_t each = header.elementBytes;
+  for (int64_t size : llvm::ArrayRef(header.shape).drop_front())
+    if (__builtin_mul_overflow(each, size, &each))
+      return usageError("the shape has more elements than fit into memory");
+  if (each == 0) // the header counts values without elements
+    return present == 0 ? llvm::Error::success() : usageError("a stream of values without elements has data");
+  header.shape.front() = static_cast<int64_t>(present) / each;
+  header.partialBytes = static_cast<int64_t>(present) % each;
+  header.dataBytes = static_cast<int64_t>(present) - header.partialBytes;
+  return llvm::Error::success();
+}
+
 llvm::Error computeSizes(NpyHeader &header, uint64_t fileSize) {
   llvm::Expected<int64_t> width = elementBytes(header.dtype);
   if (!width)
     return width.takeError();
   header.elementBytes = *width;
+  if (header.isStream)
+    return countWholeValues(header, fileSize - header.dataOffset);
   int64_t bytes = *width;
   for (int64_t size : header.shape)
     if (size != 0 && __builtin_mul_overflow(bytes, size, &bytes))

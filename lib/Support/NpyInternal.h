@@ -8,8 +8,9 @@
 
 namespace mlir::ad::runner {
 
-/// The header of a file, padded to a multiple of 64 and to at least `minimumBytes` bytes.
-std::string makeNpyHeader(adrt_type type, llvm::ArrayRef<int64_t> shape, size_t minimumBytes = 0);
+/// The header of a file, padded to a multiple of 64. The first size of a stream has room for 20 digits, so that the
+/// header keeps its length.
+std::string makeNpyHeader(adrt_type type, llvm::ArrayRef<int64_t> shape, bool isStream = false);
 
 } // namespace mlir::ad::runner
 

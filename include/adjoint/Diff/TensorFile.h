@@ -21,6 +21,8 @@ public:
   llvm::ArrayRef<int64_t> getShape() const { return file.getHeader().shape; }
   int64_t getElementCount() const { return file.getHeader().dataBytes / adrt::elementSize(type); }
   llvm::StringRef getPath() const { return file.getPath(); }
+  /// NpyFile::getWarning.
+  std::string getWarning() const { return file.getWarning(); }
   /// Such as tensor<2x3xf32>.
   std::string getTypeText() const { return runner::formatType(type, getShape()); }
 

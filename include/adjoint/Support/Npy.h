@@ -8,7 +8,7 @@
 
 #include "adjoint/Support/Tensor.h"
 
-#include <chrono>
+#include <mutex>
 
 namespace mlir::ad::runner {
 
@@ -20,10 +20,13 @@ struct NpyHeader {
   uint64_t dataOffset = 0;
   int64_t elementBytes = 0;
   int64_t dataBytes = 0;
+  bool isStream = false;    ///< NpyAppender wrote it: there are as many values as the file has whole ones
+  int64_t partialBytes = 0; ///< of the last value of a stream, which was being written
 };
 
 /// Parses the header of a file of `fileSize` bytes that starts with `bytes`. Checks that the file has all
-/// data that the header describes.
+/// data that the header describes. Of a stream the size decides how many values there are: its header counts
+/// those of the last flush.
 llvm::Expected<NpyHeader> parseNpyHeader(llvm::ArrayRef<char> bytes, uint64_t fileSize);
 
 /// Parses a whole file in memory, with any bytes. Used for fuzzing.
@@ -46,6 +49,8 @@ public:
 
   const NpyHeader &getHeader() const { return header; }
   llvm::StringRef getPath() const { return path; }
+  /// About a stream whose last value is incomplete, and not read; else empty.
+  std::string getWarning() const;
   /// Reads `bytes` bytes of the data from `offset` on.
   llvm::Error read(int64_t offset, char *destination, int64_t bytes) const;
   /// The whole tensor in row-major order; the file's dtype must fit `type`.
@@ -62,7 +67,8 @@ private:
 llvm::Error writeNpy(llvm::StringRef path, const adrt_tensor &tensor);
 
 /// A file that grows by one tensor per call, along a new first axis. After `create`, the file on disk is
-/// valid at any time. Tensors are on disk after a flush.
+/// valid at any time, and its header counts whole tensors. Tensors are in the file after a flush, or after half a
+/// second. One thread calls the functions of an appender.
 class NpyAppender {
 public:
   static llvm::Expected<std::unique_ptr<NpyAppender>> create(llvm::StringRef path, adrt_type type,
@@ -74,10 +80,11 @@ public:
   /// The tensor must have the type and shape of the first one.
   llvm::Error append(const adrt_tensor &tensor);
   llvm::Error flush();
-  int64_t getCount() const { return count; }
 
 private:
+  friend class StreamFlusher;
   NpyAppender(llvm::StringRef path, int descriptor, adrt_type type, llvm::ArrayRef<int64_t> shape);
+  llvm::Error flushLocked();
   llvm::Error writeHeader();
   void keepWholeValues();
 
@@ -87,9 +94,12 @@ private:
   Shape shape;
   int64_t headerBytes = 0;
   int64_t count = 0;        // tensors appended
+  int64_t writtenCount = 0; // as in the header
   int64_t flushedBytes = 0; // of data on disk
   std::vector<char> pending;
-  std::chrono::steady_clock::time_point lastFlush;
+  bool isFlushedInTime = false; // by the thread that does so for all streams, if it could be started
+  std::mutex mutex;             // of this object and that thread
+  std::string failure;          // of that thread; the next call returns it
 };
 
 } // namespace mlir::ad::runner

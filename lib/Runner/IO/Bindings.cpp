@@ -90,7 +90,7 @@ Error applyDims(TensorSpec &spec, llvm::ArrayRef<DimAssignment> dims) {
   return Error::success();
 }
 
-Expected<Tensor> bindArgument(TensorSpec spec, const Options &options) {
+Expected<Tensor> bindArgument(TensorSpec spec, const Options &options, Warnings &warnings) {
   Expected<Source> source = findSource(spec, options.arguments, "argument", "--arg");
   if (!source)
     return source.takeError();
@@ -102,7 +102,7 @@ Expected<Tensor> bindArgument(TensorSpec spec, const Options &options) {
     return usageError("argument '" + spec.name + "' of type " + formatType(spec) + " leaves dimension " +
                       axis + " open, expected --dim " + spec.name + "." + axis + "=N");
   }
-  Expected<Tensor> tensor = makeArgument(spec, *source);
+  Expected<Tensor> tensor = makeArgument(spec, *source, warnings);
   return tensor ? std::move(tensor) : about("argument", spec.name, tensor.takeError());
 }
 
@@ -161,7 +161,8 @@ Expected<Bindings> mlir::ad::runner::bindSources(const Signature &signature, con
   Bindings bindings;
   for (const TensorSpec &spec : signature.arguments) {
     Weight *weight = findWeight(spec, options, weights);
-    Expected<Tensor> tensor = weight ? takeWeight(spec, *weight, options) : bindArgument(spec, options);
+    Expected<Tensor> tensor = weight ? takeWeight(spec, *weight, options)
+                                     : bindArgument(spec, options, bindings.warnings);
     if (!tensor)
       return tensor.takeError();
     bindings.arguments.push_back(std::move(*tensor));
@@ -170,7 +171,7 @@ Expected<Bindings> mlir::ad::runner::bindSources(const Signature &signature, con
     Expected<Source> source = findSource(spec, options.feeds, "feed", "--feed");
     if (!source)
       return source.takeError();
-    Expected<std::unique_ptr<Feed>> feed = Feed::create(spec, *source);
+    Expected<std::unique_ptr<Feed>> feed = Feed::create(spec, *source, bindings.warnings);
     if (!feed)
       return about("feed", spec.name, feed.takeError());
     bindings.feeds[spec.name] = std::move(*feed);
@@ -179,13 +180,13 @@ Expected<Bindings> mlir::ad::runner::bindSources(const Signature &signature, con
 }
 
 Expected<std::vector<Weight>> mlir::ad::runner::bindWeights(const Signature &signature,
-                                                            const Options &given) {
+                                                            const Options &given, Warnings &warnings) {
   Expected<Options> options = resolveNames(given, signature);
   if (!options)
     return options.takeError();
   std::vector<Weight> weights;
   for (const Assignment &argument : options->arguments) {
-    Expected<Tensor> tensor = bindArgument(*findSpec(signature.arguments, argument.name), *options);
+    Expected<Tensor> tensor = bindArgument(*findSpec(signature.arguments, argument.name), *options, warnings);
     if (!tensor)
       return tensor.takeError();
     weights.push_back({argument.name, std::move(*tensor)});

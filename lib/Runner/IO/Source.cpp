@@ -189,7 +189,13 @@ Error mlir::ad::runner::generate(const Source &source, int64_t first, const adrt
   return Error::success();
 }
 
-Expected<Tensor> mlir::ad::runner::makeArgument(const TensorSpec &spec, const Source &source) {
+static void addWarning(const NpyFile &file, Warnings &warnings) {
+  if (std::string warning = file.getWarning(); !warning.empty())
+    warnings.push_back(std::move(warning));
+}
+
+Expected<Tensor> mlir::ad::runner::makeArgument(const TensorSpec &spec, const Source &source,
+                                                Warnings &warnings) {
   if (source.kind != Source::Kind::File) {
     Expected<Tensor> tensor = Tensor::create(spec.type, spec.shape);
     if (tensor)
@@ -206,6 +212,7 @@ Expected<Tensor> mlir::ad::runner::makeArgument(const TensorSpec &spec, const So
   if (!shapeFits(file->getHeader().shape, spec.shape))
     return usageError("'" + source.path + "': expected " + formatType(spec) + ", found " +
                       formatType(spec.type, file->getHeader().shape));
+  addWarning(*file, warnings);
   return file->load(spec.type);
 }
 
@@ -218,7 +225,7 @@ public:
   SourceFeed(adrt_type type, Source source) : type(type), source(std::move(source)) {}
 
   /// Opens the file of the source, if it is one.
-  Error open(const TensorSpec &spec);
+  Error open(const TensorSpec &spec, Warnings &warnings);
   Error next(const adrt_tensor &destination) override;
   void rewind() override { position = 0; }
 
@@ -233,7 +240,7 @@ private:
   Shape fileShape;
 };
 
-Error SourceFeed::open(const TensorSpec &spec) {
+Error SourceFeed::open(const TensorSpec &spec, Warnings &warnings) {
   if (source.kind != Source::Kind::File)
     return Error::success();
   Expected<NpyFile> opened = NpyFile::open(source.path);
@@ -250,6 +257,7 @@ Error SourceFeed::open(const TensorSpec &spec) {
   }
   if (!npyTypeFits(header.dtype, spec.type))
     return npyTypeError(source.path, header.dtype, spec.type);
+  addWarning(*opened, warnings);
   if (!header.fortranOrder && spec.type != ADRT_I1) {
     file = std::make_unique<NpyFile>(std::move(*opened));
     return Error::success();
@@ -298,9 +306,10 @@ Error SourceFeed::nextFromFile(const adrt_tensor &destination) {
 
 } // namespace
 
-Expected<std::unique_ptr<Feed>> Feed::create(const TensorSpec &spec, const Source &source) {
+Expected<std::unique_ptr<Feed>> Feed::create(const TensorSpec &spec, const Source &source,
+                                             Warnings &warnings) {
   auto feed = std::make_unique<SourceFeed>(spec.type, source);
-  if (Error error = feed->open(spec))
+  if (Error error = feed->open(spec, warnings))
     return std::move(error);
   return std::move(feed);
 }

@@ -58,6 +58,8 @@ int Execution::run(Executable &executable, const Signature &signature, std::vect
   Expected<Bindings> bindings = bindSources(signature, options, std::move(weights));
   if (!bindings)
     return console.fail(bindings.takeError());
+  for (const std::string &warning : bindings->warnings)
+    console.warn(warning);
   Expected<std::unique_ptr<Outputs>> outputs = Outputs::create(signature, options, llvm::outs());
   if (!outputs)
     return console.fail(outputs.takeError());

@@ -77,9 +77,12 @@ int Session::emit(const llvm::MemoryBuffer &input, Frontend &frontend) {
     return console.fail(std::move(error));
   if (Error error = writeRewrites(options.listRewrites, program->rewrites))
     return console.fail(std::move(error));
-  Expected<std::vector<Weight>> weights = bindWeights(program->signature, options);
+  Warnings warnings;
+  Expected<std::vector<Weight>> weights = bindWeights(program->signature, options, warnings);
   if (!weights)
     return console.fail(weights.takeError());
+  for (const std::string &warning : warnings)
+    console.warn(warning);
   HostRequirement host{hostMachine(), cpu->needed};
   StageScope stage(report.stages, "emit");
   Error error = emitAdx(options.emit, {std::move(*program), std::move(host),
@@ -95,6 +98,8 @@ int Session::checkGradients(const llvm::MemoryBuffer &input, Frontend &frontend)
   Expected<Bindings> bindings = bindSources(program->signature, options);
   if (!bindings)
     return console.fail(bindings.takeError());
+  for (const std::string &warning : bindings->warnings)
+    console.warn(warning);
   for (Tensor &argument : bindings->arguments) {
     Expected<Tensor> wide = widenToF64(argument);
     if (!wide)

@@ -115,6 +115,9 @@ llvm::Error TensorsReport::compare(const FilePair &pair) {
   Expected<TensorFile> got = TensorFile::open(pair.got, options.rawType);
   if (!got)
     return got.takeError();
+  for (const TensorFile *file : {&*expected, &*got})
+    if (std::string warning = file->getWarning(); !warning.empty())
+      report.warnings.push_back(std::move(warning));
   Comparison comparison;
   comparison.name = pair.name;
   if (options.bound && options.bound->ulp && expected->getType() != got->getType())

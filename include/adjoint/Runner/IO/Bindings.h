@@ -14,6 +14,7 @@ namespace mlir::ad::runner {
 struct Bindings {
   std::vector<Tensor> arguments;
   llvm::StringMap<std::unique_ptr<Feed>> feeds;
+  Warnings warnings; ///< about files of sources
 
   void rewindFeeds();
   /// The callback of the runtime.
@@ -33,7 +34,8 @@ llvm::Expected<Bindings> bindSources(const Signature &signature, const Options &
                                      std::vector<Weight> weights = {});
 
 /// The arguments that have a source, to be stored with the program.
-llvm::Expected<std::vector<Weight>> bindWeights(const Signature &signature, const Options &options);
+llvm::Expected<std::vector<Weight>> bindWeights(const Signature &signature, const Options &options,
+                                                Warnings &warnings);
 
 } // namespace mlir::ad::runner
 

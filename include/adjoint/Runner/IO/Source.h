@@ -28,15 +28,19 @@ struct Source {
 /// scale and get floor(scale·u), 0 ≤ u < 1.
 llvm::Error generate(const Source &source, int64_t first, const adrt_tensor &destination);
 
+/// What a user should know of a file that could be read.
+using Warnings = std::vector<std::string>;
+
 /// The value of an argument: a whole file, or generated with the sizes of `spec`, which must be static.
-llvm::Expected<Tensor> makeArgument(const TensorSpec &spec, const Source &source);
+llvm::Expected<Tensor> makeArgument(const TensorSpec &spec, const Source &source, Warnings &warnings);
 
 /// A sequence of tensors.
 class Feed {
 public:
   virtual ~Feed() = default;
   /// The feed of a source: slices along the first axis of a file, or an endless generated sequence.
-  static llvm::Expected<std::unique_ptr<Feed>> create(const TensorSpec &spec, const Source &source);
+  static llvm::Expected<std::unique_ptr<Feed>> create(const TensorSpec &spec, const Source &source,
+                                                      Warnings &warnings);
 
   /// The next value. Its shape must be that of `destination`.
   virtual llvm::Error next(const adrt_tensor &destination) = 0;
