@@ -171,6 +171,9 @@ Error mlir::ad::runner::replaceFile(StringRef path, llvm::ArrayRef<StringRef> pa
     return file.takeError();
   if (Error error = writeSequentially(file->getDescriptor(), path, parts))
     return error;
+  // Else a name could outlive a loss of power, and its content not. File systems that cannot sync refuse it.
+  if (::fdatasync(file->getDescriptor()) != 0 && errno != EINVAL && errno != ENOTSUP)
+    return systemError("cannot write", path);
   if (Error error = closeChecked(file->takeDescriptor(), path))
     return error;
   return file->publish();

@@ -189,6 +189,38 @@ TEST(Npy, AppenderIsValidAtAnyTime) {
   EXPECT_EQ(shape(), (Shape{4, 2}));
 }
 
+TEST(Npy, ReadersTakeTheWholeValuesOfAStream) {
+  std::string path = unit::scratch("partial.npy");
+  Tensor value = unit::tensor(ADRT_F32, {2}, {1, 2});
+  {
+    std::unique_ptr<NpyAppender> appender = llvm::cantFail(NpyAppender::create(path, ADRT_F32, {2}));
+    for (int count = 0; count < 3; ++count)
+      EXPECT_TEXT(unit::text(appender->append(value.view())), "ok");
+  }
+  uint64_t whole = 0;
+  ASSERT_FALSE(llvm::sys::fs::file_size(path, whole));
+  // A process that is killed leaves any number of bytes after the values that the header counts.
+  for (int more = 0; more < 17; ++more) {
+    ASSERT_EQ(truncate(path.c_str(), static_cast<off_t>(whole) - 8 + more), 0);
+    NpyFile file = llvm::cantFail(NpyFile::open(path));
+    EXPECT_EQ(file.getHeader().shape, (Shape{2 + more / 8, 2}));
+    std::string expected = "'" + path + "': the last value is incomplete, since it was being written; " +
+                           std::to_string(2 + more / 8) + " whole values before it";
+    EXPECT_EQ(file.getWarning(), more % 8 == 0 ? "" : expected);
+    EXPECT_TEXT(unit::text(file.load(ADRT_F32)), "ok");
+  }
+}
+
+TEST(Npy, StreamsReachTheirFilesInTime) {
+  std::string path = unit::scratch("in-time.npy");
+  Tensor value = unit::tensor(ADRT_F32, {2}, {1, 2});
+  std::unique_ptr<NpyAppender> appender = llvm::cantFail(NpyAppender::create(path, ADRT_F32, {2}));
+  EXPECT_TEXT(unit::text(appender->append(value.view())), "ok");
+  constexpr useconds_t second = 1000 * 1000;
+  usleep(second); // without another call
+  EXPECT_EQ(llvm::cantFail(NpyFile::open(path)).getHeader().shape, (Shape{1, 2}));
+}
+
 TEST(Npy, AppenderKeepsWhatFits) {
   std::string path = unit::scratch("full.npy");
   Tensor value = llvm::cantFail(Tensor::create(ADRT_F32, {100}));

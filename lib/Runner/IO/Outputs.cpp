@@ -2,6 +2,7 @@
 //
 // Output files and printed values of programs.
 #include "adjoint/Runner/IO/Outputs.h"
+#include "OutputFolder.h"
 #include "adjoint/Runner/IO/Print.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/OutputFile.h"
@@ -69,20 +70,25 @@ Error Outputs::assignFiles() {
   return Error::success();
 }
 
+Outputs::Outputs(const Signature &signature, const Options &options, llvm::raw_fd_ostream &os)
+    : signature(signature), os(os), directory(options.outDir), print(options.print) {}
+
+Outputs::~Outputs() = default;
+
 Expected<std::unique_ptr<Outputs>> Outputs::create(const Signature &signature, const Options &options,
                                                    llvm::raw_fd_ostream &os) {
   std::unique_ptr<Outputs> outputs(new Outputs(signature, options, os));
   if (options.outDir.empty())
     return std::move(outputs);
-  if (llvm::sys::fs::exists(options.outDir) && !llvm::sys::fs::is_directory(options.outDir))
-    return usageError("'" + options.outDir + "' is not a folder");
-  if (std::error_code code = llvm::sys::fs::create_directories(options.outDir))
-    return usageError("cannot make folder '" + options.outDir + "': " + code.message());
+  if (Error error = OutputFolder::open(options.outDir).moveInto(outputs->folder))
+    return std::move(error);
   if (Error error = outputs->assignFiles())
     return std::move(error);
   for (const auto &file : outputs->files)
     if (Error error = checkFile(file.second, options))
       return std::move(error);
+  if (Error error = outputs->folder->begin())
+    return std::move(error);
   return std::move(outputs);
 }
 
@@ -136,6 +142,18 @@ Error Outputs::finish(llvm::ArrayRef<adrt_tensor> results) {
       return error;
   }
   return Error::success();
+}
+
+Error Outputs::complete() {
+  if (!folder)
+    return Error::success();
+  std::vector<std::string> names;
+  for (const auto &file : files) {
+    StringRef owner = file.first();
+    if (owner.starts_with("result:") || (owner.consume_front("receive:") && appenders.contains(owner)))
+      names.push_back(llvm::sys::path::filename(file.second).str());
+  }
+  return folder->finish(names);
 }
 
 Error Outputs::flush() {

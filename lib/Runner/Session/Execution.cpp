@@ -69,6 +69,9 @@ int Execution::run(Executable &executable, const Signature &signature, std::vect
     int flushCode = console.fail(std::move(error));
     code = code == ExitDone ? flushCode : code;
   }
+  if (code == ExitDone)
+    if (Error error = (*outputs)->complete())
+      code = console.fail(std::move(error));
   return code;
 }
 

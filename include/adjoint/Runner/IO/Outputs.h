@@ -11,11 +11,14 @@
 
 namespace mlir::ad::runner {
 
+class OutputFolder;
+
 /// The name of a file for a value of any name. It has no path and is not hidden.
 std::string npyFileName(llvm::StringRef name);
 
 class Outputs {
 public:
+  ~Outputs();
   /// Makes the folder and assigns a file to every name; names that map to the same file are an error.
   static llvm::Expected<std::unique_ptr<Outputs>> create(const Signature &signature, const Options &options,
                                                          llvm::raw_fd_ostream &os);
@@ -29,16 +32,18 @@ public:
   llvm::Error finish(llvm::ArrayRef<adrt_tensor> results);
   /// Completes the files of received values; also after a failed or interrupted run.
   llvm::Error flush();
+  /// Writes into the folder that its files are whole: the last call of a run that has not failed.
+  llvm::Error complete();
 
 private:
-  Outputs(const Signature &signature, const Options &options, llvm::raw_fd_ostream &os)
-      : signature(signature), os(os), directory(options.outDir), print(options.print) {}
+  Outputs(const Signature &signature, const Options &options, llvm::raw_fd_ostream &os);
   llvm::Error assignFiles();
   llvm::Error append(llvm::StringRef name, const adrt_tensor &value);
 
   const Signature &signature;
   llvm::raw_fd_ostream &os;
   std::string directory;
+  std::unique_ptr<OutputFolder> folder; // null without a directory
   bool print;
   bool recording = true;
   llvm::StringMap<std::string> files; // of `result:NAME` and of `receive:NAME`

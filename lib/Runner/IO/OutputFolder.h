@@ -1,0 +1,48 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The folder of --out-dir while a run writes into it. `manifest.json` says which run that is, whether it has ended,
+// and which files are its own, so that the files of two runs cannot be taken for those of one.
+//
+//   {"run": "d41d8c…", "state": "whole", "files": {"y.npy": {"bytes": 152, "blake3": "…"}}, "earlier": ["old.npy"]}
+//
+// `state` is `running` from the start on, and `whole` once all files are written: it stays `running` after a run that
+// failed or was killed. `earlier` are files that an earlier run left and this one has not written.
+#ifndef ADJOINT_LIB_RUNNER_IO_OUTPUTFOLDER_H
+#define ADJOINT_LIB_RUNNER_IO_OUTPUTFOLDER_H
+
+#include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
+
+#include <memory>
+#include <set>
+#include <string>
+
+namespace mlir::ad::runner {
+
+class OutputFolder {
+public:
+  /// Makes the folder and locks it until the object or the process ends. An error if another run holds the lock.
+  static llvm::Expected<std::unique_ptr<OutputFolder>> open(llvm::StringRef path);
+  ~OutputFolder();
+  OutputFolder(const OutputFolder &) = delete;
+  OutputFolder &operator=(const OutputFolder &) = delete;
+
+  /// Writes that the run has begun, before its first file.
+  llvm::Error begin();
+  /// Writes that the run is whole, with the names of its files, which are in the folder.
+  llvm::Error finish(llvm::ArrayRef<std::string> names);
+
+private:
+  OutputFolder(std::string path, int descriptor) : path(std::move(path)), descriptor(descriptor) {}
+  std::string pathOf(llvm::StringRef name) const;
+  void readEarlier();
+  llvm::Error write(llvm::StringRef state, llvm::json::Object files) const;
+
+  std::string path, run;
+  int descriptor; // of the folder, with the lock
+  std::set<std::string> earlier;
+};
+
+} // namespace mlir::ad::runner
+
+#endif // ADJOINT_LIB_RUNNER_IO_OUTPUTFOLDER_H
