@@ -31,7 +31,7 @@ Expected<llvm::json::Object> readRunFile(StringRef folder) {
   auto text = llvm::MemoryBuffer::getFile(path);
   if (!text)
     return usageError("cannot read '" + llvm::Twine(path) + "': " + text.getError().message());
-  Expected<llvm::json::Value> value = parseJSON((*text)->getBuffer());
+  Expected<llvm::json::Value> value = mlir::ad::parseJSON((*text)->getBuffer());
   if (value && value->getAsObject())
     return std::move(*value->getAsObject());
   return usageError("'" + llvm::Twine(path) + "' is not of a trace: " +

@@ -153,7 +153,7 @@ Expected<AdxProgram> mlir::ad::runner::readAdxSections(llvm::ArrayRef<AdxSection
   }
   if (Error error = checkSections(sections, names))
     return std::move(error);
-  Expected<json::Value> description = parseJSON(contents[0]);
+  Expected<json::Value> description = mlir::ad::parseJSON(contents[0]);
   if (!description)
     return malformed("its description is no JSON: " + llvm::toString(description.takeError()));
   AdxProgram adx;

@@ -83,7 +83,7 @@ Expected<RecordedRun> readRun(StringRef folder) {
   auto about = [&](Error error) {
     return usageError("'" + llvm::Twine(path) + "' is not of a trace: " + llvm::toString(std::move(error)));
   };
-  Expected<llvm::json::Value> value = parseJSON((*text)->getBuffer());
+  Expected<llvm::json::Value> value = mlir::ad::parseJSON((*text)->getBuffer());
   if (!value)
     return about(value.takeError());
   RecordedRun run;

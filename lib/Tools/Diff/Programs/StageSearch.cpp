@@ -81,7 +81,7 @@ Expected<std::vector<TracedStage>> mlir::ad::diff::readStages(const std::string 
   Expected<std::string> run = readText(trace, "run.json");
   if (!run)
     return run.takeError();
-  Expected<llvm::json::Value> json = parseJSON(*run);
+  Expected<llvm::json::Value> json = mlir::ad::parseJSON(*run);
   if (!json)
     return json.takeError();
   std::vector<TracedStage> stages;
