@@ -145,29 +145,31 @@ TEST(Feeds, StreamAlongTheFirstAxis) {
   std::string path = unit::scratch("feed.npy");
   llvm::cantFail(writeNpy(path, unit::tensor(ADRT_F32, {2, 2}, {1, 2, 3, 4}).view()));
   TensorSpec spec{"images", ADRT_F32, {2}};
+  Warnings warnings;
+  auto open = [&](const TensorSpec &like, const std::string &source) {
+    return Feed::create(like, llvm::cantFail(Source::parse(source)), warnings);
+  };
   Tensor value = unit::tensor(ADRT_F32, {2}, {0, 0});
   auto next = [&](Feed &feed) { return unit::text(feed.next(value.view())) + " " + print(value); };
-  std::unique_ptr<Feed> once = llvm::cantFail(Feed::create(spec, llvm::cantFail(Source::parse(path))));
+  std::unique_ptr<Feed> once = llvm::cantFail(open(spec, path));
   EXPECT_TEXT(next(*once), "ok t: tensor<2xf32> = [1. 2.]");
   EXPECT_TEXT(next(*once), "[3. 4.]");
   EXPECT_TEXT(next(*once), "is used up after 2 values, append ',cycle' to start over");
   std::string none = unit::scratch("none.npy");
   llvm::cantFail(writeNpy(none, unit::tensor(ADRT_F32, {0, 2}, {}).view()));
-  std::unique_ptr<Feed> empty =
-      llvm::cantFail(Feed::create(spec, llvm::cantFail(Source::parse(none + ",cycle"))));
+  std::unique_ptr<Feed> empty = llvm::cantFail(open(spec, none + ",cycle"));
   EXPECT_TEXT(next(*empty), "none.npy' holds no values");
   once->rewind();
   EXPECT_TEXT(next(*once), "ok t: tensor<2xf32> = [1. 2.]");
-  std::unique_ptr<Feed> cycle =
-      llvm::cantFail(Feed::create(spec, llvm::cantFail(Source::parse(path + ",cycle"))));
+  std::unique_ptr<Feed> cycle = llvm::cantFail(open(spec, path + ",cycle"));
   for (int count = 0; count < 3; ++count)
     EXPECT_TEXT(next(*cycle), count % 2 ? "[3. 4.]" : "[1. 2.]");
   TensorSpec wrong{"images", ADRT_F32, {3}};
-  EXPECT_TEXT(unit::text(Feed::create(wrong, llvm::cantFail(Source::parse(path)))),
-              "expected tensor<?x3xf32>");
-  std::unique_ptr<Feed> arange = llvm::cantFail(Feed::create(spec, llvm::cantFail(Source::parse("arange"))));
+  EXPECT_TEXT(unit::text(open(wrong, path)), "expected tensor<?x3xf32>");
+  std::unique_ptr<Feed> arange = llvm::cantFail(open(spec, "arange"));
   EXPECT_TEXT(next(*arange), "[0. 1.]");
   EXPECT_TEXT(next(*arange), "[2. 3.]");
+  EXPECT_TRUE(warnings.empty());
 }
 
 TEST(Generated, ValuesDependOnSeedAndIndex) {
