@@ -197,7 +197,7 @@ def test_comparisons(state):
         str(adjoint.diff.max_diff(left, right)),
         str(adjoint.diff.max_diff(doubles, doubles * 2, hist=True)),
         str(adjoint.diff.max_diff(integers, integers - 1)),
-        adjoint.diff.string_type([left, doubles], min_max=True),
+        adjoint.diff.string_type([left, doubles], with_min_max=True),
     ])
 
 
