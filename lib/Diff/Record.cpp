@@ -6,6 +6,7 @@
 #include "adjoint/Diff/Fingerprint.h"
 #include "adjoint/Diff/NumberText.h"
 #include "adjoint/Support/Error.h"
+#include "adjoint/Support/FolderFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -16,8 +17,10 @@
 #include <algorithm>
 
 using namespace mlir::ad::diff;
+using llvm::Error;
 using llvm::Expected;
 using llvm::StringRef;
+using mlir::ad::fileInFolder;
 using mlir::ad::runner::usageError;
 
 namespace {
@@ -97,9 +100,9 @@ Expected<Record> RecordReader::readRecord(llvm::ArrayRef<StringRef> cells) const
   record.op = cells[4].str();
   record.name = cells[5].str();
   if (cells.size() > requiredColumns && !cells[6].empty()) {
-    llvm::SmallString<128> path(llvm::sys::path::parent_path(file));
-    llvm::sys::path::append(path, cells[6]);
-    record.value = path.str().str();
+    StringRef folder = llvm::sys::path::parent_path(file);
+    if (Error error = fileInFolder(folder.empty() ? "." : folder, cells[6]).moveInto(record.value))
+      return std::move(error);
   }
   auto cell = [&](size_t column) { return column < cells.size() ? cells[column] : StringRef(); };
   record.hash = cell(7).str();
@@ -215,9 +218,10 @@ Expected<std::vector<Record>> mlir::ad::diff::parseRecords(StringRef text, Strin
 }
 
 Expected<std::vector<Record>> mlir::ad::diff::readRecords(StringRef path) {
-  llvm::SmallString<128> file(path);
+  std::string file = path.str();
   if (llvm::sys::fs::is_directory(path))
-    llvm::sys::path::append(file, "records.tsv");
+    if (Error error = fileInFolder(path, "records.tsv").moveInto(file))
+      return std::move(error);
   auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer)
     return usageError("cannot read '" + file + "': " + buffer.getError().message());

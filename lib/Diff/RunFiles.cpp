@@ -4,6 +4,7 @@
 #include "RunFiles.h"
 #include "adjoint/Diff/ProgramEdits.h"
 #include "adjoint/Support/Error.h"
+#include "adjoint/Support/FolderFile.h"
 #include "adjoint/Support/JSONText.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -12,29 +13,23 @@
 #include "llvm/Support/Path.h"
 
 using namespace mlir::ad::runner;
+using mlir::ad::fileInFolder;
 using llvm::Expected;
 using llvm::StringRef;
 
 namespace {
 
-std::string pathIn(StringRef folder, StringRef file) {
-  llvm::SmallString<128> path(folder);
-  llvm::sys::path::append(path, file);
-  return path.str().str();
-}
-
 /// What run.json holds; an empty object if the run is a table alone.
 Expected<llvm::json::Object> readRunFile(StringRef folder) {
-  std::string path = pathIn(folder, "run.json");
-  if (!llvm::sys::fs::exists(path))
+  Expected<std::string> path = fileInFolder(folder, "run.json");
+  if (!path)
+    return path.takeError();
+  if (!llvm::sys::fs::exists(*path))
     return llvm::json::Object();
-  auto text = llvm::MemoryBuffer::getFile(path);
-  if (!text)
-    return usageError("cannot read '" + llvm::Twine(path) + "': " + text.getError().message());
-  Expected<llvm::json::Value> value = mlir::ad::parseJSON((*text)->getBuffer());
+  Expected<llvm::json::Value> value = mlir::ad::readJSON(*path);
   if (value && value->getAsObject())
     return std::move(*value->getAsObject());
-  return usageError("'" + llvm::Twine(path) + "' is not of a trace: " +
+  return usageError("'" + *path + "' is not of a trace: " +
                     (value ? "expected an object" : llvm::toString(value.takeError())));
 }
 
@@ -76,8 +71,15 @@ llvm::json::Object sourcesOf(const llvm::json::Object &run, StringRef key) {
   return sources;
 }
 
-std::optional<std::string> programText(StringRef folder, const llvm::json::Object &run) {
-  auto text = llvm::MemoryBuffer::getFile(pathIn(folder, run.getString("program").value_or("")));
+/// None if the run names no program, or one that is not there.
+Expected<std::optional<std::string>> programText(StringRef folder, const llvm::json::Object &run) {
+  StringRef name = run.getString("program").value_or("");
+  if (name.empty())
+    return std::optional<std::string>();
+  Expected<std::string> path = fileInFolder(folder, name);
+  if (!path)
+    return path.takeError();
+  auto text = llvm::MemoryBuffer::getFile(*path);
   return text ? std::optional((*text)->getBuffer().str()) : std::nullopt;
 }
 
@@ -101,10 +103,12 @@ struct NamedProgram {
 /// A program that came from no file, but from standard input or Python, has a name such as <string> in
 /// locations.
 Expected<std::string> nameInLocations(StringRef folder, StringRef file) {
-  std::string path = pathIn(folder, "records.tsv");
-  if (!llvm::sys::fs::exists(path))
+  Expected<std::string> path = fileInFolder(folder, "records.tsv");
+  if (!path)
+    return path.takeError();
+  if (!llvm::sys::fs::exists(*path))
     return file.str();
-  Expected<std::vector<mlir::ad::diff::Record>> records = mlir::ad::diff::readRecords(path);
+  Expected<std::vector<mlir::ad::diff::Record>> records = mlir::ad::diff::readRecords(*path);
   if (!records)
     return records.takeError();
   for (const mlir::ad::diff::Record &record : *records)
@@ -128,7 +132,10 @@ Expected<NamedProgram> readProgramOf(StringRef path) {
   Expected<std::string> name = nameInLocations(path, file);
   if (!name)
     return name.takeError();
-  return NamedProgram{std::move(*name), programText(path, *run)};
+  Expected<std::optional<std::string>> text = programText(path, *run);
+  if (!text)
+    return text.takeError();
+  return NamedProgram{std::move(*name), std::move(*text)};
 }
 
 } // namespace
@@ -156,7 +163,13 @@ Expected<std::vector<std::string>> mlir::ad::diff::compareRunFiles(StringRef lef
   std::vector<std::string> lines;
   if (l->empty() || r->empty())
     return lines;
-  if (programText(left, *l) != programText(right, *r))
+  Expected<std::optional<std::string>> leftText = programText(left, *l);
+  if (!leftText)
+    return leftText.takeError();
+  Expected<std::optional<std::string>> rightText = programText(right, *r);
+  if (!rightText)
+    return rightText.takeError();
+  if (*leftText != *rightText)
     lines.push_back("program: " + valueText(l->get("program")) + " and " + valueText(r->get("program")) +
                     " have other texts");
   for (StringRef key : {"status", "cpu", "numerics"})

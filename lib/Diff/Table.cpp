@@ -2,10 +2,12 @@
 //
 // Tables and pages.
 #include "adjoint/Diff/Table.h"
+#include "adjoint/Support/Printable.h"
 #include "llvm/ADT/Twine.h"
 
 #include <algorithm>
 
+using namespace mlir::ad;
 using namespace mlir::ad::diff;
 using llvm::StringRef;
 
@@ -49,22 +51,22 @@ std::string rowOfHTML(const std::vector<std::string> &cells, StringRef tag, Stri
 } // namespace
 
 std::string Table::toText() const {
+  std::vector<std::vector<std::string>> lines;
   std::vector<size_t> widths(header.size());
-  auto widen = [&](const std::vector<std::string> &cells) {
+  auto add = [&](const std::vector<std::string> &cells) {
+    std::vector<std::string> &line = lines.emplace_back();
     for (size_t i = 0; i < cells.size(); ++i)
-      widths[i] = std::max(widths[i], columnsOf(cells[i]));
+      widths[i] = std::max(widths[i], columnsOf(line.emplace_back(printable(cells[i]))));
   };
-  widen(header);
-  std::for_each(rows.begin(), rows.end(), widen);
+  add(header);
+  std::for_each(rows.begin(), rows.end(), add);
   std::string text;
-  auto write = [&](const std::vector<std::string> &cells) {
+  for (const std::vector<std::string> &cells : lines) {
     std::string line;
     for (size_t i = 0; i < cells.size(); ++i)
       line += cells[i] + std::string(widths[i] - columnsOf(cells[i]) + 2, ' ');
     text += StringRef(line).rtrim(' ').str() + "\n";
-  };
-  write(header);
-  std::for_each(rows.begin(), rows.end(), write);
+  }
   return text;
 }
 
@@ -89,7 +91,7 @@ std::string Table::toHTML() const {
 
 std::string mlir::ad::diff::escapeMarkup(StringRef text) {
   std::string escaped;
-  for (char c : text) {
+  for (char c : printableLines(text)) {
     switch (c) {
     case '&':
       escaped += "&amp;";
@@ -104,8 +106,7 @@ std::string mlir::ad::diff::escapeMarkup(StringRef text) {
       escaped += "&quot;";
       break;
     default:
-      // XML has no other control characters, however they are written.
-      escaped += static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t' ? '?' : c;
+      escaped += c;
     }
   }
   return escaped;

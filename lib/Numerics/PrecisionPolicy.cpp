@@ -203,7 +203,7 @@ static std::string findLimit(StringRef text) {
   constexpr size_t kMaxBytes = size_t(1) << 20;
   if (text.size() > kMaxBytes)
     return "1:1: expected a policy of at most " + std::to_string(kMaxBytes) + " bytes";
-  std::optional<mlir::ad::TooDeep> deep = mlir::ad::findTooDeepInYAML(text);
+  std::optional<mlir::ad::UnreadableText> deep = mlir::ad::findTooDeepInYAML(text);
   if (!deep)
     return "";
   StringRef before = text.take_front(deep->at - text.data());

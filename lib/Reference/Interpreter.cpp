@@ -8,6 +8,7 @@
 #include "adjoint/Runtime/Host/Context.h"
 #include "adjoint/Support/FloatingPointState.h"
 #include "adjoint/Support/LocationText.h"
+#include "adjoint/Support/MemoryLimit.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -15,8 +16,6 @@ using namespace mlir::ad::reference;
 
 // Each call of a program uses some stack of the interpreter.
 static constexpr int64_t maxDepth = 1000;
-// A tensor larger than this is a mistake of the program, not a need for swap space.
-static constexpr int64_t maxBytes = int64_t(1) << 37;
 
 //===- Locations -------------------------------------------------------===//
 
@@ -52,12 +51,12 @@ int32_t Frame::refuse(Operation *op, const Twine &why) {
 int32_t Frame::checkMemory(Operation *op, ElementType type, ArrayRef<int64_t> shape) {
   int64_t bytes =
       adrt::byteSize(static_cast<int32_t>(type), static_cast<int32_t>(shape.size()), shape.data());
-  if (bytes >= 0 && bytes <= maxBytes)
+  if (bytes >= 0 && bytes <= adrt::getMemoryLimit() - adrt::getMemoryInUse())
     return ADRT_OK;
   return run.context->fail(ADRT_TARGET_ERROR, Site(op).get(),
                            "not enough memory for a tensor of " + (bytes < 0
                                                                        ? std::string("unrepresentable size")
-                                                                       : std::to_string(bytes) + " bytes"));
+                                                                       : adrt::describeLackOfMemory(bytes)));
 }
 
 int32_t Frame::shape(Operation *op, RankedTensorType type, ValueRange sizes,

@@ -2,6 +2,7 @@
 //
 // Diagnostics as plain data.
 #include "DiagnosticCollector.h"
+#include "adjoint/Support/Printable.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
 
@@ -27,9 +28,9 @@ const char *severityName(DiagnosticSeverity severity) {
 Message makeMessage(const Diagnostic &diagnostic) {
   Message message;
   message.severity = severityName(diagnostic.getSeverity());
-  message.text = diagnostic.str();
+  message.text = ad::printableLines(diagnostic.str());
   if (auto location = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>()) {
-    message.file = location.getFilename().str();
+    message.file = ad::printable(location.getFilename());
     message.line = location.getLine();
     message.column = location.getColumn();
   }

@@ -9,6 +9,7 @@
 #include "adjoint/Runtime/Host/ThreadPool.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/FloatingPointState.h"
+#include "adjoint/Support/ParseModule.h"
 #include "adjoint/Support/TraceName.h"
 
 using namespace mlir::ad::runner;
@@ -236,7 +237,7 @@ Expected<RunOutcome> ProgramRun::runToEnd(Tracer &tracer) {
   llvm::raw_string_ostream stream(outcome.error);
   Console console(state->tool, stream);
   // The reference interpreter emits its errors as diagnostics.
-  llvm::SourceMgr sources;
+  llvm::SourceMgr sources(mlir::ad::noFiles());
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(*state->text), llvm::SMLoc());
   std::optional<mlir::SourceMgrDiagnosticHandler> handler;
   if (mlir::MLIRContext *context = state->program.context.get())

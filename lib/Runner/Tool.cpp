@@ -3,6 +3,7 @@
 // Signals, output and exit codes.
 #include "Tool.h"
 #include "adjoint/Numerics/BuiltinPolicies.h"
+#include "adjoint/Support/MemoryLimit.h"
 #include "adjoint/Support/OutputFile.h"
 #include "adjoint/Support/TemporaryPath.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -88,6 +89,7 @@ llvm::Error checkOutputs(const Options &options) {
 }
 
 int runProgram(const Tool &tool, const Options &options, Console &console, Clock::time_point start) {
+  adrt::setMemoryLimit(options.memoryLimit);
   Report report;
   report.file = options.input;
   report.entry = options.entry;

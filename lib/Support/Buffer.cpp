@@ -1,5 +1,6 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions. */
 #include "adjoint/Support/Buffer.h"
+#include "adjoint/Support/MemoryLimit.h"
 
 #include <cstdlib>
 #include <sys/mman.h>
@@ -9,7 +10,10 @@ using namespace adrt;
 // Blocks of at least this size use huge pages, which need fewer page faults and TLB entries.
 static constexpr int64_t hugePage = 2 << 20, largeBytes = 2 * hugePage;
 
-void Buffer::Free::operator()(void *pointer) const { std::free(pointer); }
+void Buffer::Free::operator()(void *pointer) const {
+  std::free(pointer);
+  giveMemory(bytes);
+}
 
 void *Buffer::reserve(int64_t bytes, int64_t offset) {
   if (bytes < 0 || bytes > INT64_MAX - 2 * hugePage)
@@ -21,13 +25,17 @@ void *Buffer::reserve(int64_t bytes, int64_t offset) {
   // The old block is freed first: its content is not needed, and both may not fit.
   memory.reset();
   size = 0;
-  memory.reset(std::aligned_alloc(static_cast<size_t>(unit), static_cast<size_t>(rounded)));
-  if (memory) {
-    start = offset;
-    size = rounded - offset;
+  if (!takeMemory(rounded))
+    return nullptr;
+  memory = {std::aligned_alloc(static_cast<size_t>(unit), static_cast<size_t>(rounded)), Free{rounded}};
+  if (!memory) {
+    giveMemory(rounded);
+    return nullptr;
   }
+  start = offset;
+  size = rounded - offset;
   // This is advice: without huge pages the block has pages of 4 KiB.
-  if (memory && unit == hugePage)
+  if (unit == hugePage)
     (void)::madvise(memory.get(), static_cast<size_t>(rounded), MADV_HUGEPAGE);
   return data();
 }

@@ -16,7 +16,7 @@ static llvm::Error tooLong(uint64_t bytes) {
 llvm::Expected<llvm::json::Value> mlir::ad::parseJSON(llvm::StringRef text) {
   if (text.size() > kMaxJSONBytes)
     return tooLong(text.size());
-  if (std::optional<TooDeep> deep = findTooDeep(text))
+  if (std::optional<UnreadableText> deep = findTooDeep(text))
     return llvm::createStringError(deep->message);
   return llvm::json::parse(text);
 }

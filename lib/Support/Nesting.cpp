@@ -2,6 +2,7 @@
 
 #include "adjoint/Support/Nesting.h"
 
+#include "adjoint/Support/Printable.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -37,7 +38,7 @@ static void close(llvm::SmallVectorImpl<char> &open, char opening) {
     open.truncate(open.rend() - match - 1);
 }
 
-static TooDeep tooManyBrackets(const char *at) {
+static UnreadableText tooManyBrackets(const char *at) {
   return {at, "expected brackets that are nested at most " + std::to_string(kMaxNesting) + " deep"};
 }
 
@@ -61,9 +62,7 @@ static const char *findLongExpression(llvm::StringRef text, size_t at) {
   return nullptr;
 }
 
-std::optional<TooDeep> mlir::ad::findTooDeep(llvm::StringRef text) {
-  if (text.starts_with(kBytecode))
-    return std::nullopt;
+std::optional<UnreadableText> mlir::ad::findTooDeep(llvm::StringRef text) {
   llvm::SmallVector<char> open;
   size_t at = 0;
   while ((at = text.find_first_of("([{<)]}>\"/-", at)) != llvm::StringRef::npos) {
@@ -82,7 +81,7 @@ std::optional<TooDeep> mlir::ad::findTooDeep(llvm::StringRef text) {
         return tooManyBrackets(text.data() + at);
       if (text[at] == '<' && (before.ends_with("affine_map") || before.ends_with("affine_set")))
         if (const char *place = findLongExpression(text, at))
-          return TooDeep{place, "expected affine expressions of at most " +
+          return UnreadableText{place, "expected affine expressions of at most " +
                                     std::to_string(kMaxAffineOperators) + " operators"};
     } else if (size_t kind = kClosing.find(text[at]); kind != llvm::StringRef::npos) {
       close(open, kOpening[kind]);
@@ -90,6 +89,29 @@ std::optional<TooDeep> mlir::ad::findTooDeep(llvm::StringRef text) {
     ++at;
   }
   return std::nullopt;
+}
+
+// A text in bytecode ends with a null, and short ones are nested too little.
+static std::optional<UnreadableText> findTooDeepInBytecode(llvm::StringRef bytecode) {
+  auto isOfText = [](char c) { return llvm::isPrint(c) || llvm::isSpace(c); };
+  for (llvm::StringRef rest = bytecode; !rest.empty();) {
+    llvm::StringRef text = rest.take_while(isOfText);
+    if (text.size() > kMaxNesting)
+      if (std::optional<UnreadableText> deep = findTooDeep(text))
+        return deep;
+    rest = rest.drop_front(text.size()).drop_until(isOfText);
+  }
+  return std::nullopt;
+}
+
+std::optional<UnreadableText> mlir::ad::findUnreadable(llvm::StringRef module) {
+  if (module.starts_with(kBytecode))
+    return findTooDeepInBytecode(module);
+  if (size_t at = findControlCharacter(module); at != llvm::StringRef::npos)
+    return UnreadableText{module.data() + at,
+                          "unexpected control character " + printable(module.substr(at, 1)) +
+                              "; a string holds it as a backslash and two hexadecimal digits"};
+  return findTooDeep(module);
 }
 
 // The number of entries that begin in one line, each inside of the one before: `- - ? x`.
@@ -105,7 +127,7 @@ static size_t countEntries(llvm::StringRef line) {
 }
 
 // Quotation marks of YAML differ, and comments begin with `#`: brackets in them count, of which there are few.
-std::optional<TooDeep> mlir::ad::findTooDeepInYAML(llvm::StringRef text) {
+std::optional<UnreadableText> mlir::ad::findTooDeepInYAML(llvm::StringRef text) {
   size_t brackets = 0;
   for (const char &c : text) {
     brackets += c == '[' || c == '{';
@@ -115,7 +137,7 @@ std::optional<TooDeep> mlir::ad::findTooDeepInYAML(llvm::StringRef text) {
   }
   for (llvm::StringRef line : llvm::split(text, '\n'))
     if (countEntries(line) > kMaxNesting)
-      return TooDeep{line.data(),
+      return UnreadableText{line.data(),
                      "expected entries that are nested at most " + std::to_string(kMaxNesting) + " deep"};
   return std::nullopt;
 }

@@ -20,7 +20,17 @@ using llvm::StringRef;
 
 namespace {
 
-/// The path that `path` refers to after links; the file need not exist.
+/// Whether there is a file. An error if the system refuses to follow the path: through too many links, or through
+/// one that another user made in a shared folder.
+Expected<bool> findStatus(StringRef path, struct stat &status) {
+  if (::stat(path.str().c_str(), &status) == 0)
+    return true;
+  if (errno == ENOENT)
+    return false;
+  return systemError("cannot write", path);
+}
+
+/// The path that `path` refers to after links, which the system follows; the file need not exist.
 std::string followLinks(StringRef path) {
   constexpr int maxLinks = 40; // as many as Linux follows
   llvm::SmallString<128> current(path);
@@ -51,11 +61,11 @@ bool isOpenOutput(const struct stat &status) {
 /// A descriptor of a file that must not be replaced; -1 if the file is regular or does not exist.
 Expected<int> openInPlace(StringRef path) {
   struct stat status;
-  if (::stat(path.str().c_str(), &status) != 0) {
-    if (errno == ELOOP)
-      return systemError("cannot write", path);
+  Expected<bool> exists = findStatus(path, status);
+  if (!exists)
+    return exists.takeError();
+  if (!*exists)
     return -1;
-  }
   int descriptor = -1;
   // A name of an open output, such as /dev/stdout, shares the file offset of that output.
   for (int open : {STDOUT_FILENO, STDERR_FILENO})
@@ -131,7 +141,10 @@ bool mlir::ad::runner::isSameFile(StringRef path, StringRef other) {
 
 Expected<std::string> mlir::ad::runner::findRegularFile(StringRef path) {
   struct stat status;
-  if (::stat(path.str().c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+  Expected<bool> exists = findStatus(path, status);
+  if (!exists)
+    return exists.takeError();
+  if (*exists && !S_ISREG(status.st_mode))
     return usageError("cannot write '" + path + "': not a regular file");
   return followLinks(path);
 }
@@ -181,13 +194,18 @@ Error mlir::ad::runner::replaceFile(StringRef path, llvm::ArrayRef<StringRef> pa
 
 Error mlir::ad::runner::checkWritable(StringRef path, bool isAppendedTo) {
   struct stat status;
-  bool exists = ::stat(path.str().c_str(), &status) == 0;
-  if (path.empty() || path == kStandardOutput || (exists && isOpenOutput(status)))
+  if (path.empty() || path == kStandardOutput)
     return Error::success();
-  if (exists && S_ISDIR(status.st_mode))
+  Expected<bool> found = findStatus(path, status);
+  if (!found)
+    return found.takeError();
+  bool exists = *found;
+  if (exists && isOpenOutput(status))
+    return Error::success();
+  if (exists && S_ISDIR(status.st_mode)) {
     errno = EISDIR;
-  if (exists ? S_ISDIR(status.st_mode) : errno == ELOOP)
     return systemError("cannot write", path);
+  }
   bool inPlace = exists && (isAppendedTo || !S_ISREG(status.st_mode));
   llvm::SmallString<128> checked(inPlace ? path : llvm::sys::path::parent_path(followLinks(path)));
   if (!inPlace)

@@ -5,7 +5,7 @@
 
 #include "adjoint/Support/ParserHints.h"
 
-#include "adjoint/Support/Nesting.h"
+#include "adjoint/Support/Printable.h"
 #include "mlir/IR/OperationSupport.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/SourceMgr.h"
@@ -216,14 +216,29 @@ bool ad::addParserHint(Diagnostic &diagnostic) {
   return false;
 }
 
-LogicalResult ad::verifyNesting(const llvm::SourceMgr &sources, MLIRContext *context) {
-  const llvm::MemoryBuffer *text = sources.getMemoryBuffer(sources.getMainFileID());
-  std::optional<TooDeep> deep = findTooDeep(text->getBuffer());
-  if (!deep)
-    return success();
-  auto [line, column] =
-      sources.getLineAndColumn(llvm::SMLoc::getFromPointer(deep->at), sources.getMainFileID());
-  return emitError(FileLineColLoc::get(context, text->getBufferIdentifier(), line, column), deep->message);
+static bool isOf(FileLineColLoc location, StringRef input) {
+  StringRef file = location.getFilename();
+  return file == input || file.starts_with("within split at " + input.str());
+}
+
+static void printWithoutSource(const Diagnostic &diagnostic, FileLineColLoc location) {
+  static constexpr llvm::SourceMgr::DiagKind kinds[] = {
+      llvm::SourceMgr::DK_Note, llvm::SourceMgr::DK_Warning, llvm::SourceMgr::DK_Error, llvm::SourceMgr::DK_Remark};
+  std::string place;
+  llvm::raw_string_ostream(place) << location.getFilename().getValue() << ":" << location.getLine() << ":"
+                                  << location.getColumn();
+  llvm::SMDiagnostic(place, kinds[static_cast<unsigned>(diagnostic.getSeverity())], diagnostic.str())
+      .print(nullptr, ad::printableErrors());
+}
+
+bool ad::printOfOtherFile(const Diagnostic &diagnostic, StringRef input) {
+  auto location = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>();
+  if (!location || isOf(location, input))
+    return false;
+  printWithoutSource(diagnostic, location);
+  for (const Diagnostic &note : diagnostic.getNotes())
+    printWithoutSource(note, location);
+  return true;
 }
 
 void ad::addParserHints(MLIRContext *context) {

@@ -3,6 +3,7 @@
 // LLVM's streams end the process with a crash report when an error of theirs is left unchecked.
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/OutputFile.h"
+#include "adjoint/Support/Printable.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -43,7 +44,7 @@ static void checkAtExit() {
   if (!error)
     return;
   auto [code, message] = consumeExitError(std::move(error));
-  llvm::WithColor::error(llvm::errs(), toolAtExit) << message << "\n";
+  llvm::WithColor::error(mlir::ad::printableErrors(), toolAtExit) << message << "\n";
   ::_exit(code);
 }
 

@@ -120,6 +120,13 @@ bool TemporaryPath::moveTo(StringRef finalPath) {
   return true;
 }
 
+std::string TemporaryPath::keep() {
+  Cleanup &cleanup = Cleanup::get();
+  std::lock_guard<std::mutex> lock(cleanup.mutex);
+  cleanup.paths.erase(path);
+  return std::exchange(path, {});
+}
+
 KilledWithTool::KilledWithTool(pid_t process) {
   Cleanup &cleanup = Cleanup::get();
   std::lock_guard<std::mutex> lock(cleanup.mutex);

@@ -3,6 +3,7 @@
 // Tensors on the host's side.
 #include "adjoint/Support/Tensor.h"
 #include "adjoint/Support/Error.h"
+#include "adjoint/Support/MemoryLimit.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -54,7 +55,8 @@ llvm::Expected<Tensor> Tensor::create(adrt_type type, llvm::ArrayRef<int64_t> sh
   if (tensor.bytes < 0)
     return usageError("a " + formatType(type, shape) + " is too large for this machine");
   if (!tensor.buffer.reserve(tensor.bytes, offsetOf(type)))
-    return exitError(ExitNoTarget, "not enough memory for a " + formatType(type, shape));
+    return exitError(ExitNoTarget, "not enough memory for a " + formatType(type, shape) + " of " +
+                                       adrt::describeLackOfMemory(tensor.bytes));
   return std::move(tensor);
 }
 

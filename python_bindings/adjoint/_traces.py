@@ -127,7 +127,7 @@ def read_trace(folder: _Path) -> Trace:
         outputs = [(output["name"], output["file"], _element_type(output["type"])) for output in info["outputs"]]
     except (KeyError, TypeError, AttributeError) as error:
         raise TraceError(f"{_text_of(folder)!r} is no folder of a trace: {_RUN_FILE} has no list of outputs") from error
-    arrays = [_load(pathlib.Path(folder, file), element_type) for _, file, element_type in outputs]
+    arrays = [_load(_file_of(folder, file), element_type) for _, file, element_type in outputs]
     return _make_trace(folder, make_results(tuple(name for name, _, _ in outputs), arrays))
 
 
@@ -140,11 +140,11 @@ def replay(folder: Trace | _Path, *, target: str | None = None, threads: int | N
     check_option("target", target, str, optional=True)
     if isinstance(folder, Trace):
         folder = folder.folder
-    file = os.path.join(_text_of(folder), str(_read_info(folder).get("program")))
+    file = _file_of(folder, str(_read_info(folder).get("program")))
     found = _adjoint.replay(_text_of(folder), target or "", count_threads(threads))
     if isinstance(found, _adjoint.Failure):
-        text = pathlib.Path(file).read_bytes() if os.path.exists(file) else b""
-        raise (None if target else _trace_error(found)) or make_exception(found, Source(text, file))
+        text = file.read_bytes() if file.exists() else b""
+        raise (None if target else _trace_error(found)) or make_exception(found, Source(text, str(file)))
     interface, used, numerics, arrays, different = found
     signature = make_signature(interface)
     arrays = [
@@ -167,11 +167,21 @@ def _text_of(folder: _Path) -> str:
     return path
 
 
+def _file_of(folder: _Path, name: object) -> pathlib.Path:
+    """A file that run.json names: one of the folder."""
+    if not isinstance(name, str):
+        raise TraceError(f"{_text_of(folder)!r} is no folder of a trace: {_RUN_FILE} names the file {name!r}")
+    found = _adjoint.file_in_folder(_text_of(folder), name)
+    if isinstance(found, _adjoint.Failure):
+        raise TraceError(found.message)
+    return pathlib.Path(found)
+
+
 def _read_info(folder: _Path) -> dict[str, Any]:
-    path = pathlib.Path(_text_of(folder), _RUN_FILE)
+    path = _file_of(folder, _RUN_FILE)
     try:
         info = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise TraceError(f"{os.fspath(folder)!r} is no folder of a trace: {error}") from error
     if not isinstance(info, dict):
         raise TraceError(f"{os.fspath(folder)!r} is no folder of a trace: {_RUN_FILE} holds no object")
@@ -197,7 +207,7 @@ def _element_type(tensor_type: str) -> str:
 def _load(file: pathlib.Path, dtype: str) -> np.ndarray:
     try:
         array = np.load(file, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, MemoryError, OverflowError, RecursionError, TypeError) as error:
         raise TraceError(f"cannot read '{file}': {error}") from error
     known = {str(type_): type_ for type_ in DTYPES.values()}
     return array.view(known[dtype]) if array.dtype.kind == "V" and dtype in known else array

@@ -10,12 +10,15 @@
 #include "adjoint/Runner/Analysis.h"
 #include "adjoint/Runner/StandardHooks.h"
 #include "adjoint/Support/FloatingPointState.h"
+#include "adjoint/Support/FolderFile.h"
+#include "adjoint/Support/Printable.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 namespace nb = nanobind;
+namespace ad = mlir::ad;
 namespace diff = mlir::ad::diff;
 using namespace mlir::ad::runner;
 using namespace adjoint_python;
@@ -141,7 +144,7 @@ nb::object shapeOf(const diff::Record &record) {
   nb::list sizes;
   for (const diff::Dim &dim : *record.shape)
     sizes.append(dim.symbol.empty() ? nb::object(nb::int_(dim.size))
-                                    : nb::object(nb::str(dim.symbol.c_str())));
+                                    : nb::object(nb::str(ad::printable(dim.symbol).c_str())));
   return nb::tuple(sizes);
 }
 
@@ -155,10 +158,21 @@ nb::object records(const std::string &path) {
   }
   nb::list rows;
   for (const diff::Record &record : *found)
-    rows.append(nb::make_tuple(record.kind, record.dtype, shapeOf(record), record.summary, record.op,
-                               record.name, record.value, record.hash, record.location, record.run,
-                               record.origin));
+    rows.append(nb::make_tuple(record.kind, record.dtype, shapeOf(record), ad::printable(record.summary),
+                               ad::printable(record.op), ad::printable(record.name), record.value,
+                               ad::printable(record.hash), ad::printable(record.location), record.run,
+                               ad::printable(record.origin)));
   return std::move(rows);
+}
+
+nb::object fileInFolder(const std::string &folder, const std::string &name) {
+  llvm::Expected<std::string> path = ad::fileInFolder(folder, name);
+  if (path)
+    return nb::cast(*path);
+  Failure failure;
+  failure.reason = Failure::Reason::File;
+  failure.message = consumeExitError(path.takeError()).second;
+  return nb::cast(std::move(failure));
 }
 
 } // namespace
@@ -176,6 +190,7 @@ void adjoint_python::bindAnalysis(nb::module_ &module) {
   module.def("trace", trace, nb::arg("program"), nb::arg("inputs"), nb::arg("folder"), nb::arg("tensors"));
   module.def("replay", replay, nb::arg("folder"), nb::arg("target"), nb::arg("threads").none());
   module.def("runs", runs, nb::arg("left"), nb::arg("right"), nb::arg("bound"));
+  module.def("file_in_folder", fileInFolder, nb::arg("folder"), nb::arg("name"));
   module.def("records", records, nb::call_guard<adrt::FloatingPointScope>(), nb::arg("path"));
   module.def("find_nonfinite", nonFinites, nb::arg("program"), nb::arg("inputs"));
   module.def("precision", precision, nb::arg("program"), nb::arg("inputs"), nb::arg("policy"),

@@ -10,6 +10,7 @@
 #include "Host.h"
 #include "adjoint/Runner/StandardHooks.h"
 #include "adjoint/Support/FloatingPointState.h"
+#include "adjoint/Support/Printable.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -91,9 +92,10 @@ void bindOptions(nb::module_ &module) {
 void bindFailure(nb::module_ &module) {
   nb::class_<Failure>(module, "Failure")
       .def_prop_ro("reason", [](const Failure &failure) { return describe(failure.reason); })
-      .def_ro("message", &Failure::message)
-      .def_ro("location", &Failure::location)
-      .def_ro("operation", &Failure::operation)
+      // Strings of Python are Unicode, and texts of files may be any bytes.
+      .def_prop_ro("message", [](const Failure &failure) { return mlir::ad::printableLines(failure.message); })
+      .def_prop_ro("location", [](const Failure &failure) { return mlir::ad::printable(failure.location); })
+      .def_prop_ro("operation", [](const Failure &failure) { return mlir::ad::printable(failure.operation); })
       .def_prop_ro("diagnostics", [](const Failure &failure) { return describe(failure.diagnostics); });
 }
 

@@ -9,8 +9,11 @@
 #include "adjoint/Support/FloatingPointState.h"
 #include "adjoint/Support/Nesting.h"
 #include "adjoint/Support/OutputFile.h"
+#include "adjoint/Support/ParseModule.h"
 #include "adjoint/Support/ParserHints.h"
+#include "adjoint/Support/Printable.h"
 #include "adjoint/Support/TextFile.h"
+#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Support/FileUtilities.h"
@@ -73,7 +76,7 @@ static void registerDebugOnly() {
 constexpr int kExitProgram = 1, kExitFile = 2;
 
 static int failAboutFile(const Twine &message) {
-  llvm::errs() << "ad-opt: error: " << message << "\n";
+  ad::printableErrors() << "ad-opt: error: " << message << "\n";
   return kExitFile;
 }
 
@@ -117,6 +120,46 @@ static std::string checkNumerics(ArrayRef<char *> arguments) {
   return "";
 }
 
+namespace {
+/// Our messages in the context that the driver makes. func is the first dialect that a program loads; by then the
+/// driver has installed its diagnostic handler.
+class MessagesExtension : public DialectExtension<MessagesExtension, func::FuncDialect> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(MessagesExtension)
+
+  MessagesExtension(StringRef input, bool isVerified) : input(input), isVerified(isVerified) {}
+
+  void apply(MLIRContext *context, func::FuncDialect *) const override {
+    if (!isVerified) // else the driver reads all messages
+      context->getDiagEngine().registerHandler([input = input](Diagnostic &diagnostic) {
+        return success(ad::printOfOtherFile(diagnostic, input));
+      });
+    ad::addParserHints(context);
+  }
+
+private:
+  std::string input;
+  bool isVerified;
+};
+} // namespace
+
+// The driver parses text itself, and would overflow its stack on bytecode that is nested too deeply.
+static bool isReadable(const llvm::MemoryBuffer &file, const DialectRegistry &registry) {
+  llvm::SourceMgr sources(ad::noFiles());
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(file.getMemBufferRef(), false), llvm::SMLoc());
+  if (std::optional<ad::UnreadableText> found = ad::findUnreadable(file.getBuffer())) {
+    sources.PrintMessage(ad::printableErrors(), llvm::SMLoc::getFromPointer(found->at), llvm::SourceMgr::DK_Error,
+                         found->message);
+    return false;
+  }
+  if (!isBytecode(file.getMemBufferRef()))
+    return true;
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.allowUnregisteredDialects();
+  SourceMgrDiagnosticHandler handler(sources, &context, ad::printableErrors());
+  return static_cast<bool>(ad::parseUnverified(sources, &context));
+}
+
 // Like upstream's driver, which prints a crash report when the output cannot be written.
 static int runDriver(MutableArrayRef<char *> arguments, DialectRegistry &registry) {
   int count = static_cast<int>(arguments.size());
@@ -131,12 +174,11 @@ static int runDriver(MutableArrayRef<char *> arguments, DialectRegistry &registr
   std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(input, &problem);
   if (!file)
     return failAboutFile(problem);
-  if (std::optional<ad::TooDeep> deep = ad::findTooDeep(file->getBuffer())) {
-    llvm::SourceMgr sources;
-    sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
-    sources.PrintMessage(llvm::SMLoc::getFromPointer(deep->at), llvm::SourceMgr::DK_Error, deep->message);
+  if (!isReadable(*file, registry))
     return kExitProgram;
-  }
+  registry.addExtension(TypeID::get<MessagesExtension>(),
+                        std::make_unique<MessagesExtension>(file->getBufferIdentifier(),
+                                                            config.shouldVerifyDiagnostics()));
   std::string text;
   llvm::raw_string_ostream os(text);
   bool failed = mlir::failed(MlirOptMain(os, std::move(file), registry, config));
@@ -159,7 +201,7 @@ int ad::runOptTool(int argc, char **argv) {
 
   for (auto check : {checkTargets, checkNumerics})
     if (std::string problem = check(ArrayRef(arguments).drop_front()); !problem.empty()) {
-      llvm::errs() << "ad-opt: error: " << problem << "\n";
+      ad::printableErrors() << "ad-opt: error: " << problem << "\n";
       return kExitProgram;
     }
   registerAdjointPasses();
@@ -177,8 +219,5 @@ int ad::runOptTool(int argc, char **argv) {
 
   DialectRegistry registry;
   ad::registerAllDialects(registry);
-  // func is the first dialect that a program loads; by then the driver has installed its diagnostic handler.
-  registry.addExtension(
-      +[](MLIRContext *context, func::FuncDialect *dialect) { ad::addParserHints(context); });
   return runDriver(arguments, registry);
 }

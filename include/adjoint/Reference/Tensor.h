@@ -8,6 +8,7 @@
 
 #include "adjoint/Numerics/ElementType.h"
 #include "adjoint/Runtime/adrt.h"
+#include "adjoint/Support/MemoryLimit.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Types.h"
 #include "llvm/ADT/SmallVector.h"
@@ -15,6 +16,7 @@
 #include <cassert>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <optional>
 #include <vector>
 
@@ -27,6 +29,23 @@ using numerics::sizeInBytes;
 /// values.
 std::optional<ElementType> elementTypeOf(Type type);
 int64_t product(ArrayRef<int64_t> shape);
+
+/// Memory that counts towards the limit of MemoryLimit.h.
+template <class T> struct LimitedAllocator {
+  using value_type = T;
+  /// Throws std::bad_alloc beyond the limit too.
+  T *allocate(size_t count) {
+    if (!adrt::takeMemory(static_cast<int64_t>(count * sizeof(T))))
+      throw std::bad_alloc();
+    return std::allocator<T>().allocate(count);
+  }
+  void deallocate(T *memory, size_t count) {
+    std::allocator<T>().deallocate(memory, count);
+    adrt::giveMemory(static_cast<int64_t>(count * sizeof(T)));
+  }
+  friend bool operator==(LimitedAllocator, LimitedAllocator) { return true; }
+  friend bool operator!=(LimitedAllocator, LimitedAllocator) { return false; }
+};
 
 /// Copies share the elements. Whoever creates a tensor fills it before handing it on; from then on it is
 /// constant.
@@ -74,7 +93,7 @@ public:
 private:
   ElementType type = ElementType::F32;
   SmallVector<int64_t, 4> shape;
-  std::shared_ptr<std::vector<char>> storage;
+  std::shared_ptr<std::vector<char, LimitedAllocator<char>>> storage;
 };
 
 } // namespace mlir::ad::reference

@@ -15,7 +15,8 @@ namespace adrt {
 class Buffer {
 public:
   static constexpr int64_t alignment = 64;
-  /// At least `bytes` bytes, or null when there is not enough memory or `bytes` is negative. They begin
+  /// At least `bytes` bytes, or null when there is not enough memory, `bytes` would exceed the limit of
+  /// MemoryLimit.h or is negative. They begin
   /// `offset` bytes after a multiple of the alignment; offset < alignment.
   void *reserve(int64_t bytes, int64_t offset = 0);
   void *data() const { return memory ? static_cast<char *>(memory.get()) + start : nullptr; }
@@ -23,6 +24,9 @@ public:
 
 private:
   struct Free {
+    Free() : bytes(0) {}
+    explicit Free(int64_t bytes) : bytes(bytes) {}
+    int64_t bytes; // which count towards the limit of MemoryLimit.h
     void operator()(void *pointer) const;
   };
   std::unique_ptr<void, Free> memory;

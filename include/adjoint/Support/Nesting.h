@@ -19,16 +19,19 @@ constexpr size_t kMaxNesting = 256;
 /// The maximum number of operators in one result of an affine map or one condition of a set.
 constexpr size_t kMaxAffineOperators = 1024;
 
-/// Where a text is nested too deeply, and what is expected there.
-struct TooDeep {
+/// A place of a text that no parser is given, and what is expected there.
+struct UnreadableText {
   const char *at;
   std::string message;
 };
 
-/// The first such place of an MLIR or JSON text; none in MLIR bytecode. Strings and comments do not count.
-std::optional<TooDeep> findTooDeep(llvm::StringRef text);
+/// The first place that is nested too deeply in an MLIR or JSON text. Strings and comments do not count.
+std::optional<UnreadableText> findTooDeep(llvm::StringRef text);
+/// The first such place, or control character, of a module: of its text, or of the texts in its bytecode, which has
+/// affine expressions as text.
+std::optional<UnreadableText> findUnreadable(llvm::StringRef module);
 /// The same for YAML, where lists and mappings in one line (`- - ? -`) are nested as well.
-std::optional<TooDeep> findTooDeepInYAML(llvm::StringRef text);
+std::optional<UnreadableText> findTooDeepInYAML(llvm::StringRef text);
 
 } // namespace mlir::ad
 

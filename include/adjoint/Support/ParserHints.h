@@ -8,10 +8,6 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 
-namespace llvm {
-class SourceMgr;
-} // namespace llvm
-
 namespace mlir::ad {
 
 /// Completes an error of the parser. For an unknown operation, it names the operation of a similar spelling,
@@ -23,9 +19,9 @@ bool addParserHint(Diagnostic &diagnostic);
 /// Completes the errors of a context, as long as it exists. For tools without a diagnostic handler of ours.
 void addParserHints(MLIRContext *context);
 
-/// Fails with an error at the first bracket of the main file of `sources` that is nested too deeply for the
-/// parser.
-LogicalResult verifyNesting(const llvm::SourceMgr &sources, MLIRContext *context);
+/// Prints a diagnostic and its notes if it is located in a file other than the input: without the line of that file.
+/// MLIR would open any file that a location names, a pipe too. Returns whether it did.
+bool printOfOtherFile(const Diagnostic &diagnostic, StringRef input);
 
 } // namespace mlir::ad
 

@@ -38,6 +38,8 @@ public:
   const std::string &get() const { return path; }
   /// False, with errno, if the path cannot be renamed.
   bool moveTo(llvm::StringRef finalPath);
+  /// From now on nothing removes it. Returns the path.
+  std::string keep();
 
 private:
   std::string path;

@@ -2,6 +2,7 @@
 //
 // Signatures and compiled programs as JSON, for the cache and for files that were compiled ahead of time.
 #include "adjoint/Runner/Executable/Executable.h"
+#include "adjoint/Support/Printable.h"
 
 using namespace llvm;
 
@@ -25,6 +26,10 @@ static bool fromJSON(const json::Value &value, TensorSpec &spec, json::Path path
   std::optional<adrt_type> element = parseElementType(type);
   if (!element)
     return false;
+  if (!isPrintable(spec.name)) {
+    path.field("name").report("expected printable characters");
+    return false;
+  }
   spec.type = *element;
   spec.shape.assign(shape.begin(), shape.end());
   return true;

@@ -2,6 +2,7 @@
 
 #include "OutputFolder.h"
 #include "adjoint/Support/Error.h"
+#include "adjoint/Support/FolderFile.h"
 #include "adjoint/Support/JSONText.h"
 #include "adjoint/Support/OutputFile.h"
 #include "llvm/ADT/StringExtras.h"
@@ -19,8 +20,6 @@ using namespace mlir::ad::runner;
 using llvm::Error;
 using llvm::Expected;
 using llvm::StringRef;
-
-static constexpr llvm::StringLiteral kManifest("manifest.json");
 
 static std::string newIdentifier() {
   constexpr int words = 4;
@@ -56,7 +55,12 @@ std::string OutputFolder::pathOf(StringRef name) const {
 
 // A manifest that is not ours, or is damaged, says nothing.
 void OutputFolder::readEarlier() {
-  Expected<llvm::json::Value> value = readJSON(pathOf(kManifest));
+  Expected<std::string> file = fileInFolder(path, kManifest);
+  if (!file) {
+    llvm::consumeError(file.takeError());
+    return;
+  }
+  Expected<llvm::json::Value> value = readJSON(*file);
   if (!value) {
     llvm::consumeError(value.takeError());
     return;
@@ -80,7 +84,7 @@ Error OutputFolder::write(StringRef state, llvm::json::Object files) const {
       {"run", run}, {"state", state}, {"files", std::move(files)}, {"earlier", std::move(left)}};
   std::string text;
   llvm::raw_string_ostream(text) << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(manifest)));
-  return writeFile(pathOf(kManifest), {text});
+  return replaceFile(pathOf(kManifest), {text}); // a link of this name, too
 }
 
 Error OutputFolder::begin() {

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The folder of --out-dir while a run writes into it. `manifest.json` says which run that is, whether it has ended,
+// The folder of --out-dir, and that of a trace, while a run writes into it. `manifest.json` says which run that is, whether it has ended,
 // and which files are its own, so that the files of two runs cannot be taken for those of one.
 //
 //   {"run": "d41d8c…", "state": "whole", "files": {"y.npy": {"bytes": 152, "blake3": "…"}}, "earlier": ["old.npy"]}
@@ -18,6 +18,8 @@
 #include <string>
 
 namespace mlir::ad::runner {
+
+constexpr llvm::StringLiteral kManifest("manifest.json");
 
 class OutputFolder {
 public:

@@ -31,6 +31,8 @@ Error checkFile(StringRef path, const Options &options) {
     if (!other->empty() && *other != kStandardOutput && isSameFile(path, *other))
       return usageError("--out-dir and " + llvm::Twine(option) + " would both write '" + path +
                         "'; name two files");
+  if (Expected<std::string> regular = findRegularFile(path); !regular)
+    return regular.takeError();
   return checkWritable(path);
 }
 

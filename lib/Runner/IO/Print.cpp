@@ -3,6 +3,7 @@
 // Prints tensors.
 #include "adjoint/Runner/IO/Print.h"
 #include "adjoint/Support/Elements.h"
+#include "adjoint/Support/Printable.h"
 
 #include <charconv>
 #include <cmath>
@@ -117,7 +118,7 @@ std::string mlir::ad::runner::formatElement(const adrt_tensor &tensor, int64_t i
 
 void mlir::ad::runner::printTensor(llvm::raw_ostream &os, llvm::StringRef name, const adrt_tensor &tensor) {
   llvm::ArrayRef<int64_t> shape(tensor.shape, tensor.rank);
-  os << name << ": " << formatType(static_cast<adrt_type>(tensor.type), shape) << " =";
+  os << printable(name) << ": " << formatType(static_cast<adrt_type>(tensor.type), shape) << " =";
   os << (shape.size() > 1 ? "\n" : " ");
   Printer(os, tensor).print();
   os << '\n';

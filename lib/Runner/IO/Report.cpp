@@ -2,6 +2,7 @@
 //
 // Collects times and converts reports to JSON.
 #include "adjoint/Runner/IO/Report.h"
+#include "adjoint/Support/Printable.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 
@@ -73,7 +74,7 @@ void mlir::ad::runner::printTraffic(llvm::raw_ostream &os, llvm::ArrayRef<adrt::
   for (const adrt::KernelTraffic &kernel : traffic) {
     if (kernel.launches == 0)
       continue;
-    os << "kernel " << kernel.name << " (" << kernel.kind << "): " << kernel.launches << " launches\n";
+    os << "kernel " << mlir::ad::printable(kernel.name) << " (" << kernel.kind << "): " << kernel.launches << " launches\n";
     for (const adrt::AccessTraffic &access : kernel.accesses) {
       double ratio =
           access.minUnits ? static_cast<double>(access.units) / static_cast<double>(access.minUnits) : 0;

@@ -2,6 +2,7 @@
 //
 // Messages and progress on stderr.
 #include "Console.h"
+#include "adjoint/Support/Printable.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/SourceMgr.h"
@@ -51,7 +52,7 @@ ExitCode exitCodeOf(int32_t status) {
 } // namespace
 
 Console::Console(llvm::StringRef program)
-    : program(program), os(llvm::errs()), terminal(llvm::sys::Process::StandardErrIsDisplayed()) {}
+    : program(program), os(mlir::ad::printableErrors()), terminal(llvm::sys::Process::StandardErrIsDisplayed()) {}
 
 void Console::note(const llvm::Twine &message) {
   clearProgress();
@@ -103,8 +104,7 @@ void Console::progress(const llvm::Twine &text) {
     return;
   // A longer line would wrap, and the next one would not overwrite it.
   constexpr size_t maxWidth = 78;
-  os << "\r\x1b[K" << llvm::StringRef(text.str()).take_front(maxWidth);
-  os.flush();
+  llvm::errs() << "\r\x1b[K" << mlir::ad::printable(llvm::StringRef(text.str()).take_front(maxWidth));
   showing = true;
   lastProgress = std::chrono::steady_clock::now();
 }
@@ -116,7 +116,6 @@ bool Console::progressIsDue() {
 void Console::clearProgress() {
   if (!showing)
     return;
-  os << "\r\x1b[K";
-  os.flush();
+  llvm::errs() << "\r\x1b[K";
   showing = false;
 }

@@ -7,6 +7,7 @@
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/OutputFile.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Regex.h"
 
 using namespace llvm;
@@ -96,6 +97,20 @@ Error OptionsReader::readThreads(Options &options) const {
   return defaultThreads().moveInto(options.threads);
 }
 
+Error OptionsReader::readMemoryLimit(int64_t &bytes) const {
+  std::string given = text(OPT_memory_limit);
+  if (given.empty() && !list.hasArg(OPT_memory_limit))
+    return Error::success();
+  StringRef number = given;
+  int64_t unit = number.consume_back("K") ? 1 << 10 : number.consume_back("M") ? 1 << 20 : 1;
+  if (number.consume_back("G"))
+    unit = 1 << 30;
+  if (number.getAsInteger(10, bytes) || bytes <= 0 || llvm::MulOverflow(bytes, unit, bytes))
+    return usageError("expected --memory-limit with a positive number of bytes, or of K, M or G, such as 4G, found '" +
+                      given + "'");
+  return Error::success();
+}
+
 Error OptionsReader::readSeconds(OptionId id, double &value) const {
   std::string given = text(id);
   constexpr double minimum = 1e-9, maximum = 1e9;
@@ -165,6 +180,8 @@ Error OptionsReader::readSources(Options &options) const {
 Error OptionsReader::readRuns(Options &options) const {
   constexpr unsigned maxRuns = 10000000; // their times take 80 MB
   if (Error error = readThreads(options))
+    return error;
+  if (Error error = readMemoryLimit(options.memoryLimit))
     return error;
   if (Error error = readBench(options))
     return error;

@@ -23,6 +23,7 @@ defm out_dir : Value<"out-dir", "DIR", "Write results and received values into t
     "The files of arguments may be there, too: a result replaces the file with its name">;
 def print : Switch<"print", "Print results and received values">;
 defm threads : Value<"threads", "N", "Maximum number of threads of kernels (default: $ADJOINT_NUM_THREADS, or 0: all CPUs that the process may use); the reference interpreter always uses one">;
+defm memory_limit : Value<"memory-limit", "BYTES[K|M|G]", "Maximum memory of all tensors together; a program that needs more ends with exit code 4 (default: the memory of the machine, or of its container)">;
 defm repeat : Value<"repeat", "N", "Run N times with the same arguments and feeds; prints the median time">;
 defm warmup : Value<"warmup", "N", "Runs before the first measured one, for --repeat, --report and --bench">;
 def bench : Switch<"bench", "Measure the runs with the clock of the device (CUDA events on a GPU) "

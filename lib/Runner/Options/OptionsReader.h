@@ -56,6 +56,7 @@ private:
   Error readAssignments(OptionId id, std::vector<Assignment> &assignments) const;
   Error readDims(Options &options) const;
   Error readThreads(Options &options) const;
+  Error readMemoryLimit(int64_t &bytes) const;
   Error readSeconds(OptionId id, double &value) const;
 
   OptionSet set;

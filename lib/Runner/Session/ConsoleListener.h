@@ -6,6 +6,7 @@
 
 #include "../IO/Listener.h"
 #include "../Options/Console.h"
+#include "adjoint/Support/Printable.h"
 #include "mlir/IR/Diagnostics.h"
 
 namespace mlir::ad::runner {
@@ -16,7 +17,7 @@ public:
   void progress(const llvm::Twine &text) override { console.progress(text); }
   void warn(const llvm::Twine &message) override { console.warn(message); }
   std::shared_ptr<void> watch(llvm::SourceMgr &sources, mlir::MLIRContext *context) override {
-    return std::make_shared<mlir::SourceMgrDiagnosticHandler>(sources, context);
+    return std::make_shared<mlir::SourceMgrDiagnosticHandler>(sources, context, mlir::ad::printableErrors());
   }
 
 private:

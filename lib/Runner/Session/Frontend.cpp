@@ -17,6 +17,7 @@
 #include "adjoint/Runtime/Host/Symbols.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/OutputFile.h"
+#include "adjoint/Support/ParseModule.h"
 #include "adjoint/Support/ParserHints.h"
 #include "adjoint/Support/SymbolName.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -291,14 +292,12 @@ Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
   if (Error error = checkKernels(program.context.get(), options))
     return std::move(error);
   program.context->printOpOnDiagnostic(false); // diagnostics show the source line instead
-  program.sources = std::make_unique<llvm::SourceMgr>();
+  program.sources = std::make_unique<llvm::SourceMgr>(mlir::ad::noFiles());
   program.sources->AddNewSourceBuffer(
       llvm::MemoryBuffer::getMemBufferCopy(input.getBuffer(), input.getBufferIdentifier()), llvm::SMLoc());
   program.diagnostics = listener.watch(*program.sources, program.context.get());
   ErrorCounter errors(program.context.get());
-  if (failed(verifyNesting(*program.sources, program.context.get())))
-    return errors.makeError("the program does not parse");
-  program.module = parseSourceFile<ModuleOp>(*program.sources, ParserConfig(program.context.get()));
+  program.module = mlir::ad::parseModule(*program.sources, program.context.get());
   if (!program.module)
     return errors.makeError("the program does not parse");
   Expected<Signature> signature = findEntry(*program.module, input);

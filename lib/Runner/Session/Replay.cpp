@@ -5,6 +5,7 @@
 #include "Replay.h"
 #include "adjoint/Diff/Record.h"
 #include "adjoint/Support/Error.h"
+#include "adjoint/Support/FolderFile.h"
 #include "adjoint/Support/JSONText.h"
 #include "adjoint/Support/Npy.h"
 #include "llvm/ADT/StringExtras.h"
@@ -14,6 +15,7 @@
 #include "llvm/Support/Path.h"
 
 using namespace mlir::ad::runner;
+using mlir::ad::fileInFolder;
 using llvm::Error;
 using llvm::Expected;
 using llvm::StringRef;
@@ -65,23 +67,16 @@ bool fromJSON(const llvm::json::Value &value, RecordedRun &run, llvm::json::Path
          map.map("inputs", run.inputs) && map.map("feeds", run.feeds) && map.map("outputs", run.outputs);
 }
 
-/// The path of a file of the folder; empty if the name leaves the folder.
-std::string pathIn(StringRef folder, StringRef file) {
-  if (llvm::sys::path::is_absolute(file) || file.contains(".."))
-    return "";
-  llvm::SmallString<128> path(folder);
-  llvm::sys::path::append(path, file);
-  return path.str().str();
-}
-
 Expected<RecordedRun> readRun(StringRef folder) {
-  std::string path = pathIn(folder, "run.json");
-  auto text = llvm::MemoryBuffer::getFile(path);
+  Expected<std::string> path = fileInFolder(folder, "run.json");
+  if (!path)
+    return path.takeError();
+  auto text = llvm::MemoryBuffer::getFile(*path);
   if (!text)
-    return usageError("cannot read '" + llvm::Twine(path) + "': " + text.getError().message() +
+    return usageError("cannot read '" + *path + "': " + text.getError().message() +
                       "; --replay needs a folder that --trace has written");
   auto about = [&](Error error) {
-    return usageError("'" + llvm::Twine(path) + "' is not of a trace: " + llvm::toString(std::move(error)));
+    return usageError("'" + *path + "' is not of a trace: " + llvm::toString(std::move(error)));
   };
   Expected<llvm::json::Value> value = mlir::ad::parseJSON((*text)->getBuffer());
   if (!value)
@@ -97,10 +92,25 @@ Expected<RecordedRun> readRun(StringRef folder) {
 Expected<std::string> feedSource(StringRef folder, const RecordedValue &feed) {
   if (feed.file.empty())
     return feed.source.empty() || StringRef(feed.source).contains(".npy") ? "zeros" : feed.source;
-  std::string path = pathIn(folder, feed.file);
-  if (!llvm::sys::fs::exists(path))
+  Expected<std::string> path = fileInFolder(folder, feed.file);
+  if (path && !llvm::sys::fs::exists(*path))
     return usageError("the trace lacks '" + feed.file + "', the values of feed '" + feed.name + "'");
   return path;
+}
+
+/// The names of files become paths.
+Error applyOptionFiles(const RecordedOptions &recorded, Options &options) {
+  options.precision = recorded.precision;
+  options.rewritesOnly = recorded.rewritesOnly;
+  options.rewritesExcept = recorded.rewritesExcept;
+  for (std::string *file : {&options.precision, &options.rewritesOnly, &options.rewritesExcept}) {
+    bool isName = file != &options.precision || StringRef(*file).ends_with(".yaml");
+    if (file->empty() || !isName)
+      continue;
+    if (Error error = fileInFolder(options.replayFolder, *file).moveInto(*file))
+      return error;
+  }
+  return Error::success();
 }
 
 Error applyOptions(const RecordedOptions &recorded, Options &options) {
@@ -129,14 +139,7 @@ Error applyOptions(const RecordedOptions &recorded, Options &options) {
   options.emulation.schedule = static_cast<adsim::Schedule>(schedule - schedules);
   options.emulation.seed = recorded.seed;
   options.emulation.smCount = recorded.smCount;
-  options.precision = StringRef(recorded.precision).ends_with(".yaml")
-                          ? pathIn(options.replayFolder, recorded.precision)
-                          : recorded.precision;
-  if (!recorded.rewritesOnly.empty())
-    options.rewritesOnly = pathIn(options.replayFolder, recorded.rewritesOnly);
-  if (!recorded.rewritesExcept.empty())
-    options.rewritesExcept = pathIn(options.replayFolder, recorded.rewritesExcept);
-  return Error::success();
+  return applyOptionFiles(recorded, options);
 }
 
 } // namespace
@@ -160,9 +163,14 @@ Error mlir::ad::runner::readReplay(Options &options) {
     return run.takeError();
   if (Error error = applyOptions(run->options, options))
     return error;
-  options.input = pathIn(options.replayFolder, run->program);
-  for (const RecordedValue &input : run->inputs)
-    options.arguments.push_back({input.name, pathIn(options.replayFolder, input.file)});
+  if (Error error = fileInFolder(options.replayFolder, run->program).moveInto(options.input))
+    return error;
+  for (const RecordedValue &input : run->inputs) {
+    Expected<std::string> file = fileInFolder(options.replayFolder, input.file);
+    if (!file)
+      return file.takeError();
+    options.arguments.push_back({input.name, std::move(*file)});
+  }
   for (const RecordedValue &feed : run->feeds) {
     Expected<std::string> source = feedSource(options.replayFolder, feed);
     if (!source)
@@ -184,7 +192,10 @@ mlir::ad::runner::findReplayDifferences(const Options &options, const Signature 
     auto recorded = llvm::find_if(run->outputs, [=](const RecordedValue &v) { return v.name == name; });
     if (recorded == run->outputs.end())
       return usageError("the trace has no output '" + spec.name + "'");
-    Expected<NpyFile> file = NpyFile::open(pathIn(options.replayFolder, recorded->file));
+    Expected<std::string> path = fileInFolder(options.replayFolder, recorded->file);
+    if (!path)
+      return path.takeError();
+    Expected<NpyFile> file = NpyFile::open(*path);
     if (!file)
       return file.takeError();
     Expected<Tensor> value = file->load(spec.type);

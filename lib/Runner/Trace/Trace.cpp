@@ -2,6 +2,7 @@
 //
 // Writes the folder of a trace. It has another name until it is complete.
 #include "adjoint/Runner/Trace/Trace.h"
+#include "../IO/OutputFolder.h"
 #include "RunFile.h"
 #include "StageFiles.h"
 #include "adjoint/Runner/IO/Outputs.h"
@@ -12,6 +13,7 @@
 #include "adjoint/Support/TraceName.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
@@ -55,11 +57,13 @@ private:
   Expected<std::string> keepTensor(const ad::diff::Record &record, const adrt_tensor &value);
   bool isWanted(const ad::diff::Record &record);
   Error writeRun(int32_t status, const adrt::ErrorRecord &error, const Report &report);
+  Expected<std::vector<std::string>> listFiles() const;
   Error publish();
 
   const Options &options;
   std::string program;
   TemporaryPath temporary; // of the folder until it is complete
+  std::unique_ptr<OutputFolder> folder;
   std::unique_ptr<StageFiles> stages;
   ValueRecorder recorder;
   ObservedRun observed;
@@ -92,18 +96,22 @@ Error TraceFolder::open() {
   if (llvm::sys::fs::exists(options.trace))
     return usageError("a trace makes a new folder, and '" + options.trace +
                       "' exists; remove it or name another");
-  std::string path = StringRef(options.trace).rtrim('/').str() + ".partial-XXXXXX";
-  temporary = TemporaryPath([&] { return std::string(mkdtemp(path.data()) ? path : ""); });
-  const std::string &folder = temporary.get();
-  if (folder.empty())
+  std::string model = StringRef(options.trace).rtrim('/').str() + ".partial-XXXXXX";
+  temporary = TemporaryPath([&] { return std::string(mkdtemp(model.data()) ? model : ""); });
+  const std::string &path = temporary.get();
+  if (path.empty())
     return systemError("cannot make folder", options.trace);
-  observed.setFolder(folder);
+  if (Error error = OutputFolder::open(path).moveInto(folder))
+    return error;
+  if (Error error = folder->begin())
+    return error;
+  observed.setFolder(path);
   for (StringRef name : {"inputs", "feeds", "outputs", "received"})
     if (std::error_code code = llvm::sys::fs::create_directory(pathOf(name)))
       return usageError("cannot make folder '" + pathOf(name) + "': " + code.message());
   stages =
-      std::make_unique<StageFiles>(folder, llvm::sys::path::stem(programFileName(options)).str(), program);
-  if (Error error = copyOptionFiles(options, folder))
+      std::make_unique<StageFiles>(path, llvm::sys::path::stem(programFileName(options)).str(), program);
+  if (Error error = copyOptionFiles(options, path))
     return error;
   return writeFile(pathOf(programFileName(options)), {program});
 }
@@ -221,10 +229,29 @@ Error TraceFolder::writeRun(int32_t status, const adrt::ErrorRecord &error, cons
   return writeFile(pathOf(kRunFile), {text});
 }
 
+// If the name was taken meanwhile, the trace stays where it is.
 Error TraceFolder::publish() {
-  if (!temporary.moveTo(options.trace))
-    return systemError("cannot make folder", options.trace);
-  return Error::success();
+  if (temporary.moveTo(options.trace))
+    return Error::success();
+  std::string reason = llvm::sys::StrError();
+  return usageError("cannot make folder '" + options.trace + "': " + reason + "; the trace is in '" +
+                    temporary.keep() + "'");
+}
+
+// Names of all files below the folder.
+Expected<std::vector<std::string>> TraceFolder::listFiles() const {
+  std::vector<std::string> names;
+  std::error_code code;
+  llvm::sys::fs::recursive_directory_iterator file(temporary.get(), code), end;
+  for (; file != end && !code; file.increment(code)) {
+    StringRef name = file->path();
+    name.consume_front(temporary.get() + "/");
+    if (file->type() == llvm::sys::fs::file_type::regular_file && name != kManifest)
+      names.push_back(name.str());
+  }
+  if (code)
+    return usageError("cannot read folder '" + temporary.get() + "': " + code.message());
+  return names;
 }
 
 // A trace of a program that failed has the values until then; one of an interrupted program is dropped.
@@ -249,6 +276,11 @@ Error TraceFolder::finish(int32_t status, const adrt::ErrorRecord &error, llvm::
   if (Error failure = stages->takeError())
     return failure;
   if (Error failure = writeRun(status, error, report))
+    return failure;
+  Expected<std::vector<std::string>> names = listFiles();
+  if (!names)
+    return names.takeError();
+  if (Error failure = folder->finish(*names))
     return failure;
   return publish();
 }

@@ -4,6 +4,7 @@
 #include "adjoint/Runtime/Host/Context.h"
 #include "DeviceContext.h"
 #include "adjoint/Support/FloatingPointState.h"
+#include "adjoint/Support/MemoryLimit.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -129,7 +130,7 @@ void *adrt_context::allocate(Buffer &buffer, int64_t bytes, const char *purpose)
   if (!memory)
     fail(ADRT_TARGET_ERROR, nullptr,
          "not enough memory for " + std::string(purpose) + " of " +
-             (bytes < 0 || bytes == INT64_MAX ? "unrepresentable size" : std::to_string(bytes) + " bytes"));
+             (bytes < 0 || bytes == INT64_MAX ? "unrepresentable size" : describeLackOfMemory(bytes)));
   else if (poisonMemory)
     std::memset(memory, 0xff, static_cast<size_t>(bytes));
   return memory;

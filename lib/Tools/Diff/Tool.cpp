@@ -6,6 +6,7 @@
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/FloatingPointState.h"
 #include "adjoint/Support/OutputFile.h"
+#include "adjoint/Support/Printable.h"
 #include "adjoint/Tools/Diff.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -90,18 +91,18 @@ bool writesToStandardOutput(const DiffOptions &options) {
 void complain(const std::string &message) {
   if (message.empty())
     return;
-  llvm::WithColor::error(llvm::errs(), "ad-diff") << message << "\n";
+  llvm::WithColor::error(mlir::ad::printableErrors(), "ad-diff") << message << "\n";
 }
 
 int finish(const DiffReport &report, const DiffOptions &options) {
   if (!writesToStandardOutput(options))
-    llvm::outs() << report.tableText << report.text;
+    llvm::outs() << mlir::ad::printableLines(report.tableText) << mlir::ad::printableLines(report.text);
   Error unwritten = flushStandardOutput();
   for (const std::string &warning : report.warnings)
-    llvm::WithColor::warning(llvm::errs(), "ad-diff") << warning << "\n";
+    llvm::WithColor::warning(mlir::ad::printableErrors(), "ad-diff") << warning << "\n";
   for (const std::string &error : report.errors)
     complain(error);
-  llvm::errs() << report.failure;
+  mlir::ad::printableErrors() << report.failure;
   if (Error error = llvm::joinErrors(std::move(unwritten), writeFiles(report, options))) {
     complain(consumeExitError(std::move(error)).second);
     return ExitUsage;

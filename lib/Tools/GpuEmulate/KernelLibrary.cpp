@@ -6,7 +6,8 @@
 #include "adjoint/Runner/Session/Compile.h"
 #include "adjoint/Runtime/Host/Symbols.h"
 #include "adjoint/Support/Error.h"
-#include "adjoint/Support/ParserHints.h"
+#include "adjoint/Support/ParseModule.h"
+#include "adjoint/Support/Printable.h"
 #include "mlir/Dialect/DLTI/DLTI.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -117,12 +118,10 @@ llvm::Expected<std::unique_ptr<KernelLibrary>> mlir::ad::emulator::loadKernels(l
   runner::registerCompileDialects(registry);
   NVVM::registerNVVMTargetInterfaceExternalModels(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  llvm::SourceMgr sources;
+  llvm::SourceMgr sources(noFiles());
   sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
-  SourceMgrDiagnosticHandler diagnostics(sources, &context);
-  OwningOpRef<ModuleOp> module;
-  if (succeeded(verifyNesting(sources, &context)))
-    module = parseSourceFile<ModuleOp>(sources, &context);
+  SourceMgrDiagnosticHandler diagnostics(sources, &context, printableErrors());
+  OwningOpRef<ModuleOp> module = parseModule(sources, &context);
   if (!module)
     return runner::exitError(runner::ExitProgramError, "");
   PassManager passes(&context);

@@ -6,6 +6,7 @@
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/FloatingPointState.h"
 #include "adjoint/Support/OutputFile.h"
+#include "adjoint/Support/Printable.h"
 #include "adjoint/Tools/GpuEmulate.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -153,6 +154,6 @@ int mlir::ad::emulator::emulateMain(int argc, char **argv) {
   error = llvm::joinErrors(std::move(error), runner::flushStandardOutput());
   auto [code, message] = runner::consumeExitError(std::move(error));
   if (!message.empty())
-    llvm::WithColor::error(llvm::errs(), "ad-gpu-emulate") << message << "\n";
+    llvm::WithColor::error(printableErrors(), "ad-gpu-emulate") << message << "\n";
   return code;
 }

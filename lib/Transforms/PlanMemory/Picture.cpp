@@ -4,6 +4,7 @@
 // presentation attributes with plain colours: viewers that read no CSS show it too.
 
 #include "Report.h"
+#include "adjoint/Support/Printable.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -48,7 +49,7 @@ static std::string bytesText(int64_t bytes) {
 static std::string escaped(StringRef text) {
   std::string safe;
   llvm::raw_string_ostream os(safe);
-  llvm::printHTMLEscaped(text, os);
+  llvm::printHTMLEscaped(printable(text), os);
   return safe;
 }
 

@@ -5,6 +5,7 @@
 #include "Destinations.h"
 #include "TypeDirectives.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "adjoint/Support/Printable.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -39,9 +40,11 @@ LogicalResult StopGradientOp::reifyResultShapes(OpBuilder &builder, ReifiedRanke
 }
 
 LogicalResult FeedOp::verify() {
-  // feed_c1: a stream has a name.
+  // feed_c1: a stream has a name, of printable characters.
   if (getName().empty())
     return emitOpError("expected the name of a stream, but got an empty string");
+  if (!isPrintable(getName()))
+    return emitOpError("expected a name of printable characters, but got ") << getNameAttr();
   // feed_c2: one size per dynamic dimension.
   if (failed(verifySizes(*this, getType(), getSizes())))
     return failure();
@@ -54,9 +57,11 @@ LogicalResult FeedOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedT
 }
 
 LogicalResult ReceiveOp::verify() {
-  // receive_c1: a receiver has a name.
+  // receive_c1: a receiver has a name, of printable characters.
   if (getName().empty())
     return emitOpError("expected the name of a receiver, but got an empty string");
+  if (!isPrintable(getName()))
+    return emitOpError("expected a name of printable characters, but got ") << getNameAttr();
   // receive_c2: at least one operand.
   if (getInputs().empty())
     return emitOpError("expected at least one operand");

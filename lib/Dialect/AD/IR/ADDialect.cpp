@@ -6,6 +6,7 @@
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/IR/ADPrecisionAttributes.h"
 #include "adjoint/Dialect/AD/IR/NamedKernelAttribute.h"
+#include "adjoint/Support/Printable.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -166,13 +167,16 @@ static InFlightDiagnostic emitArgumentError(Operation *op, unsigned index) {
   return emitError(loc) << "'" << op->getName() << "' op ";
 }
 
-// A name is a non-empty string that no value before it in the same list has.
+// A name is a printable string, not empty, that no value before it in the same list has.
 static LogicalResult verifyName(function_ref<InFlightDiagnostic()> emit, Attribute value, unsigned index,
                                 StringRef kind, function_ref<Attribute(unsigned)> nameOf) {
   auto name = dyn_cast<StringAttr>(value);
   if (!name || name.empty())
     return emit() << "expected '" << ADDialect::kNameAttr << "' of " << kind << " " << index
                   << " to be a string that is not empty, but got " << value;
+  if (!isPrintable(name.getValue()))
+    return emit() << "expected '" << ADDialect::kNameAttr << "' of " << kind << " " << index
+                  << " to have printable characters only, but got " << value;
   for (unsigned other = 0; other < index; ++other)
     if (nameOf(other) == value)
       return emit() << "expected distinct names, but " << kind << "s " << other << " and " << index

@@ -1,0 +1,158 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+#include "adjoint/Support/ParseModule.h"
+
+#include "adjoint/Support/Nesting.h"
+#include "adjoint/Support/Printable.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/VirtualFileSystem.h"
+
+using namespace mlir;
+
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> ad::noFiles() {
+  return llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+}
+
+static LogicalResult verifyText(const llvm::SourceMgr &sources, MLIRContext *context) {
+  const llvm::MemoryBuffer *text = sources.getMemoryBuffer(sources.getMainFileID());
+  std::optional<ad::UnreadableText> found = ad::findUnreadable(text->getBuffer());
+  if (!found)
+    return success();
+  auto [line, column] =
+      sources.getLineAndColumn(llvm::SMLoc::getFromPointer(found->at), sources.getMainFileID());
+  return emitError(FileLineColLoc::get(context, text->getBufferIdentifier(), line, column), found->message);
+}
+
+namespace {
+/// How deep attributes, types and locations are nested, and how many they are when each is written out: aliases and
+/// bytecode name them, so that few lines may stand for more than any printer could write.
+class NestingMeter {
+public:
+  struct Extent {
+    size_t depth = 0;
+    uint64_t count = 0;
+  };
+
+  /// Of an attribute, a type or a location. It does not recurse.
+  template <class AttributeOrType> Extent measure(AttributeOrType root) {
+    push(root);
+    while (!open.empty()) {
+      Item item = open.back();
+      if (measured.count(item.getOpaqueValue())) {
+        open.pop_back();
+        continue;
+      }
+      if (!pushParts(item))
+        continue; // first its parts
+      measured[item.getOpaqueValue()] = extentOf(item);
+      open.pop_back();
+    }
+    return measured.lookup(root.getAsOpaquePointer());
+  }
+
+private:
+  using Item = llvm::PointerUnion<Attribute, Type>;
+
+  static void forEachPart(Item item, function_ref<void(Item)> visit) {
+    auto visitAttribute = [&](Attribute part) { part ? visit(part) : void(); };
+    auto visitType = [&](Type part) { part ? visit(part) : void(); };
+    if (auto attribute = dyn_cast<Attribute>(item))
+      attribute.walkImmediateSubElements(visitAttribute, visitType);
+    else
+      cast<Type>(item).walkImmediateSubElements(visitAttribute, visitType);
+  }
+
+  void push(Item item) { open.push_back(item); }
+
+  /// Whether all parts are measured; pushes those that are not.
+  bool pushParts(Item item) {
+    size_t before = open.size();
+    forEachPart(item, [&](Item part) {
+      if (!measured.count(part.getOpaqueValue()))
+        push(part);
+    });
+    return open.size() == before;
+  }
+
+  Extent extentOf(Item item) const {
+    Extent extent{0, 1};
+    forEachPart(item, [&](Item part) {
+      Extent inner = measured.lookup(part.getOpaqueValue());
+      extent.depth = std::max(extent.depth, inner.depth);
+      extent.count = llvm::SaturatingAdd(extent.count, inner.count);
+    });
+    ++extent.depth;
+    return extent;
+  }
+
+  SmallVector<Item> open;
+  DenseMap<void *, Extent> measured;
+};
+} // namespace
+
+// A location may be nested too deeply itself, so the error has the one of the module.
+template <class Element>
+static LogicalResult verifyNested(Operation *module, NestingMeter &meter, Element element, StringRef kind) {
+  constexpr uint64_t maxCount = uint64_t(1) << 24;
+  NestingMeter::Extent extent = meter.measure(element);
+  Location place = FileLineColLoc::get(module->getContext(), "-", 1, 1);
+  if (auto file = dyn_cast<FileLineColLoc>(LocationAttr(module->getLoc())))
+    place = file;
+  if (extent.depth > ad::kMaxNesting)
+    return emitError(place, "expected " + kind + " that are nested at most " + Twine(ad::kMaxNesting) + " deep");
+  if (extent.count > maxCount)
+    return emitError(place, "expected " + kind + " of at most " + Twine(maxCount) +
+                                " parts, each counted as often as it is named");
+  return success();
+}
+
+static LogicalResult verifyAttributes(Operation *module, NestingMeter &meter, Operation *op) {
+  if (failed(verifyNested(module, meter, LocationAttr(op->getLoc()), "locations")) ||
+      failed(verifyNested(module, meter, op->getAttrDictionary(), "attributes")))
+    return failure();
+  for (Type type : op->getResultTypes())
+    if (failed(verifyNested(module, meter, type, "types")))
+      return failure();
+  for (Region &region : op->getRegions())
+    for (BlockArgument argument : region.getArguments())
+      if (failed(verifyNested(module, meter, argument.getType(), "types")) ||
+          failed(verifyNested(module, meter, LocationAttr(argument.getLoc()), "locations")))
+        return failure();
+  return success();
+}
+
+LogicalResult ad::verifyDepth(Operation *module) {
+  NestingMeter meter;
+  SmallVector<std::pair<Operation *, size_t>> open = {{module, 0}};
+  while (!open.empty()) {
+    auto [op, depth] = open.pop_back_val();
+    if (failed(verifyAttributes(module, meter, op)))
+      return failure();
+    if (depth > kMaxNesting)
+      return emitError(op->getLoc(), "expected operations that are nested at most " + Twine(kMaxNesting) + " deep");
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Operation &inner : block)
+          open.push_back({&inner, depth + 1});
+  }
+  return success();
+}
+
+OwningOpRef<ModuleOp> ad::parseUnverified(const llvm::SourceMgr &sources, MLIRContext *context) {
+  if (failed(verifyText(sources, context)))
+    return nullptr;
+  OwningOpRef<ModuleOp> module =
+      parseSourceFile<ModuleOp>(sources, ParserConfig(context, /*verifyAfterParse=*/false));
+  if (module && failed(verifyDepth(*module)))
+    module.release(); // never freed: the destructor would recurse as deep as the module is nested
+  return module;
+}
+
+OwningOpRef<ModuleOp> ad::parseModule(const llvm::SourceMgr &sources, MLIRContext *context) {
+  OwningOpRef<ModuleOp> module = parseUnverified(sources, context);
+  if (module && failed(verify(*module)))
+    return nullptr;
+  return module;
+}
