@@ -201,6 +201,20 @@ static int32_t checkArgument(func::FuncOp entry, adrt_context *context, int64_t 
   return ADRT_OK;
 }
 
+static int32_t copyArguments(func::FuncOp entry, adrt_context *context, ArrayRef<adrt_tensor> arguments,
+                             SmallVectorImpl<Tensor> &inputs) {
+  for (auto [number, argument] : llvm::enumerate(arguments)) {
+    if (int32_t status = checkArgument(entry, context, number, entry.getArgumentTypes()[number], argument))
+      return status;
+    try {
+      inputs.push_back(Tensor::copyOf(argument));
+    } catch (const std::bad_alloc &) {
+      return context->fail(ADRT_TARGET_ERROR, Site(entry).get(), "not enough memory for the arguments");
+    }
+  }
+  return ADRT_OK;
+}
+
 static int32_t handOver(adrt_context *context, ArrayRef<Tensor> values,
                         MutableArrayRef<adrt_tensor> results) {
   for (auto [number, value] : llvm::enumerate(values)) {
@@ -228,11 +242,8 @@ int32_t mlir::ad::runReference(ModuleOp module, StringRef name, adrt_context *co
                                      Twine(type.getNumResults()) + " results, but got " +
                                      Twine(arguments.size()) + " and " + Twine(results.size()));
   SmallVector<Tensor> inputs, outputs;
-  for (auto [number, argument] : llvm::enumerate(arguments)) {
-    if (int32_t status = checkArgument(entry, context, number, type.getInput(number), argument))
-      return status;
-    inputs.push_back(Tensor::copyOf(argument));
-  }
+  if (int32_t status = copyArguments(entry, context, arguments, inputs))
+    return status;
   Interpreter interpreter(module, context, observer);
   if (int32_t status = interpreter.call(entry, name, inputs, outputs))
     return status;

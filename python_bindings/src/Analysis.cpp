@@ -171,7 +171,7 @@ nb::object fileInFolder(const std::string &folder, const std::string &name) {
     return nb::cast(*path);
   Failure failure;
   failure.reason = Failure::Reason::File;
-  failure.message = consumeExitError(path.takeError()).second;
+  failure.message = llvm::toString(path.takeError());
   return nb::cast(std::move(failure));
 }
 
