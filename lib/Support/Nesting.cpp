@@ -108,9 +108,8 @@ std::optional<UnreadableText> mlir::ad::findUnreadable(llvm::StringRef module) {
   if (module.starts_with(kBytecode))
     return findTooDeepInBytecode(module);
   if (size_t at = findControlCharacter(module); at != llvm::StringRef::npos)
-    return UnreadableText{module.data() + at,
-                          "unexpected control character " + printable(module.substr(at, 1)) +
-                              "; a string holds it as a backslash and two hexadecimal digits"};
+    return UnreadableText{module.data() + at, "unexpected control character; a string has each of its bytes as a "
+                                              "backslash and two hexadecimal digits"};
   return findTooDeep(module);
 }
 

@@ -140,19 +140,18 @@ LogicalResult ad::verifyDepth(Operation *module) {
   return success();
 }
 
-OwningOpRef<ModuleOp> ad::parseUnverified(const llvm::SourceMgr &sources, MLIRContext *context) {
+OwningOpRef<ModuleOp> ad::parseModule(const llvm::SourceMgr &sources, MLIRContext *context) {
   if (failed(verifyText(sources, context)))
     return nullptr;
   OwningOpRef<ModuleOp> module =
       parseSourceFile<ModuleOp>(sources, ParserConfig(context, /*verifyAfterParse=*/false));
-  if (module && failed(verifyDepth(*module)))
+  if (!module)
+    return nullptr;
+  if (failed(verifyDepth(*module))) {
     module.release(); // never freed: the destructor would recurse as deep as the module is nested
-  return module;
-}
-
-OwningOpRef<ModuleOp> ad::parseModule(const llvm::SourceMgr &sources, MLIRContext *context) {
-  OwningOpRef<ModuleOp> module = parseUnverified(sources, context);
-  if (module && failed(verify(*module)))
+    return nullptr;
+  }
+  if (failed(verify(*module)))
     return nullptr;
   return module;
 }

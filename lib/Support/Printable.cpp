@@ -2,6 +2,7 @@
 
 #include "adjoint/Support/Printable.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ConvertUTF.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Unicode.h"
@@ -78,14 +79,19 @@ std::string mlir::ad::printableLines(StringRef text) { return printed(text, kOfL
 
 bool mlir::ad::isPrintable(StringRef text) { return countPlain(text, "") == text.size(); }
 
+/// Of Unicode's control characters and those that order text from right to left or end a line (UAX #9).
+static bool isControl(llvm::UTF32 character) {
+  static constexpr llvm::UTF32 ranges[][2] = {
+      {0, 0x1f}, {0x7f, 0x9f}, {0x61c, 0x61c}, {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069}};
+  return llvm::any_of(ranges, [&](const auto &range) { return range[0] <= character && character <= range[1]; });
+}
+
 size_t mlir::ad::findControlCharacter(StringRef text) {
   for (size_t at = 0; at < text.size(); ++at) {
     if (isASCII(text[at]) || StringRef("\n\r\t").contains(text[at]))
       continue;
     Character character = firstCharacter(text.substr(at));
-    constexpr llvm::UTF32 firstPrintable = 0x20, deleteCharacter = 0x7f, lastControl = 0x9f;
-    if (character.number && (*character.number < firstPrintable || (*character.number >= deleteCharacter &&
-                                                                    *character.number <= lastControl)))
+    if (character.number && isControl(*character.number))
       return at;
     at += character.bytes - 1;
   }

@@ -5,6 +5,7 @@ reads them, and with its exit code."""
 import json
 import pathlib
 import shutil
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
@@ -29,9 +30,13 @@ YAML = {
 }
 
 
+def run(command):
+    return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=60)
+
+
 def refused(command, code, *parts):
     """What is wrong with the end of a command, or None."""
-    done = runner.run(command)
+    done = run(command)
     if done.returncode != code:
         return f"exit code {done.returncode}, expected {code}: {done.stderr[:300]}"
     missing = [part for part in parts if part not in done.stderr]
@@ -40,7 +45,7 @@ def refused(command, code, *parts):
 
 def traced(folder):
     trace = folder / "trace"
-    done = runner.run([runner.binary("ad-runner"), PROGRAM, "--cache=off", "--arg=x=normal:1", f"--trace={trace}"])
+    done = run([runner.binary("ad-runner"), PROGRAM, "--cache=off", "--arg=x=normal:1", f"--trace={trace}"])
     assert done.returncode == 0, done.stderr
     assert json.loads((trace / "run.json").read_text())
     return trace
@@ -53,7 +58,7 @@ def check_json(name, text):
         (other / "run.json").write_text(text)
         for command in ([runner.binary("ad-runner"), f"--replay={other}"],
                         [runner.binary("ad-diff"), "runs", str(trace), str(other)],
-                        [runner.binary("ad-diff-programs"), "stages", str(trace), str(other)]):
+                        [runner.binary("ad-diff"), "align", str(trace), str(other)]):
             if problem := refused(command, 2, JSON_ERROR):
                 yield f"{pathlib.Path(command[0]).name} {command[1]}: {problem}"
 

@@ -15,8 +15,10 @@
 #include "adjoint/Support/TextFile.h"
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Support/FileUtilities.h"
+#include "mlir/Support/ToolUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -143,7 +145,32 @@ private:
 };
 } // namespace
 
-// The driver parses text itself, and would overflow its stack on bytecode that is nested too deeply.
+// Aliases stand for what they name, which aliases may name in turn: text of few lines may be nested deeply.
+static bool mayBeNestedByNames(StringRef text) {
+  constexpr size_t harmless = 16;
+  return text.count("\n#") + text.count("\n!") > harmless;
+}
+
+// The driver parses the file itself, and would overflow its stack, or print without an end, where a module is nested
+// too deeply. Its messages say what else is wrong.
+static LogicalResult verifyDepth(const llvm::SourceMgr &sources, const DialectRegistry &registry) {
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.allowUnregisteredDialects();
+  OwningOpRef<ModuleOp> module;
+  {
+    ScopedDiagnosticHandler silence(&context, [](Diagnostic &) { return success(); });
+    module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context, /*verifyAfterParse=*/false));
+  }
+  if (!module)
+    return success();
+  SourceMgrDiagnosticHandler handler(const_cast<llvm::SourceMgr &>(sources), &context, ad::printableErrors());
+  if (succeeded(ad::verifyDepth(*module)))
+    return success();
+  module.release(); // its destructor would recurse as deep as the module is nested
+  return failure();
+}
+
+// Programs of a file are separated by lines of `// -----`.
 static bool isReadable(const llvm::MemoryBuffer &file, const DialectRegistry &registry) {
   llvm::SourceMgr sources(ad::noFiles());
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(file.getMemBufferRef(), false), llvm::SMLoc());
@@ -152,12 +179,15 @@ static bool isReadable(const llvm::MemoryBuffer &file, const DialectRegistry &re
                          found->message);
     return false;
   }
-  if (!isBytecode(file.getMemBufferRef()))
-    return true;
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  context.allowUnregisteredDialects();
-  SourceMgrDiagnosticHandler handler(sources, &context, ad::printableErrors());
-  return static_cast<bool>(ad::parseUnverified(sources, &context));
+  if (isBytecode(file.getMemBufferRef()))
+    return succeeded(verifyDepth(sources, registry));
+  SmallVector<StringRef> programs;
+  file.getBuffer().split(programs, kDefaultSplitMarker);
+  return llvm::all_of(programs, [&](StringRef text) {
+    llvm::SourceMgr part(ad::noFiles());
+    part.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, file.getBufferIdentifier()), llvm::SMLoc());
+    return !mayBeNestedByNames(text) || succeeded(verifyDepth(part, registry));
+  });
 }
 
 // Like upstream's driver, which prints a crash report when the output cannot be written.

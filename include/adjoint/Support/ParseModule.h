@@ -20,9 +20,6 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> noFiles();
 /// control characters, text or operations that are nested too deeply, and what the parser and the verifier refuse.
 OwningOpRef<ModuleOp> parseModule(const llvm::SourceMgr &sources, MLIRContext *context);
 
-/// As parseModule, before the verifier.
-OwningOpRef<ModuleOp> parseUnverified(const llvm::SourceMgr &sources, MLIRContext *context);
-
 /// Fails with an error at the first operation that is nested deeper than `kMaxNesting`, or whose attributes, types or
 /// locations are. It does not recurse.
 LogicalResult verifyDepth(Operation *module);

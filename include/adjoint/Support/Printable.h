@@ -22,7 +22,8 @@ std::string printableLines(llvm::StringRef text);
 /// Whether `printable` leaves the text as it is.
 bool isPrintable(llvm::StringRef text);
 
-/// Whether a text holds a control character other than a line feed, a carriage return or a tab: its offset, else npos.
+/// The offset of the first control character other than a line feed, a carriage return or a tab, or of one that changes
+/// the direction in which a text is shown; npos without any.
 size_t findControlCharacter(llvm::StringRef text);
 
 /// Writes printable lines to another stream, which must outlive it. Colors go through. It has no buffer.

@@ -7,15 +7,29 @@
 using namespace mlir;
 using namespace mlir::ad::runner;
 
+namespace {
+
 /// Their operations, or the code that they hold, reach the code generator without a check of ours.
-static constexpr StringRef nativeDialects[] = {"gpu", "llvm", "nvgpu", "nvvm"};
+constexpr StringRef nativeDialects[] = {"gpu", "llvm", "memref", "nvgpu", "nvvm", "vector"};
+
+/// Values of these types are addresses.
+bool isAddress(Type type) {
+  return isa<BaseMemRefType>(type) || llvm::is_contained(nativeDialects, type.getDialect().getNamespace());
+}
+
+bool isNative(Operation *op) {
+  return llvm::is_contained(nativeDialects, op->getName().getDialectNamespace()) ||
+         llvm::any_of(op->getResultTypes(), isAddress) || llvm::any_of(op->getOperandTypes(), isAddress);
+}
+
+} // namespace
 
 llvm::Error mlir::ad::runner::refuseNativeCode(ModuleOp module, const Options &options) {
   bool isReplay = !options.replayFolder.empty();
   if (options.allowNative && !isReplay)
     return llvm::Error::success();
   WalkResult found = module.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (!llvm::is_contained(nativeDialects, op->getName().getDialectNamespace()))
+    if (!isNative(op))
       return WalkResult::advance();
     op->emitError() << "'" << op->getName()
                     << "' is native code, which may do whatever this process may do; "

@@ -1,0 +1,295 @@
+#!/usr/bin/env python3
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Files that want more than to be read: modules whose locations name pipes, that are nested beyond any stack or hold
+control characters, traces that name files outside of their folder, folders of outputs with links and pipes in them, and
+programs that need more memory than they may have. Each ends with an error, its exit code and printable text. Closes with
+`untrusted files: N run, N failed`."""
+
+import json
+import os
+import pathlib
+import resource
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
+import runner  # noqa: E402
+
+PROGRAM = str(runner.ROOT / "examples/first.mlir")
+SECONDS = 20
+SECRET = "the first line of a file that nobody named"
+
+
+def run(name, *words, **options):
+    try:
+        done = subprocess.run([runner.binary(name), *map(str, words)], capture_output=True, timeout=SECONDS, **options)
+    except subprocess.TimeoutExpired:
+        raise AssertionError(f"does not end: {name} {' '.join(map(str, words))}") from None
+    done.stderr, done.stdout = done.stderr.decode(errors="replace"), done.stdout.decode(errors="replace")
+    return done
+
+
+def unprintable(text):
+    return [c for c in text if not (c.isprintable() or c in "\n\t")]
+
+
+def problem(done, code, *parts):
+    """What is wrong with the end of a tool, or nothing."""
+    if done.returncode != code:
+        yield f"exit code {done.returncode}, expected {code}: {done.stderr[:300]}"
+    for part in parts:
+        if part not in done.stderr:
+            yield f"no '{part}' in: {done.stderr[:300]}"
+    if unprintable(done.stderr) or unprintable(done.stdout):
+        yield f"prints {unprintable(done.stderr + done.stdout)[:5]}"
+    if SECRET in done.stderr:
+        yield "shows the line of another file"
+
+
+def bytecode(text, folder):
+    """By upstream's driver, on a stack without a limit."""
+    source, target = folder / "source.mlir", folder / "module.mlirbc"
+    source.write_text(text)
+    words = ["--emit-bytecode", "--mlir-very-unsafe-disable-verifier-on-parsing", "--verify-each=0",
+             "--allow-unregistered-dialect"]
+    unlimited = lambda: resource.setrlimit(resource.RLIMIT_STACK, (resource.RLIM_INFINITY,) * 2)
+    subprocess.run(["mlir-opt", str(source), *words, "-o", str(target)], check=True, capture_output=True,
+                   preexec_fn=unlimited, timeout=120)
+    return target
+
+
+# --- Modules
+
+def check_locations(folder):
+    """No tool opens a file that a location names: a pipe has no end."""
+    pipe, secret = folder / "pipe", folder / "secret.txt"
+    os.mkfifo(pipe)
+    secret.write_text(SECRET + "\n")
+    for name in (pipe, secret, "/dev/zero"):
+        text = ('func.func @main(%a: tensor<2xf32>) -> tensor<3xf32> {\n'
+                f'  %r = "ad.neg"(%a) : (tensor<2xf32>) -> tensor<3xf32> loc("{name}":1:1)\n'
+                '  return %r : tensor<3xf32>\n}\n')
+        module = folder / "module.mlir"
+        module.write_text(text.replace("ad.neg", "unknown.neg"))
+        binary = bytecode(text.replace("ad.neg", "unknown.neg"), folder)
+        module.write_text(text)
+        for tool in ("ad-opt", "ad-runner"):
+            yield from problem(run(tool, module), 1, f"{name}:1:1: error: 'ad.neg' op requires the same type")
+            yield from problem(run(tool, binary), 1, "unknown")
+
+
+def nested_operations(depth):
+    return "func.func @main(%c: i1) {\n" + "scf.if %c {\n" * depth + "}\n" * depth + "return\n}\n"
+
+
+def aliases(first, line, depth):
+    lines = [first] + [line.format(i=i, j=i - 1) for i in range(1, depth)]
+    return "\n".join(lines) + "\nmodule attributes {{a.a = {0}}} {{ func.func @main() {{ return }} }}\n"
+
+
+NESTED = {
+    "operations": nested_operations(20000),
+    "attributes": aliases("#a0 = []", "#a{i} = [#a{j}]", 20000).format("#a19999"),
+    "types": aliases("!t0 = tuple<>", "!t{i} = tuple<!t{j}>", 20000).format("!t19999"),
+    "parts": aliases("#a0 = []", "#a{i} = [#a{j}, #a{j}]", 200).format("#a199"),
+}
+# What is written as text in bytecode.
+TERMS = " + ".join(f"d0 floordiv {number}" for number in range(2, 20000))
+EXPRESSION = f"func.func @main() attributes {{a.a = affine_map<(d0) -> ({TERMS})>}} {{ return }}\n"
+
+
+def check_nested(name, text):
+    def check(folder):
+        files = [bytecode(text, folder)] if name != "parts" else []  # which upstream would write out
+        module = folder / "module.mlir"
+        module.write_text(text)
+        for file in [module, *files]:
+            for tool in ("ad-opt", "ad-runner"):
+                yield from problem(run(tool, file), 1, "expected ")
+
+    return f"nested {name}", check
+
+
+def check_expressions(folder):
+    module = bytecode(EXPRESSION, folder)
+    for tool in ("ad-opt", "ad-runner"):
+        yield from problem(run(tool, module), 1, "expected affine expressions of at most 1024 operators")
+
+
+def check_characters(folder):
+    texts = {
+        "func.func @main() { // \x1b[31m\n return }\n": "control character",
+        "func.func @main() { // \u009b31m\n return }\n": "control character",
+        'func.func @main(%x: tensor<f32> {ad.name = "a\\1B[2J"}) { return }\n': "printable characters",
+        'func.func @main(%x: tensor<f32> {ad.name = "a\u202eb"}) { return }\n': "control character",
+        'func.func @main(%x: tensor<f32> {ad.name = "a\\FF"}) { return }\n': "printable characters",
+        'func.func @main() { %f = ad.feed "f\\0A" : tensor<f32>\n return }\n': "printable characters",
+        'func.func @main(%x: tensor<f32>) { ad.receive "r\\07"(%x) : tensor<f32>\n return }\n': "printable characters",
+        'func.func @"\\1B[2J"() { return }\n func.func @main() { func.call @no() : () -> ()\n return }\n': "error",
+    }
+    module = folder / "module.mlir"
+    for text, part in texts.items():
+        module.write_text(text)
+        yield from problem(run("ad-opt", module), 1, part)
+        done = run("ad-runner", module)
+        yield from problem(done, done.returncode if done.returncode in (1, 2) else 1, "error: ")
+    yield from problem(run("ad-runner", folder / "no\x1b[31mfile"), 2, "no\\u{1B}[31mfile")
+
+
+# --- Traces
+
+def traced(folder):
+    trace = folder / "trace"
+    done = run("ad-runner", PROGRAM, "--cache=off", "--arg=x=normal:1", f"--trace={trace}", "--trace-tensors=all")
+    assert done.returncode == 0, done.stderr
+    return trace
+
+
+def outside(folder, inside):
+    """A file beside the trace, with the content that the trace has."""
+    target = folder / ("outside" + inside.suffix)
+    shutil.copy(inside, target)
+    return target
+
+
+def check_names(folder):
+    trace = traced(folder)
+    info = json.loads((trace / "run.json").read_text())
+    changes = {
+        ("program",): trace / info["program"],
+        ("inputs", 0, "file"): trace / info["inputs"][0]["file"],
+        ("outputs", 0, "file"): trace / info["outputs"][0]["file"],
+        ("options", "precision"): folder / "policy.yaml",
+        ("options", "rewrites_only"): folder / "list.tsv",
+    }
+    (folder / "policy.yaml").write_text("compute: bf16\n")
+    (folder / "list.tsv").write_text("")
+    for path, source in changes.items():
+        target = outside(folder, source)
+        for name in (str(target), f"../{target.name}", f"inputs/../../{target.name}"):
+            changed = json.loads((trace / "run.json").read_text())
+            place = changed
+            for key in path[:-1]:
+                place = place[key]
+            place[path[-1]] = name
+            other = folder / "other"
+            shutil.rmtree(other, ignore_errors=True)
+            shutil.copytree(trace, other)
+            (other / "run.json").write_text(json.dumps(changed))
+            yield from problem(run("ad-runner", f"--replay={other}"), 2, "is not a file of", "stays in the folder")
+            if path == ("program",):
+                yield from problem(run("ad-diff", "runs", trace, other), 2, "is not a file of")
+
+
+def check_links(folder):
+    trace = traced(folder)
+    info = json.loads((trace / "run.json").read_text())
+    for name in ("run.json", info["program"], info["inputs"][0]["file"], info["outputs"][0]["file"]):
+        for make, part in ((lambda path, target: path.symlink_to(target), "a link leads out of the folder"),
+                           (lambda path, target: os.mkfifo(path), "is not a regular file")):
+            other = folder / "other"
+            shutil.rmtree(other, ignore_errors=True)
+            shutil.copytree(trace, other)
+            (other / name).unlink()
+            make(other / name, outside(folder, trace / name))
+            yield from problem(run("ad-runner", f"--replay={other}"), 2, part)
+            if name in ("run.json", info["program"]):
+                yield from problem(run("ad-diff", "runs", trace, other), 2, part)
+    inner = folder / "inner"
+    shutil.copytree(trace, inner)
+    (inner / "moved.mlir").write_bytes((inner / info["program"]).read_bytes())
+    (inner / info["program"]).unlink()
+    (inner / info["program"]).symlink_to("moved.mlir")
+    yield from problem(run("ad-runner", f"--replay={inner}"), 0)
+
+
+def check_records(folder):
+    trace = traced(folder)
+    table = (trace / "records.tsv").read_text()
+    for name in ("../outside.npy", str(folder / "outside.npy")):
+        shutil.copy(trace / "values/0.npy", folder / "outside.npy")
+        other = folder / "other"
+        shutil.rmtree(other, ignore_errors=True)
+        shutil.copytree(trace, other)
+        (other / "records.tsv").write_text(table.replace("values/0.npy", name))
+        yield from problem(run("ad-diff", "runs", trace, other), 2, "stays in the folder")
+
+
+# --- Outputs
+
+def check_outputs(folder):
+    out = folder / "out"
+    command = ("ad-runner", PROGRAM, "--cache=off", "--arg=x=normal:1", f"--out-dir={out}")
+    out.mkdir()
+    os.mkfifo(out / "energy.npy")
+    yield from problem(run(*command), 2, "not a regular file")
+    (out / "energy.npy").unlink()
+    target = folder / "elsewhere"
+    target.write_text("kept")
+    for name in (target, "/dev/zero"):
+        (out / "manifest.json").symlink_to(name)
+        yield from problem(run(*command), 0)
+        if (out / "manifest.json").is_symlink() or target.read_text() != "kept":
+            yield "the manifest is written through a link"
+        (out / "manifest.json").unlink()
+
+
+def check_shared_folder(folder):
+    """A link that another user made in a folder that all may write to."""
+    protected = pathlib.Path("/proc/sys/fs/protected_symlinks")
+    if os.geteuid() != 0 or not protected.exists() or protected.read_text().strip() != "1":
+        return
+    shared, target = folder / "shared", folder / "target.npy"
+    folder.chmod(0o755)
+    shared.mkdir()
+    shared.chmod(0o1777)
+    target.write_text("kept")
+    link, other = shared / "gradient.npy", 65534
+    link.symlink_to(target)
+    os.lchown(link, other, other)
+    command = ("ad-runner", PROGRAM, "--cache=off", "--arg=x=normal:1")
+    yield from problem(run(*command, f"--out-dir={shared}"), 2, "gradient.npy': Permission denied")
+    yield from problem(run(*command, f"--report={link}"), 2, "gradient.npy': Permission denied")
+    if target.read_text() != "kept":
+        yield "a file was written through the link of another user"
+
+
+# --- Memory
+
+LARGE = """
+func.func @main(%x: tensor<?x1xf32> {ad.name = "x"}) -> (tensor<f32> {ad.name = "y"}) {
+  %r = ad.reshape %x : tensor<?x1xf32> -> tensor<?xf32>
+  %s = ad.dot %r, %r batch [] x [] contract [] x [] : (tensor<?xf32>, tensor<?xf32>) -> tensor<?x?xf32>
+  ad.receive "s"(%s) : tensor<?x?xf32>
+  %y = ad.reduce_sum %s axes [0, 1] : tensor<?x?xf32> -> tensor<f32>
+  return %y : tensor<f32>
+}
+"""
+
+
+def check_memory(folder):
+    program = folder / "large.mlir"
+    program.write_text(LARGE.replace("%r = ad.reshape %x : tensor<?x1xf32> -> tensor<?xf32>\n", "").replace(
+        "%r, %r batch [] x [] contract [] x [] : (tensor<?xf32>, tensor<?xf32>)",
+        "%x, %x batch [] x [] contract [1] x [1] : (tensor<?x1xf32>, tensor<?x1xf32>)"))
+    for target in ("cpu", "reference", "gpu-sim"):
+        command = ("ad-runner", program, "--cache=off", "--arg=x=normal:1", f"--target={target}")
+        yield from problem(run(*command, "--dim=x.0=100"), 0)
+        yield from problem(run(*command, "--dim=x.0=100", "--memory-limit=4M"), 0)
+        yield from problem(run(*command, "--dim=x.0=2000", "--memory-limit=4M"), 4, "not enough memory", "4194304")
+        # More than any machine has: the system would grant it, and kill the process.
+        yield from problem(run(*command, "--dim=x.0=2000000"), 4, "not enough memory")
+    for wrong in ("", "0", "-1", "4T", "x", "99999999999G"):
+        yield from problem(run("ad-runner", program, f"--memory-limit={wrong}"), 2, "--memory-limit")
+
+
+CHECKS = [("locations", check_locations), *[check_nested(*each) for each in NESTED.items()],
+          ("expressions", check_expressions), ("characters", check_characters), ("names", check_names),
+          ("links", check_links), ("records", check_records), ("outputs", check_outputs),
+          ("shared folder", check_shared_folder), ("memory", check_memory)]
+
+if __name__ == "__main__":
+    sys.exit(checks.run_checks("untrusted files", CHECKS))
