@@ -113,8 +113,8 @@ std::optional<UnreadableText> mlir::ad::findUnreadable(llvm::StringRef module) {
   return findTooDeep(module);
 }
 
-// The number of entries that begin in one line, each inside of the one before: `- - ? x`.
-static size_t countEntries(llvm::StringRef line) {
+// The number of entries that begin in one line, each inside of the one before: `- - ? x`. `line` is what follows.
+static size_t takeEntries(llvm::StringRef &line) {
   size_t count = 0;
   for (line = line.ltrim(); !line.empty() && llvm::StringRef("-?:").contains(line.front()); ++count) {
     llvm::StringRef rest = line.drop_front();
@@ -134,9 +134,15 @@ std::optional<UnreadableText> mlir::ad::findTooDeepInYAML(llvm::StringRef text) 
     if (brackets > kMaxNesting)
       return tooManyBrackets(&c);
   }
-  for (llvm::StringRef line : llvm::split(text, '\n'))
-    if (countEntries(line) > kMaxNesting)
-      return UnreadableText{line.data(),
-                     "expected entries that are nested at most " + std::to_string(kMaxNesting) + " deep"};
+  size_t entries = 0; // LLVM's parser reads the entry after an empty one as its value
+  for (llvm::StringRef line : llvm::split(text, '\n')) {
+    llvm::StringRef rest = line;
+    entries += takeEntries(rest);
+    if (entries > kMaxNesting)
+      return UnreadableText{line.data(), "expected entries that are nested at most " +
+                                             std::to_string(kMaxNesting) + " deep"};
+    if (!rest.empty())
+      entries = 0;
+  }
   return std::nullopt;
 }

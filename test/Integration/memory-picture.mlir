@@ -8,8 +8,8 @@
 // What cannot be written leaves no file, and what was there before stays.
 // RUN: not ad-opt %s --ad-to-cpu-frontend --ad-to-cpu-fusion --convert-ad-to-linalg --ad-prepack-operands --ad-outline-kernels --ad-plan-memory=picture=%t.missing/a.svg -o /dev/null 2>&1 | FileCheck %s --check-prefix=MISSING
 // RUN: not ad-opt %s --ad-to-cpu-frontend --ad-to-cpu-fusion --convert-ad-to-linalg --ad-prepack-operands --ad-outline-kernels --ad-plan-memory=picture=/dev/full -o /dev/null 2>&1 | FileCheck %s --check-prefix=FULL
-// MISSING: error: cannot write '{{.*}}a.svg', option picture of ad-plan-memory: No such file or directory
-// FULL: error: cannot write '/dev/full', option picture of ad-plan-memory: No space left on device
+// MISSING: error: option picture of ad-plan-memory: cannot write '{{.*}}a.svg': No such file or directory
+// FULL: error: option picture of ad-plan-memory: cannot write '/dev/full': No space left on device
 
 // Values inside a kernel have no buffer: six operations, one kernel, one buffer. A contraction does not continue into another.
 // CHECK: func.func @main

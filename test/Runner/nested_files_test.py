@@ -25,6 +25,8 @@ YAML = {
     "lists": ("[" * DEEP, "1:257: expected brackets that are nested at most 256 deep"),
     "mappings": ("a: " + "{a: " * DEEP, "expected brackets that are nested at most 256 deep"),
     "entries": ("always:\n" + "- " * DEEP + "x", "2:1: expected entries that are nested at most 256 deep"),
+    "empty entries": ("always:\n" + "-\n" * DEEP, "258:1: expected entries that are nested at most 256 deep"),
+    "empty keys": ("? \n\n" * DEEP, "expected entries that are nested at most 256 deep"),
     "keys": ("? " * DEEP + "x", "1:1: expected entries that are nested at most 256 deep"),
     "length": ("#" * (1 << 20) + "\n", "1:1: expected a policy of at most 1048576 bytes"),
 }

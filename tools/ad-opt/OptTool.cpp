@@ -12,6 +12,7 @@
 #include "adjoint/Support/ParseModule.h"
 #include "adjoint/Support/ParserHints.h"
 #include "adjoint/Support/Printable.h"
+#include "adjoint/Support/TemporaryPath.h"
 #include "adjoint/Support/TextFile.h"
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -216,8 +217,7 @@ static int runDriver(MutableArrayRef<char *> arguments, DialectRegistry &registr
   if (failed && output != "-")
     return kExitProgram;
   if (llvm::Error error = ad::writeText(output, text))
-    return failAboutFile("cannot write " + (output == "-" ? "standard output" : "'" + output + "'") + ": " +
-                         llvm::toString(std::move(error)));
+    return failAboutFile(llvm::toString(std::move(error)));
   return failed ? kExitProgram : 0;
 }
 
@@ -225,6 +225,7 @@ int ad::runOptTool(int argc, char **argv) {
   adrt::FloatingPointScope floatingPoint;
   runner::keepStandardDescriptors();
   llvm::InitLLVM initialize(argc, argv);
+  runner::cleanUpOnSignals({SIGINT, SIGTERM, SIGHUP});
   runner::checkStandardOutputAtExit("ad-opt");
   std::signal(SIGXFSZ, SIG_IGN); // a limit on the size of files is an error of the write
   SmallVector<char *> arguments(argv, argv + argc);

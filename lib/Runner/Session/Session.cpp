@@ -88,6 +88,11 @@ int Session::emit(const llvm::MemoryBuffer &input, Frontend &frontend) {
   Error error = emitAdx(options.emit, {std::move(*program), std::move(host),
                                        "ad-runner " ADJOINT_VERSION " (LLVM " LLVM_VERSION_STRING ")",
                                        std::move(*weights)});
+  // A terminal interrupts the linker too, whose end is no fault of the program.
+  if (error && interrupted()) {
+    llvm::consumeError(std::move(error));
+    error = exitError(ExitInterrupted, "interrupted");
+  }
   return error ? console.fail(std::move(error)) : ExitDone;
 }
 
