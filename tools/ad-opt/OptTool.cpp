@@ -6,10 +6,12 @@
 
 #include "adjoint/InitAllDialects.h"
 #include "adjoint/InitAllPasses.h"
+#include "adjoint/Runtime/Host/CPUCount.h"
 #include "adjoint/Support/FloatingPointState.h"
 #include "adjoint/Support/Nesting.h"
 #include "adjoint/Support/OutputFile.h"
 #include "adjoint/Support/ParserHints.h"
+#include "adjoint/Support/TaskPool.h"
 #include "adjoint/Support/TextFile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -117,6 +119,18 @@ static std::string checkNumerics(ArrayRef<char *> arguments) {
   return "";
 }
 
+// The driver starts its threads for passes only; it parses on one. Its own pool ends the process when no
+// thread starts.
+static MlirOptMainConfig withTaskPool(const MlirOptMainConfig &config, ad::TaskPool &pool) {
+  MlirOptMainConfig changed = config;
+  changed.setPassPipelineSetupFn([&config, &pool](PassManager &passes) {
+    if (MLIRContext *context = passes.getContext(); context->isMultithreadingEnabled())
+      ad::useTaskPool(*context, pool);
+    return config.setupPassPipeline(passes);
+  });
+  return changed;
+}
+
 // Like upstream's driver, which prints a crash report when the output cannot be written.
 static int runDriver(MutableArrayRef<char *> arguments, DialectRegistry &registry) {
   int count = static_cast<int>(arguments.size());
@@ -139,7 +153,8 @@ static int runDriver(MutableArrayRef<char *> arguments, DialectRegistry &registr
   }
   std::string text;
   llvm::raw_string_ostream os(text);
-  bool failed = mlir::failed(MlirOptMain(os, std::move(file), registry, config));
+  ad::TaskPool pool(adrt::countCPUs());
+  bool failed = mlir::failed(MlirOptMain(os, std::move(file), registry, withTaskPool(config, pool)));
   // Of a file with several programs, those before the wrong one are printed, and not written to a file.
   if (failed && output != "-")
     return kExitProgram;
