@@ -3,35 +3,15 @@
 // The number of CPUs that a process may use, by its affinity mask and by quotas of control groups. The files
 // of control groups are made here as on a machine, and as in containers with and without a cgroup namespace.
 #include "adjoint/Runtime/Host/CPUCount.h"
+#include "TemporaryTree.h"
 #include "gtest/gtest.h"
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <sched.h>
-#include <utility>
-#include <vector>
 
 namespace {
 
-/// A folder with files that is removed at the end of the lifetime.
-class Files {
-public:
-  explicit Files(const std::vector<std::pair<std::string, std::string>> &files) {
-    char name[] = "/tmp/adrt-cpu-count-XXXXXX";
-    root = mkdtemp(name);
-    for (const auto &[path, text] : files) {
-      std::filesystem::create_directories(std::filesystem::path(root + path).parent_path());
-      std::ofstream(root + path) << text;
-    }
-  }
-  ~Files() { std::filesystem::remove_all(root); }
-
-  std::string root;
-};
-
 unsigned findQuota(const std::vector<std::pair<std::string, std::string>> &files) {
-  return adrt::findQuota(Files(files).root);
+  return adrt::findQuota(TemporaryTree(files).root);
 }
 
 const std::string group2 = "/proc/self/cgroup", mounts = "/proc/self/mountinfo";

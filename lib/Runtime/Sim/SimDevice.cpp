@@ -95,6 +95,7 @@ public:
   }
 
   void *allocate(int64_t bytes) override;
+  MemoryCount countMemory() const override { return countHostMemory(); }
   void release(void *memory) override;
   Outcome write(void *target, const void *source, int64_t bytes) override;
   Outcome read(void *target, const void *source, int64_t bytes) override;
@@ -128,6 +129,10 @@ void *SimDevice::allocate(int64_t bytes) {
   if (bytes < 0 || bytes > INT64_MAX - alignment)
     return nullptr;
   int64_t rounded = std::max<int64_t>(alignment, (bytes + alignment - 1) / alignment * alignment);
+  // The system grants more memory than there is, and ends processes that use it.
+  constexpr int64_t large = 64 << 20;
+  if (int64_t free = rounded < large ? -1 : countMemory().free; free >= 0 && rounded > free)
+    return nullptr;
   void *memory = std::aligned_alloc(alignment, static_cast<size_t>(rounded));
   if (!memory)
     return nullptr;
@@ -343,6 +348,8 @@ Outcome SimDevice::launch(const Launch &requested) {
     return {};
   if (result.failure == adsim::Failure::Interrupted)
     return {ADRT_INTERRUPTED, "interrupted", ""};
+  if (result.failure == adsim::Failure::LackOfMemory)
+    return Outcome::failed(result.message);
   return {ADRT_PROGRAM_ERROR, result.message, result.location};
 }
 
