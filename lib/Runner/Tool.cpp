@@ -3,6 +3,7 @@
 // Signals, output and exit codes.
 #include "Tool.h"
 #include "adjoint/Numerics/BuiltinPolicies.h"
+#include "adjoint/Support/OutOfMemory.h"
 #include "adjoint/Support/OutputFile.h"
 #include "adjoint/Support/TemporaryPath.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -105,6 +106,7 @@ int runProgram(const Tool &tool, const Options &options, Console &console, Clock
 int mlir::ad::runner::runTool(int argc, char **argv, const Tool &tool) {
   Clock::time_point start = Clock::now();
   keepStandardDescriptors();
+  endOnLackOfMemory(toolName(tool.optionSet));
   installSignalHandlers();
   Console console(toolName(tool.optionSet));
   llvm::Expected<Options> options =

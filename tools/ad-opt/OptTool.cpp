@@ -9,6 +9,7 @@
 #include "adjoint/Runtime/Host/CPUCount.h"
 #include "adjoint/Support/FloatingPointState.h"
 #include "adjoint/Support/Nesting.h"
+#include "adjoint/Support/OutOfMemory.h"
 #include "adjoint/Support/OutputFile.h"
 #include "adjoint/Support/ParserHints.h"
 #include "adjoint/Support/TaskPool.h"
@@ -169,6 +170,7 @@ int ad::runOptTool(int argc, char **argv) {
   runner::keepStandardDescriptors();
   llvm::InitLLVM initialize(argc, argv);
   runner::checkStandardOutputAtExit("ad-opt");
+  runner::endOnLackOfMemory("ad-opt");
   std::signal(SIGXFSZ, SIG_IGN); // a limit on the size of files is an error of the write
   SmallVector<char *> arguments(argv, argv + argc);
 

@@ -5,6 +5,7 @@
 #include "KernelLibrary.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/FloatingPointState.h"
+#include "adjoint/Support/OutOfMemory.h"
 #include "adjoint/Support/OutputFile.h"
 #include "adjoint/Tools/GpuEmulate.h"
 #include "llvm/ADT/StringExtras.h"
@@ -121,6 +122,7 @@ llvm::Error run(const ToolOptions &options) {
       bool interrupted = result.failure == adsim::Failure::Interrupted;
       return runner::exitError(interrupted                                       ? runner::ExitInterrupted
                                : result.failure == adsim::Failure::InvalidLaunch ? runner::ExitUsage
+                               : result.failure == adsim::Failure::LackOfMemory  ? runner::ExitNoTarget
                                                                                  : runner::ExitProgramError,
                                result.message);
     }
@@ -136,6 +138,7 @@ llvm::Error run(const ToolOptions &options) {
 int mlir::ad::emulator::emulateMain(int argc, char **argv) {
   adrt::FloatingPointScope floatingPoint;
   runner::keepStandardDescriptors();
+  runner::endOnLackOfMemory("ad-gpu-emulate");
   llvm::Error error = llvm::Error::success();
   llvm::Expected<ToolOptions> options =
       parseToolOptions(llvm::ArrayRef<const char *>(argv + 1, static_cast<size_t>(argc > 0 ? argc - 1 : 0)));
