@@ -9,6 +9,7 @@
 #include "adjoint/Support/FloatingPointState.h"
 #include "adjoint/Support/LocationText.h"
 #include "adjoint/Support/MemoryLimit.h"
+#include "adjoint/Support/OutOfMemory.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -104,6 +105,7 @@ int32_t Frame::runOperation(Operation *op) {
   if (run.observer) // before it runs: an operation of a loop may replace the values of its operands
     operands = all(op->getOperands());
   try {
+    runner::CatchLackOfMemory catching;
     if (int32_t status = semantics ? (*semantics)(op, *this) : runByInterface(op, *this))
       return status;
   } catch (const std::bad_alloc &) {

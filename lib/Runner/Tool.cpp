@@ -4,6 +4,7 @@
 #include "Tool.h"
 #include "adjoint/Numerics/BuiltinPolicies.h"
 #include "adjoint/Support/MemoryLimit.h"
+#include "adjoint/Support/OutOfMemory.h"
 #include "adjoint/Support/OutputFile.h"
 #include "adjoint/Support/TemporaryPath.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -107,6 +108,7 @@ int runProgram(const Tool &tool, const Options &options, Console &console, Clock
 int mlir::ad::runner::runTool(int argc, char **argv, const Tool &tool) {
   Clock::time_point start = Clock::now();
   keepStandardDescriptors();
+  endOnLackOfMemory(toolName(tool.optionSet));
   installSignalHandlers();
   Console console(toolName(tool.optionSet));
   llvm::Expected<Options> options =

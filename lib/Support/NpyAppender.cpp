@@ -6,8 +6,8 @@
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/Npy.h"
 #include "adjoint/Support/OutputFile.h"
+#include "adjoint/Support/Thread.h"
 
-#include <pthread.h>
 #include <set>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,8 +16,8 @@ using namespace mlir::ad::runner;
 
 static constexpr size_t maxPendingBytes = 1 << 20;
 
-/// Flushes all streams of the process twice a second, on a thread of its own. It is never destroyed: the thread
-/// runs until the process ends.
+/// Flushes all streams of the process twice a second, on a thread of its own. It is never destroyed: the
+/// thread runs until the process ends.
 class mlir::ad::runner::StreamFlusher {
 public:
   static StreamFlusher &get() {
@@ -29,7 +29,7 @@ public:
   bool add(NpyAppender &stream) {
     std::lock_guard<std::mutex> lock(mutex);
     if (!isRunning)
-      isRunning = start();
+      isRunning = adrt::Thread::startDetached([this] { run(); });
     if (isRunning)
       streams.insert(&stream);
     return isRunning;
@@ -40,15 +40,6 @@ public:
   }
 
 private:
-  bool start() {
-    pthread_t thread;
-    auto run = [](void *flusher) -> void * {
-      static_cast<StreamFlusher *>(flusher)->run();
-      return nullptr;
-    };
-    return pthread_create(&thread, nullptr, run, this) == 0 && pthread_detach(thread) == 0;
-  }
-
   [[noreturn]] void run() {
     constexpr useconds_t interval = 500 * 1000;
     while (true) {

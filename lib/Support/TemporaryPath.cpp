@@ -2,6 +2,7 @@
 //
 // A handler of signals must not allocate, so it only wakes a thread, which removes the paths.
 #include "adjoint/Support/TemporaryPath.h"
+#include "adjoint/Support/Thread.h"
 #include "llvm/Support/FileSystem.h"
 
 #include <cerrno>
@@ -9,8 +10,8 @@
 #include <cstdio>
 #include <fcntl.h>
 #include <mutex>
+#include <new>
 #include <set>
-#include <thread>
 #include <unistd.h>
 
 using namespace mlir::ad::runner;
@@ -26,10 +27,13 @@ struct Cleanup {
   int pipeEnds[2] = {-1, -1};
 
   static Cleanup &get() {
-    static Cleanup *cleanup = new Cleanup();
+    // Not on the heap: a process without memory may be the first to ask for it.
+    alignas(Cleanup) static char storage[sizeof(Cleanup)];
+    static auto *cleanup = new (storage) Cleanup();
     return *cleanup;
   }
   bool start();
+  void waitForSignal();
   void clean();
 };
 
@@ -51,20 +55,28 @@ void Cleanup::clean() {
     removePath(path);
 }
 
+void Cleanup::waitForSignal() {
+  char number;
+  while (read(pipeEnds[0], &number, 1) != 1)
+    continue;
+  clean();
+  std::signal(number, SIG_DFL);
+  kill(getpid(), number);
+}
+
+// Without the thread, a signal ends the process at once, and what it would remove stays.
 bool Cleanup::start() {
   if (pipeEnds[0] >= 0)
     return true;
   if (pipe2(pipeEnds, O_CLOEXEC) != 0)
     return false;
-  std::thread([this] {
-    char number;
-    while (read(pipeEnds[0], &number, 1) != 1)
-      continue;
-    clean();
-    std::signal(number, SIG_DFL);
-    kill(getpid(), number);
-  }).detach();
-  return true;
+  if (adrt::Thread::startDetached([this] { waitForSignal(); }))
+    return true;
+  for (int &end : pipeEnds) {
+    close(end);
+    end = -1;
+  }
+  return false;
 }
 
 } // namespace
@@ -78,6 +90,17 @@ void mlir::ad::runner::cleanUpAndEndBy(int signal) {
     return;
   std::signal(signal, SIG_DFL); // without the thread, paths stay, but the process ends
   kill(getpid(), signal);
+}
+
+void mlir::ad::runner::removeTemporaryFiles() {
+  Cleanup &cleanup = Cleanup::get();
+  // This thread may have the lock.
+  if (!cleanup.mutex.try_lock())
+    return;
+  if (cleanup.child > 0)
+    kill(cleanup.child, SIGKILL);
+  for (const std::string &path : cleanup.paths)
+    ::unlink(path.c_str());
 }
 
 void mlir::ad::runner::cleanUpOnSignals(llvm::ArrayRef<int> signals) {

@@ -12,8 +12,11 @@
 #include "adjoint/Support/FloatingPointState.h"
 #include "adjoint/Support/Printable.h"
 
+#include "llvm/Support/ErrorHandling.h"
+
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <new>
 
 namespace nb = nanobind;
 using namespace mlir::ad::runner;
@@ -115,6 +118,9 @@ void bindProgram(nb::module_ &module) {
 NB_MODULE(_adjoint, module) {
   // Leak warnings help developers of these bindings only: a program may have globals when it ends.
   nb::set_leak_warnings(false);
+  // LLVM would end the process. Python raises it as MemoryError.
+  llvm::remove_bad_alloc_error_handler();
+  llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { throw std::bad_alloc(); });
   module.def("set_leak_warnings", nb::set_leak_warnings, nb::arg("value"));
   module.def("end_threads", endThreads);
   module.def("in_own_state", inOwnState, nb::call_guard<adrt::FloatingPointScope>());

@@ -9,6 +9,7 @@
 // RUN: %python -c "import numpy as np; np.save('%t.npy', np.int64(10**14))"
 // RUN: %{run} 2>&1 | FileCheck %s --check-prefix=OPEN
 // RUN: %{run} --target gpu-sim 2>&1 | FileCheck %s --check-prefix=OPEN
+// RUN: %{run} --target gpu-sim 2>&1 | FileCheck %s --check-prefix=FREE
 //
 // REDEFINE: %{argument} = x=zeros
 // REDEFINE: %{entry} = arena
@@ -18,7 +19,8 @@
 // RUN: %{run} 2>&1 | FileCheck %s --check-prefix=RESULT
 // RUN: %{run} --target gpu-sim 2>&1 | FileCheck %s --check-prefix=RESULT
 
-// OPEN: out-of-memory.mlir:[[#@LINE+5]]:8: error: {{(the device has )?}}not enough memory for an intermediate tensor of 400000000000000 bytes
+// OPEN: out-of-memory.mlir:[[#@LINE+6]]:8: error: {{(the device has )?}}not enough memory for an intermediate tensor of 400000000000000 bytes
+// FREE: error: the device has not enough memory for an intermediate tensor of 400000000000000 bytes: {{[0-9]+}} of {{[0-9]+}} bytes are free{{$}}
 func.func @open(%n: tensor<i64> {ad.name = "n"}) -> tensor<f32> {
   %number = tensor.extract %n[] : tensor<i64>
   %size = arith.index_cast %number : i64 to index

@@ -3,36 +3,15 @@
 // The number of CPUs that a process may use, by its affinity mask and by quotas of control groups. The files
 // of control groups are made here as on a machine, and as in containers with and without a cgroup namespace.
 #include "adjoint/Runtime/Host/CPUCount.h"
-#include "adjoint/Support/MemoryLimit.h"
+#include "TemporaryTree.h"
 #include "gtest/gtest.h"
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <sched.h>
-#include <utility>
-#include <vector>
 
 namespace {
 
-/// A folder with files that is removed at the end of the lifetime.
-class Files {
-public:
-  explicit Files(const std::vector<std::pair<std::string, std::string>> &files) {
-    char name[] = "/tmp/adrt-cpu-count-XXXXXX";
-    root = mkdtemp(name);
-    for (const auto &[path, text] : files) {
-      std::filesystem::create_directories(std::filesystem::path(root + path).parent_path());
-      std::ofstream(root + path) << text;
-    }
-  }
-  ~Files() { std::filesystem::remove_all(root); }
-
-  std::string root;
-};
-
 unsigned findQuota(const std::vector<std::pair<std::string, std::string>> &files) {
-  return adrt::findQuota(Files(files).root);
+  return adrt::findQuota(TemporaryTree(files).root);
 }
 
 const std::string group2 = "/proc/self/cgroup", mounts = "/proc/self/mountinfo";
@@ -41,31 +20,6 @@ const std::string mount1 = "33 24 0:29 / /sys/fs/cgroup/cpuset rw - cgroup cgrou
                            "34 24 0:30 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n";
 
 } // namespace
-
-TEST(MemoryLimit, IsThatOfTheGroup) {
-  auto limit = [](const char *text) {
-    Files files({{group2, "0::/work\n"}, {mounts, mount2}, {"/sys/fs/cgroup/work/memory.max", text}});
-    return adrt::findMemoryOfMachine(files.root);
-  };
-  int64_t machine = limit("max\n");
-  EXPECT_GT(machine, int64_t(1) << 26);
-  EXPECT_EQ(limit("67108864\n"), 67108864);
-  EXPECT_EQ(limit("9223372036854771712\n"), machine);
-  EXPECT_EQ(limit(""), machine);
-}
-
-TEST(MemoryLimit, CountsWhatIsTaken) {
-  int64_t before = adrt::getMemoryInUse();
-  adrt::setMemoryLimit(before + 1000);
-  EXPECT_TRUE(adrt::takeMemory(600));
-  EXPECT_FALSE(adrt::takeMemory(600));
-  EXPECT_FALSE(adrt::takeMemory(INT64_MAX));
-  EXPECT_TRUE(adrt::takeMemory(400));
-  EXPECT_EQ(adrt::getMemoryInUse(), before + 1000);
-  adrt::giveMemory(1000);
-  EXPECT_EQ(adrt::getMemoryInUse(), before);
-  adrt::setMemoryLimit(0);
-}
 
 TEST(CPUCount, Version2HasAQuota) {
   auto quota = [](const char *text) {

@@ -4,7 +4,8 @@
    all other work is executed immediately. $AD_FAKE_CUDA names one call that fails. Each call is printed, a
    launch with the values of its arguments. Resources that were not destroyed are counted when the context is
    released. Calls on a thread without a current context fail and are counted. $AD_FAKE_CUDA_CHIP
-   is the compute capability (default 80), $AD_FAKE_CUDA_SM_COUNT the number of multiprocessors (default 16).
+   is the compute capability (default 80), $AD_FAKE_CUDA_SM_COUNT the number of multiprocessors (default 16),
+   $AD_FAKE_CUDA_MEMORY the bytes of the device, beyond which allocations fail.
  */
 #include <algorithm>
 #include <cstdint>
@@ -204,7 +205,7 @@ static int numberFrom(const char *variable, int otherwise) {
 extern "C" {
 int cuInit(unsigned) { return fails("cuInit"); }
 int cuGetErrorName(int code, const char **name) {
-  return *name = code == 700 ? "CUDA_ERROR_FAKE" : nullptr, 0;
+  return *name = code == 700 ? "CUDA_ERROR_FAKE" : code == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : nullptr, 0;
 }
 int cuGetErrorString(int, const char **text) { return *text = "as the test wants it", 0; }
 int cuDeviceGetCount(int *count) { return *count = fails("cuDeviceGetCount") ? 0 : 1, 0; }
@@ -272,8 +273,20 @@ int cuMemHostAlloc(void **memory, size_t bytes, unsigned) {
   return make("cuMemHostAlloc", memory, "host memory", bytes);
 }
 int cuMemFreeHost(void *memory) { return drop("cuMemFreeHost", memory); }
+int cuMemGetInfo_v2(size_t *free, size_t *total) {
+  if (lacksContext("cuMemGetInfo"))
+    return 201;
+  const char *limit = std::getenv("AD_FAKE_CUDA_MEMORY");
+  *total = *free = limit ? std::stoull(limit) : size_t(80) << 30;
+  for (const auto &[address, block] : blocks())
+    *free -= block.bytes;
+  return 0;
+}
 int cuMemAlloc_v2(Address *memory, size_t bytes) {
   static size_t count = 0;
+  size_t free = 0, total = 0;
+  if (cuMemGetInfo_v2(&free, &total) == 0 && bytes > free)
+    return 2;
   int failed = make("cuMemAlloc", memory, "memory", bytes);
   if (!failed)
     blocks()[*memory] = {++count, bytes};

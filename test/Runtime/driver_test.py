@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Each call of a fake CUDA driver fails in one run: the error names the call, and after a launch also the kernel and
-its location in the source; everything that was created is destroyed. Closes with `driver: N run, N failed`."""
+its location in the source; everything that was created is destroyed. A device with too little memory is an error with
+the bytes that were wanted and those that there are. Closes with `driver: N run, N failed`."""
 
 import os
 import pathlib
@@ -20,7 +21,9 @@ LIBRARY = BIN.parent / "lib/libad-fake-cuda.so"
 RELEASES = {"cuMemFree", "cuMemFreeHost", "cuEventDestroy", "cuStreamDestroy", "cuModuleUnload",
             "cuDevicePrimaryCtxRelease",
             "cuGraphDestroy", "cuGraphExecDestroy"}
-MEMORY = {"cuMemAlloc": "the device has not enough memory for", "cuMemHostAlloc": "there is not enough memory for"}
+# The memory of the device in bytes; no program needs the last.
+SIZES = [0, *(1 << power for power in range(2, 15)), 1 << 30]
+LACK = re.compile(r"error: (?:'[\w.]+' op )?the device has not enough memory for .*?(\d+) bytes.*: (\d+) of (\d+) bytes are free$")
 # If this call fails, the code is for the oldest chip, which runs everywhere.
 QUERIES = {"cuDeviceGetAttribute"}
 # Without graphs kernels are launched one by one.
@@ -30,9 +33,11 @@ LOADING = {"cuInit": "cuInit", "cuDeviceGetCount": "the driver finds no GPU"}
 MIN_CALLS = {"cuda-transfers.mlir": 24, "cuda-graphs.mlir": 20, "bench.mlir": 20}
 
 
-def run(program, failing):
+def run(program, failing, memory=None):
     command = [BIN / "ad-runner", ROOT / "test/Runner" / program, "--target", "cuda", *PROGRAMS[program]]
     environment = {**os.environ, "ADJOINT_LIBCUDA": str(LIBRARY), "AD_FAKE_CUDA": failing}
+    if memory is not None:
+        environment["AD_FAKE_CUDA_MEMORY"] = str(memory)
     return subprocess.run(command, env=environment, capture_output=True, text=True)
 
 
@@ -55,12 +60,25 @@ def complaint(program, call):
         return None if done.returncode == 0 else f"ended with {done.returncode}: {errors}"
     if done.returncode != 4 or len(errors) != 1:
         return f"ended with {done.returncode}: {errors}"
-    if {**MEMORY, **LOADING}.get(call, f"{call}: CUDA_ERROR_FAKE") not in errors[0]:
+    if LOADING.get(call, f"{call}: CUDA_ERROR_FAKE") not in errors[0]:
         return f"does not name the call: {errors}"
     # An error of a call after a launch may be the kernel's fault.
     launched = "cuLaunchKernel" in calls(done.stderr)
     located = re.match(rf".*{program}:\d+:\d+: error: .*after kernel '\w+'", errors[0])
-    return f"has no kernel or no location: {errors}" if launched and call not in MEMORY and not located else None
+    return f"has no kernel or no location: {errors}" if launched and not located else None
+
+
+def complaint_about_memory(program, size):
+    done = run(program, "", size)
+    if size == SIZES[-1]:
+        return None if done.returncode == 0 else f"ended with {done.returncode}: {done.stderr[-300:]}"
+    errors = [line for line in done.stderr.splitlines() if "error:" in line]
+    found = LACK.search(errors[0]) if len(errors) == 1 else None
+    if not found:
+        return None if done.returncode == 0 and size else f"ended with {done.returncode}: {errors}"
+    wanted, free, total = map(int, found.groups())
+    good = done.returncode == 4 and free < wanted and free <= total == size
+    return None if good else f"ended with {done.returncode}: {errors}"
 
 
 def main():
@@ -76,7 +94,12 @@ def main():
             if wrong:
                 failed += 1
                 print(f"{program}: {call}: {wrong}", flush=True)
-        total += len(every)
+        for size in SIZES:
+            wrong = complaint_about_memory(program, size)
+            if wrong:
+                failed += 1
+                print(f"{program}: {size} bytes: {wrong}", flush=True)
+        total += len(every) + len(SIZES)
     print(f"driver: {total} run, {failed} failed")
     return failed != 0
 

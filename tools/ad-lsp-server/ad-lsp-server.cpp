@@ -4,6 +4,7 @@
 
 #include "adjoint/InitAllDialects.h"
 #include "adjoint/Support/FloatingPointState.h"
+#include "adjoint/Support/OutOfMemory.h"
 #include "adjoint/Support/OutputFile.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 
@@ -11,6 +12,7 @@ int main(int argc, char **argv) {
   adrt::FloatingPointScope floatingPoint;
   mlir::ad::runner::keepStandardDescriptors();
   mlir::ad::runner::checkStandardOutputAtExit("ad-lsp-server");
+  mlir::ad::runner::endOnLackOfMemory("ad-lsp-server");
   mlir::DialectRegistry registry;
   mlir::ad::registerAllDialects(registry);
   return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));

@@ -6,12 +6,15 @@
 
 #include "adjoint/InitAllDialects.h"
 #include "adjoint/InitAllPasses.h"
+#include "adjoint/Runtime/Host/CPUCount.h"
 #include "adjoint/Support/FloatingPointState.h"
 #include "adjoint/Support/Nesting.h"
+#include "adjoint/Support/OutOfMemory.h"
 #include "adjoint/Support/OutputFile.h"
 #include "adjoint/Support/ParseModule.h"
 #include "adjoint/Support/ParserHints.h"
 #include "adjoint/Support/Printable.h"
+#include "adjoint/Support/TaskPool.h"
 #include "adjoint/Support/TemporaryPath.h"
 #include "adjoint/Support/TextFile.h"
 #include "mlir/Bytecode/BytecodeReader.h"
@@ -191,6 +194,18 @@ static bool isReadable(const llvm::MemoryBuffer &file, const DialectRegistry &re
   });
 }
 
+// The driver starts its threads for passes only; it parses on one. Its own pool ends the process when no
+// thread starts.
+static MlirOptMainConfig withTaskPool(const MlirOptMainConfig &config, ad::TaskPool &pool) {
+  MlirOptMainConfig changed = config;
+  changed.setPassPipelineSetupFn([&config, &pool](PassManager &passes) {
+    if (MLIRContext *context = passes.getContext(); context->isMultithreadingEnabled())
+      ad::useTaskPool(*context, pool);
+    return config.setupPassPipeline(passes);
+  });
+  return changed;
+}
+
 // Like upstream's driver, which prints a crash report when the output cannot be written.
 static int runDriver(MutableArrayRef<char *> arguments, DialectRegistry &registry) {
   int count = static_cast<int>(arguments.size());
@@ -212,7 +227,8 @@ static int runDriver(MutableArrayRef<char *> arguments, DialectRegistry &registr
                                                             config.shouldVerifyDiagnostics()));
   std::string text;
   llvm::raw_string_ostream os(text);
-  bool failed = mlir::failed(MlirOptMain(os, std::move(file), registry, config));
+  ad::TaskPool pool(adrt::countCPUs());
+  bool failed = mlir::failed(MlirOptMain(os, std::move(file), registry, withTaskPool(config, pool)));
   // Of a file with several programs, those before the wrong one are printed, and not written to a file.
   if (failed && output != "-")
     return kExitProgram;
@@ -227,6 +243,7 @@ int ad::runOptTool(int argc, char **argv) {
   llvm::InitLLVM initialize(argc, argv);
   runner::cleanUpOnSignals({SIGINT, SIGTERM, SIGHUP});
   runner::checkStandardOutputAtExit("ad-opt");
+  runner::endOnLackOfMemory("ad-opt");
   std::signal(SIGXFSZ, SIG_IGN); // a limit on the size of files is an error of the write
   SmallVector<char *> arguments(argv, argv + argc);
 

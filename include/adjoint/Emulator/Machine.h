@@ -98,6 +98,7 @@ struct Launch {
 enum class Failure {
   None,
   InvalidLaunch,
+  LackOfMemory, ///< of the host
   Interrupted,
   Race,
   MissingProxyFence,

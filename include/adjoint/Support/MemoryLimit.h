@@ -10,11 +10,7 @@
 
 namespace adrt {
 
-/// The memory of the machine with its swap, or of the control groups of the process if that is less, in bytes. Files
-/// are read below `root`.
-int64_t findMemoryOfMachine(const std::string &root = "");
-
-/// Bytes of all Buffers together. Until it is set, the limit is the memory of the machine. Thread-safe.
+/// Bytes of all Buffers together. Until it is set, the limit is the memory of the machine, or of its container (MemoryCount.h). Thread-safe.
 void setMemoryLimit(int64_t bytes);
 int64_t getMemoryLimit();
 /// Bytes that Buffers have.

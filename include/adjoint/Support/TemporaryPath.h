@@ -21,6 +21,10 @@ void cleanUpOnSignals(llvm::ArrayRef<int> signals);
 /// Does the same from a signal handler of the tool, after cleanUpOnSignals.
 void cleanUpAndEndBy(int signal);
 
+/// Removes temporary files and kills the child process, without memory and for a process that ends now.
+/// Folders stay, and everything does if another thread is changing it.
+void removeTemporaryFiles();
+
 /// A file or folder that is removed, a folder with its content, unless it is moved to its final path.
 class TemporaryPath {
 public:

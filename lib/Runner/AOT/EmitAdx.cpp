@@ -80,6 +80,10 @@ Error runLinker(const TemporaryFolder &folder, const std::vector<std::string> &a
   int code = llvm::sys::ExecuteAndWait(words.front(), words, std::nullopt, redirects, 0, 0, &problem);
   if (code == 0)
     return Error::success();
+  constexpr int notStarted = -1;
+  if (code == notStarted)
+    return exitError(ExitNoTarget, "cannot start '" + words.front() + "': " + problem +
+                                       "; raise the limit on processes, see ulimit -u");
   if (auto text = llvm::MemoryBuffer::getFile(log); text && problem.empty())
     problem = (*text)->getBuffer().trim().str();
   return exitError(ExitProgramError, "internal error: the compiled program does not link: " + problem);
@@ -104,6 +108,7 @@ Expected<std::string> linkShared(llvm::ArrayRef<std::string> objects, llvm::Arra
                                  "--strip-all",
                                  "--hash-style=sysv",
                                  "--build-id=none",
+                                 "--threads=1", // the linker ends by a signal if one of them does not start
                                  "--version-script=" + *script,
                                  "--defsym=" + alias + "=" + parts.front(),
                                  "-o",

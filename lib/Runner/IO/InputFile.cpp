@@ -3,6 +3,7 @@
 // Reads whole files and pipes.
 #include "InputFile.h"
 #include "adjoint/Support/Error.h"
+#include "adjoint/Support/OutOfMemory.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -81,7 +82,11 @@ Expected<std::unique_ptr<llvm::MemoryBuffer>> InputFile::read(HeadCheck check) {
   // One byte more than expected detects a longer input.
   uint64_t expected = size ? size : *stated ? std::min(*stated, kMaxBytes) + 1 : kMaxPipeBytes + 1;
   expected = std::max<uint64_t>(expected, *first);
-  auto whole = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(expected, name);
+  std::unique_ptr<llvm::WritableMemoryBuffer> whole;
+  {
+    CatchLackOfMemory catching;
+    whole = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(expected, name);
+  }
   if (!whole)
     return cannotRead("not enough memory for " + llvm::Twine(expected) + " bytes");
   std::memcpy(whole->getBufferStart(), head, *first);

@@ -310,6 +310,7 @@ void mlir::ad::runner::printHelp(raw_ostream &os, OptionSet set) {
                              visibilityOf(set));
   os << "\nExit codes: 0 done, 1 the program is wrong, 2 wrong usage or a file that cannot be read or "
         "written,\n"
-        "3 a check in the program failed, 4 the target is not available, has too little memory or fails,\n"
-        "5 a kernel took longer than --timeout-kernel, 130 interrupted\n";
+        "3 a check in the program failed, 4 the target is not available or fails, or there is too little "
+        "memory\n"
+        "or no thread, 5 a kernel took longer than --timeout-kernel, 130 interrupted\n";
 }

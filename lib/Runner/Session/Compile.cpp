@@ -7,6 +7,7 @@
 #include "adjoint/Codegen/Target/CPUs.h"
 #include "adjoint/Runtime/Host/CPUCount.h"
 #include "adjoint/Support/Error.h"
+#include "adjoint/Support/Thread.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -28,7 +29,7 @@
 #include "llvm/Transforms/Scalar.h"
 #include "llvm/Transforms/Utils/SplitModule.h"
 #include <algorithm>
-#include <thread>
+#include <new>
 
 using namespace mlir;
 using namespace mlir::ad::runner;
@@ -105,6 +106,7 @@ struct Part {
   std::string object;
   StageTimes times;
   std::string problem;
+  bool lacksMemory = false;
 };
 
 llvm::Error compileModule(llvm::Module &module, const CpuTarget &cpu, std::string &object,
@@ -125,13 +127,20 @@ llvm::Error compileModule(llvm::Module &module, const CpuTarget &cpu, std::strin
   return llvm::Error::success();
 }
 
-void compilePart(Part &part, const CpuTarget &cpu) {
+llvm::Error compileBitcode(Part &part, const CpuTarget &cpu) {
   llvm::LLVMContext context;
   llvm::Expected<std::unique_ptr<llvm::Module>> module =
       llvm::parseBitcodeFile(llvm::MemoryBufferRef(part.bitcode, "part"), context);
-  llvm::Error error =
-      module ? compileModule(**module, cpu, part.object, part.times) : llvm::Error(module.takeError());
-  part.problem = consumeExitError(std::move(error)).second;
+  return module ? compileModule(**module, cpu, part.object, part.times) : module.takeError();
+}
+
+// A thread must not end by an exception.
+void compilePart(Part &part, const CpuTarget &cpu) {
+  try {
+    part.problem = consumeExitError(compileBitcode(part, cpu)).second;
+  } catch (const std::bad_alloc &) {
+    part.lacksMemory = true;
+  }
 }
 
 /// How many parts pay off: each has a fixed cost of some milliseconds.
@@ -155,12 +164,10 @@ std::vector<Part> splitModule(llvm::Module &module, unsigned count) {
 llvm::Expected<std::vector<std::string>> compileParts(llvm::Module &module, unsigned count,
                                                       const CpuTarget &cpu, StageTimes &times) {
   std::vector<Part> parts = splitModule(module, count);
-  std::vector<std::thread> threads;
-  for (Part &part : llvm::drop_begin(parts))
-    threads.emplace_back(compilePart, std::ref(part), std::cref(cpu));
-  compilePart(parts.front(), cpu);
-  for (std::thread &thread : threads)
-    thread.join();
+  adrt::runOnThreads(static_cast<unsigned>(parts.size()),
+                     [&](unsigned number) { compilePart(parts[number], cpu); });
+  if (llvm::any_of(parts, [](const Part &part) { return part.lacksMemory; }))
+    throw std::bad_alloc();
   std::vector<std::string> objects;
   for (llvm::StringRef stage : {"llvm", "codegen"}) {
     double slowest = 0;

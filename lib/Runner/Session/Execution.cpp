@@ -11,7 +11,9 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 
+#include <cerrno>
 #include <cstring>
+#include <system_error>
 #include <unistd.h>
 
 using namespace mlir::ad;
@@ -114,9 +116,9 @@ int32_t Execution::receive(Outputs &outputs, const char *name, llvm::ArrayRef<ad
 }
 
 /// The callback may use the console and the outputs: the thread that runs the program waits for the kernel.
-void Execution::watch(adrt_context &context, Outputs &outputs, llvm::MemoryBufferRef source) {
+Error Execution::watch(adrt_context &context, Outputs &outputs, llvm::MemoryBufferRef source) {
   if (options.timeoutKernel <= 0)
-    return;
+    return Error::success();
   auto expired = [this, &outputs, source](const std::string &kernel, const adrt_site &site) {
     std::string limit;
     llvm::raw_string_ostream(limit) << llvm::format("%g", options.timeoutKernel);
@@ -129,7 +131,13 @@ void Execution::watch(adrt_context &context, Outputs &outputs, llvm::MemoryBuffe
     llvm::outs().flush();
     ::_exit(ExitStuck);
   };
-  context.watchKernels(std::chrono::duration<double>(options.timeoutKernel), expired);
+  if (context.watchKernels(std::chrono::duration<double>(options.timeoutKernel), expired))
+    return Error::success();
+  return exitError(ExitNoTarget,
+                   "--timeout-kernel needs a thread, and none can be started: " +
+                       std::error_code(errno, std::generic_category()).message() +
+                       "; raise the limit on processes (see ulimit -u) or on memory (see ulimit "
+                       "-v), or leave the option out");
 }
 
 void Execution::measure(adrt_context &context, const Signature &signature) {
@@ -199,7 +207,8 @@ int Execution::runAll(Executable &executable, const Signature &signature, Bindin
   adrt_context context;
   context.setThreads(report.threads);
   connect(context, bindings, outputs);
-  watch(context, outputs, source);
+  if (Error error = watch(context, outputs, source))
+    return console.fail(std::move(error));
   if (!options.bench.empty())
     measure(context, signature);
   sharedBefore = adrt::ThreadPool::get().getSharedLoops();

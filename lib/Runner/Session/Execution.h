@@ -41,7 +41,7 @@ private:
   int32_t receive(Outputs &outputs, const char *name, llvm::ArrayRef<adrt_tensor> values, std::string &error);
   int finish(adrt_context &context, const Signature &signature, Outputs &outputs,
              llvm::ArrayRef<adrt_tensor> results);
-  void watch(adrt_context &context, Outputs &outputs, llvm::MemoryBufferRef source);
+  llvm::Error watch(adrt_context &context, Outputs &outputs, llvm::MemoryBufferRef source);
   /// Prepares the context for --bench.
   static void measure(adrt_context &context, const Signature &signature);
   void connect(adrt_context &context, Bindings &bindings, Outputs &outputs);

@@ -225,9 +225,10 @@ Expected<Signature> Frontend::findEntry(ModuleOp module, const llvm::MemoryBuffe
 
 // The default pool of MLIR ignores CPU quotas.
 void LoadedProgram::renewThreads() {
-  context->disableMultithreading();
-  threads = std::make_unique<llvm::DefaultThreadPool>(llvm::hardware_concurrency(adrt::countCPUs()));
-  context->setThreadPool(*threads);
+  // The old pool stays until the context has the new one.
+  auto renewed = std::make_unique<TaskPool>(adrt::countCPUs());
+  useTaskPool(*context, *renewed);
+  threads = std::move(renewed);
 }
 
 // The pass reads the policy, too; here an error is one of the command line.

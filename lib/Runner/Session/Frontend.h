@@ -11,9 +11,9 @@
 #include "adjoint/Runner/IO/Report.h"
 #include "adjoint/Runner/Session/Compile.h"
 #include "adjoint/Runner/Session/Hooks.h"
+#include "adjoint/Support/TaskPool.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/ThreadPool.h"
 
 #include <functional>
 
@@ -21,7 +21,7 @@ namespace mlir::ad::runner {
 
 /// A program that is ready to run. Members may refer to members before them.
 struct LoadedProgram {
-  std::unique_ptr<llvm::ThreadPoolInterface> threads;
+  std::unique_ptr<TaskPool> threads;
   std::unique_ptr<mlir::MLIRContext> context;
   std::unique_ptr<llvm::SourceMgr> sources;
   std::shared_ptr<void> diagnostics; // the handler, while passes may emit diagnostics

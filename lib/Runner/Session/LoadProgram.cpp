@@ -6,6 +6,7 @@
 #include "../Executable/CompiledExecutable.h"
 #include "adjoint/Runner/Session/Compile.h"
 #include "adjoint/Support/Error.h"
+#include "adjoint/Support/OutOfMemory.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/ExecutionEngine/Orc/MapperJITLinkMemoryManager.h"
@@ -81,8 +82,7 @@ public:
     if (address)
       return address->toPtr<void *>();
     std::string failure = llvm::toString(address.takeError());
-    return exitError(ExitProgramError, "internal error: the compiled program does not link: " +
-                                           (reasons.empty() ? failure : reasons));
+    return loadError("the compiled program does not link", reasons.empty() ? failure : reasons);
   }
 
 private:
@@ -95,7 +95,7 @@ private:
 llvm::Expected<std::unique_ptr<Executable>> mlir::ad::runner::loadProgram(const CompiledProgram &program) {
   llvm::Expected<std::unique_ptr<orc::LLJIT>> jit = createLinker(addressSpaceFor(program.objects));
   if (!jit)
-    return jit.takeError();
+    return loadError("there is no linker", llvm::toString(jit.takeError()));
   for (adrt::SymbolTable table : symbolsFor(program))
     if (llvm::Error error = defineSymbols(**jit, table))
       return std::move(error);

@@ -20,6 +20,8 @@ public:
   std::string open(const std::string &image, const std::vector<std::string> &names);
 
   void *allocate(int64_t bytes) override;
+  Outcome explainFailure(const std::string &purpose) const override;
+  MemoryCount countMemory() const override;
   void release(void *memory) override;
   Outcome write(void *target, const void *source, int64_t bytes) override;
   Outcome read(void *target, const void *source, int64_t bytes) override;
@@ -47,6 +49,7 @@ private:
   CudaKernels kernels{session};
   CudaStreams streams{session};
   CudaGraphs graphs{session, kernels};
+  CudaResult allocated = 0;  // of the last allocation
   int multiprocessors = 128; // of a large GPU, if the driver does not say; results are the same
 };
 
@@ -62,12 +65,24 @@ std::string CudaDevice::open(const std::string &image, const std::vector<std::st
 }
 
 void *CudaDevice::allocate(int64_t bytes) {
+  allocated = cudaOutOfMemory;
   if (bytes < 0)
     return nullptr;
   session.enter();
   CudaAddress memory = 0;
-  bool done = driver.cuMemAlloc_v2(&memory, static_cast<size_t>(std::max<int64_t>(bytes, 1))) == 0;
-  return done ? reinterpret_cast<void *>(memory) : nullptr;
+  allocated = driver.cuMemAlloc_v2(&memory, static_cast<size_t>(std::max<int64_t>(bytes, 1)));
+  return allocated == 0 ? reinterpret_cast<void *>(memory) : nullptr;
+}
+
+// The call also returns errors of earlier kernels.
+Outcome CudaDevice::explainFailure(const std::string &purpose) const {
+  return allocated == cudaOutOfMemory ? Device::explainFailure(purpose)
+                                      : session.finish("cuMemAlloc", allocated);
+}
+
+MemoryCount CudaDevice::countMemory() const {
+  session.enter();
+  return driver.countMemory();
 }
 
 void CudaDevice::release(void *memory) {

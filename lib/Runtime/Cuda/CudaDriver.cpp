@@ -78,6 +78,7 @@ const char *resolveStreams(void *library, CudaDriver &driver) {
   ADJOINT_RESOLVE(cuMemFreeHost);
   ADJOINT_RESOLVE(cuMemAlloc_v2);
   ADJOINT_RESOLVE(cuMemFree_v2);
+  ADJOINT_RESOLVE(cuMemGetInfo_v2);
   ADJOINT_RESOLVE(cuMemcpyHtoDAsync_v2);
   ADJOINT_RESOLVE(cuMemcpyDtoHAsync_v2);
   ADJOINT_RESOLVE(cuMemcpyDtoDAsync_v2);
@@ -151,8 +152,16 @@ std::string CudaDriver::explain(const char *call, CudaResult result) const {
   const char *name = nullptr, *text = nullptr;
   cuGetErrorName(result, &name);
   cuGetErrorString(result, &text);
+  std::string there = result == cudaOutOfMemory ? countMemory().text() : "";
   return std::string(call) + ": " + (name ? name : "error " + std::to_string(result)) +
-         (text ? " (" + std::string(text) + ")" : "");
+         (text ? " (" + std::string(text) + ")" : "") + (there.empty() ? "" : ", " + there);
+}
+
+MemoryCount CudaDriver::countMemory() const {
+  size_t free = 0, total = 0;
+  if (cuMemGetInfo_v2(&free, &total))
+    return {};
+  return {static_cast<int64_t>(free), static_cast<int64_t>(total)};
 }
 
 const CudaDriver *adrt::loadCudaDriver(std::string &problem) {

@@ -4,6 +4,8 @@
 #ifndef ADJOINT_LIB_RUNTIME_CUDA_CUDADRIVER_H
 #define ADJOINT_LIB_RUNTIME_CUDA_CUDADRIVER_H
 
+#include "adjoint/Support/MemoryCount.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -13,6 +15,8 @@ namespace adrt {
 using CudaResult = int; // CUresult; 0 is success
 using CudaAddress = unsigned long long;
 using CudaDeviceNumber = int;
+
+constexpr CudaResult cudaOutOfMemory = 2; // CUDA_ERROR_OUT_OF_MEMORY
 
 /// Enumerators of the driver, with their names in cuda.h.
 enum : int {
@@ -115,6 +119,7 @@ struct CudaDriver {
   CudaResult (*cuMemFreeHost)(void *);
   CudaResult (*cuMemAlloc_v2)(CudaAddress *, size_t);
   CudaResult (*cuMemFree_v2)(CudaAddress);
+  CudaResult (*cuMemGetInfo_v2)(size_t *free, size_t *total);
   CudaResult (*cuMemcpyHtoDAsync_v2)(CudaAddress, const void *, size_t, void *stream);
   CudaResult (*cuMemcpyDtoHAsync_v2)(void *, CudaAddress, size_t, void *stream);
   CudaResult (*cuMemcpyDtoDAsync_v2)(CudaAddress, CudaAddress, size_t, void *stream);
@@ -140,7 +145,9 @@ struct CudaDriver {
   CudaResult (*cuGraphExecDestroy)(void *executable);
   CudaResult (*cuGraphLaunch)(void *executable, void *stream);
 
-  /// CALL: NAME (DESCRIPTION).
+  /// The memory of the device of the current context.
+  MemoryCount countMemory() const;
+  /// CALL: NAME (DESCRIPTION), and the free memory if there is too little.
   std::string explain(const char *call, CudaResult result) const;
 };
 

@@ -26,13 +26,18 @@ Outcome CudaStreams::copyToHost(void *target, const void *source, int64_t bytes)
 }
 
 void *CudaStreams::allocateHost(int64_t bytes) {
+  hostAllocated = cudaOutOfMemory;
   if (bytes < 0)
     return nullptr;
   session.enter();
   void *memory = nullptr;
-  bool done =
-      session.driver.cuMemHostAlloc(&memory, static_cast<size_t>(std::max<int64_t>(bytes, 1)), 0) == 0;
-  return done ? memory : nullptr;
+  hostAllocated = session.driver.cuMemHostAlloc(&memory, static_cast<size_t>(std::max<int64_t>(bytes, 1)), 0);
+  return hostAllocated == 0 ? memory : nullptr;
+}
+
+Outcome CudaStreams::explainHostFailure(const std::string &purpose) const {
+  return hostAllocated == cudaOutOfMemory ? Streams::explainHostFailure(purpose)
+                                          : session.finish("cuMemHostAlloc", hostAllocated);
 }
 
 void CudaStreams::releaseHost(void *memory) {

@@ -16,6 +16,7 @@ public:
   Outcome copyToHost(void *target, const void *source, int64_t bytes) override;
   void *allocateHost(int64_t bytes) override;
   void releaseHost(void *memory) override;
+  Outcome explainHostFailure(const std::string &purpose) const override;
   std::unique_ptr<Event> makeEvent(Outcome &outcome) override {
     return session.makeEvent(cudaEventDisableTiming, outcome);
   }
@@ -28,6 +29,7 @@ private:
   static CudaEvent &cuda(Event &event) { return static_cast<CudaEvent &>(event); }
 
   CudaSession &session;
+  CudaResult hostAllocated = 0; // of the last allocation
 };
 
 } // namespace adrt

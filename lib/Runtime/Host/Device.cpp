@@ -1,9 +1,22 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   The clock of devices that have none of their own. */
+   The error of a lack of memory, and the clock of devices that have none of their own. */
 #include "adjoint/Runtime/Host/Device.h"
 
 using namespace adrt;
+
+static Outcome lackOfMemory(const std::string &wanted, const MemoryCount &memory) {
+  std::string there = memory.text();
+  return Outcome::failed(wanted + (there.empty() ? "" : ": ") + there);
+}
+
+Outcome Streams::explainHostFailure(const std::string &purpose) const {
+  return lackOfMemory("there is not enough memory for " + purpose, countHostMemory());
+}
+
+Outcome Device::explainFailure(const std::string &purpose) const {
+  return lackOfMemory("the device has not enough memory for " + purpose, countMemory());
+}
 
 Outcome Device::startClock() {
   Outcome outcome = synchronize();

@@ -34,10 +34,9 @@ int32_t DeviceContext::endRun(int32_t status) {
 void *DeviceContext::require(void *allocated, int64_t bytes, const char *purpose) {
   context.arenaPeak = std::max(context.arenaPeak, memory.getBytes());
   if (!allocated) {
-    context.fail(
-        ADRT_TARGET_ERROR, nullptr,
-        "the device has not enough memory for " + std::string(purpose) + " of " +
-            (bytes < 0 || bytes == INT64_MAX ? "unrepresentable size" : std::to_string(bytes) + " bytes"));
+    std::string size =
+        bytes < 0 || bytes == INT64_MAX ? "unrepresentable size" : std::to_string(bytes) + " bytes";
+    context.finish(getDevice().explainFailure(purpose + (" of " + size)), nullptr);
     return nullptr;
   }
   if (context.poisonMemory && context.finish(getDevice().fill(allocated, 0xff, bytes), nullptr) != ADRT_OK)

@@ -42,11 +42,13 @@ Outcome Transfers::Slot::reserve(int64_t bytes) {
   if (!outcome.ok() || (onDevice && bytes <= capacity))
     return outcome;
   release();
+  std::string purpose = std::to_string(bytes) + " bytes of copies between host and device";
   onDevice = device.allocate(bytes);
+  if (!onDevice)
+    return device.explainFailure(purpose);
   onHost = device.getStreams().allocateHost(bytes);
-  if (!onDevice || !onHost)
-    return Outcome::failed("there is not enough memory for " + std::to_string(bytes) +
-                           " bytes of copies between host and device");
+  if (!onHost)
+    return device.getStreams().explainHostFailure(purpose);
   capacity = bytes;
   return {};
 }
@@ -134,8 +136,8 @@ int32_t Transfers::handOver(Slot &slot) {
   std::string message;
   int32_t status = context.finish(streams.wait(*slot.transferred), slot.site);
   if (status == ADRT_OK) {
-    status = context.callReceive(slot.name, slot.values.data(), static_cast<int32_t>(slot.values.size()),
-                                 message);
+    status =
+        context.callReceive(slot.name, slot.values.data(), static_cast<int32_t>(slot.values.size()), message);
     if (status != ADRT_OK)
       context.fail(status, slot.site, "receive '" + std::string(slot.name) + "': " + message);
   }

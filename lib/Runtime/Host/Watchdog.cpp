@@ -5,8 +5,11 @@ using namespace adrt;
 using Clock = std::chrono::steady_clock;
 
 Watchdog::Watchdog(std::chrono::duration<double> limit, Expired expired)
-    : limit(std::chrono::duration_cast<Clock::duration>(limit)), expired(std::move(expired)),
-      thread([this] { watch(); }) {}
+    : limit(std::chrono::duration_cast<Clock::duration>(limit)), expired(std::move(expired)) {}
+
+bool Watchdog::start() {
+  return thread.start([this] { watch(); });
+}
 
 Watchdog::~Watchdog() {
   {

@@ -40,6 +40,9 @@ public:
   }
   void *allocateHost(int64_t bytes) override { return streams.allocateHost(bytes); }
   void releaseHost(void *memory) override { streams.releaseHost(memory); }
+  Outcome explainHostFailure(const std::string &purpose) const override {
+    return streams.explainHostFailure(purpose);
+  }
   std::unique_ptr<Event> makeEvent(Outcome &outcome) override { return streams.makeEvent(outcome); }
   Outcome wait(Event &event) override { return streams.wait(event); }
   bool isComplete(Event &event) override { return streams.isComplete(event); }
@@ -99,6 +102,10 @@ public:
 
   // Calls that do not depend on the pending commands.
   void *allocate(int64_t bytes) override { return device->allocate(bytes); }
+  Outcome explainFailure(const std::string &purpose) const override {
+    return device->explainFailure(purpose);
+  }
+  MemoryCount countMemory() const override { return device->countMemory(); }
   Outcome describe(void *map, const adrt_tensor &tensor, const Tiles &tiles) override {
     return device->describe(map, tensor, tiles);
   }

@@ -7,6 +7,7 @@
 #include "adjoint/Runtime/Sim/SimDevice.h"
 #include "../Host/TiledTensor.h"
 #include "../Replay/CommandList.h"
+#include "adjoint/Support/MemoryLimit.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -20,6 +21,10 @@ using namespace adrt;
 namespace {
 
 constexpr int64_t alignment = 256;
+
+int64_t sizeOfBlock(int64_t bytes) {
+  return std::max<int64_t>(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
 
 /// A stream of copies in one direction.
 struct CopyStream {
@@ -90,11 +95,17 @@ public:
         traffic->push_back({this->kernels[number]->name, this->kernels[number]->kind, 0, {}});
   }
   ~SimDevice() override {
-    for (const auto &[memory, bytes] : blocks)
+    for (const auto &[memory, bytes] : blocks) {
+      giveMemory(sizeOfBlock(bytes));
       std::free(memory);
+    }
   }
 
   void *allocate(int64_t bytes) override;
+  /// Its memory is that of the host.
+  MemoryCount countMemory() const override {
+    return {std::max<int64_t>(getMemoryLimit() - getMemoryInUse(), 0), getMemoryLimit()};
+  }
   void release(void *memory) override;
   Outcome write(void *target, const void *source, int64_t bytes) override;
   Outcome read(void *target, const void *source, int64_t bytes) override;
@@ -127,10 +138,14 @@ private:
 void *SimDevice::allocate(int64_t bytes) {
   if (bytes < 0 || bytes > INT64_MAX - alignment)
     return nullptr;
-  int64_t rounded = std::max<int64_t>(alignment, (bytes + alignment - 1) / alignment * alignment);
-  void *memory = std::aligned_alloc(alignment, static_cast<size_t>(rounded));
-  if (!memory)
+  int64_t rounded = sizeOfBlock(bytes);
+  if (!takeMemory(rounded))
     return nullptr;
+  void *memory = std::aligned_alloc(alignment, static_cast<size_t>(rounded));
+  if (!memory) {
+    giveMemory(rounded);
+    return nullptr;
+  }
   std::memset(memory, 0xff, static_cast<size_t>(rounded));
   blocks[memory] = bytes;
   return memory;
@@ -138,8 +153,12 @@ void *SimDevice::allocate(int64_t bytes) {
 
 void SimDevice::release(void *memory) {
   synchronize();
-  if (blocks.erase(memory))
-    std::free(memory);
+  auto block = blocks.find(memory);
+  if (block == blocks.end())
+    return;
+  giveMemory(sizeOfBlock(block->second));
+  std::free(memory);
+  blocks.erase(block);
 }
 
 Outcome SimDevice::check(const void *memory, int64_t bytes) const {
@@ -343,6 +362,8 @@ Outcome SimDevice::launch(const Launch &requested) {
     return {};
   if (result.failure == adsim::Failure::Interrupted)
     return {ADRT_INTERRUPTED, "interrupted", ""};
+  if (result.failure == adsim::Failure::LackOfMemory)
+    return Outcome::failed(result.message);
   return {ADRT_PROGRAM_ERROR, result.message, result.location};
 }
 

@@ -5,6 +5,7 @@
 #include "adjoint/Diff/RunComparison.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/FloatingPointState.h"
+#include "adjoint/Support/OutOfMemory.h"
 #include "adjoint/Support/OutputFile.h"
 #include "adjoint/Support/Printable.h"
 #include "adjoint/Tools/Diff.h"
@@ -118,6 +119,7 @@ int mlir::ad::diff::runDiffTool(int argc, char **argv, RunProgramCommand runProg
   adrt::FloatingPointScope floatingPoint;
   llvm::ArrayRef<const char *> arguments(argv, static_cast<size_t>(argc));
   keepStandardDescriptors();
+  endOnLackOfMemory("ad-diff");
   cleanUpOnSignals({SIGINT, SIGTERM, SIGHUP});
   std::signal(SIGXFSZ, SIG_IGN); // a limit on the size of files is an error of the write
   Expected<DiffOptions> options = parseDiffOptions(arguments.drop_front(argc > 0 ? 1 : 0));
@@ -136,7 +138,7 @@ int mlir::ad::diff::runDiffTool(int argc, char **argv, RunProgramCommand runProg
   if (!report) {
     auto [code, message] = consumeExitError(report.takeError());
     complain(message);
-    return ExitUsage;
+    return code == ExitNoTarget ? ExitNoTarget : ExitUsage;
   }
   return finish(*report, *options);
 }

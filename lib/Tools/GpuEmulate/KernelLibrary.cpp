@@ -6,6 +6,7 @@
 #include "adjoint/Runner/Session/Compile.h"
 #include "adjoint/Runtime/Host/Symbols.h"
 #include "adjoint/Support/Error.h"
+#include "adjoint/Support/OutOfMemory.h"
 #include "adjoint/Support/ParseModule.h"
 #include "adjoint/Support/Printable.h"
 #include "mlir/Dialect/DLTI/DLTI.h"
@@ -99,8 +100,7 @@ llvm::Expected<std::unique_ptr<KernelLibrary>> KernelLibrary::create(ModuleOp lo
   for (const std::string &name : names) {
     llvm::Expected<orc::ExecutorAddr> code = (*jit)->lookup("adsim_code_" + name);
     if (!code)
-      return runner::exitError(runner::ExitProgramError, "internal error: the kernel does not link: " +
-                                                             reasons + llvm::toString(code.takeError()));
+      return runner::loadError("the kernel does not link", reasons + llvm::toString(code.takeError()));
     codes[name] = code->toPtr<const adsim::KernelCode *>();
   }
   (*jit)->getExecutionSession().setErrorReporter(

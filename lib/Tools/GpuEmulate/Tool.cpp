@@ -5,6 +5,7 @@
 #include "KernelLibrary.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/FloatingPointState.h"
+#include "adjoint/Support/OutOfMemory.h"
 #include "adjoint/Support/OutputFile.h"
 #include "adjoint/Support/Printable.h"
 #include "adjoint/Tools/GpuEmulate.h"
@@ -122,6 +123,7 @@ llvm::Error run(const ToolOptions &options) {
       bool interrupted = result.failure == adsim::Failure::Interrupted;
       return runner::exitError(interrupted                                       ? runner::ExitInterrupted
                                : result.failure == adsim::Failure::InvalidLaunch ? runner::ExitUsage
+                               : result.failure == adsim::Failure::LackOfMemory  ? runner::ExitNoTarget
                                                                                  : runner::ExitProgramError,
                                result.message);
     }
@@ -137,6 +139,7 @@ llvm::Error run(const ToolOptions &options) {
 int mlir::ad::emulator::emulateMain(int argc, char **argv) {
   adrt::FloatingPointScope floatingPoint;
   runner::keepStandardDescriptors();
+  runner::endOnLackOfMemory("ad-gpu-emulate");
   llvm::Error error = llvm::Error::success();
   llvm::Expected<ToolOptions> options =
       parseToolOptions(llvm::ArrayRef<const char *>(argv + 1, static_cast<size_t>(argc > 0 ? argc - 1 : 0)));

@@ -50,7 +50,7 @@ struct Options {
   std::vector<DimAssignment> dims;
   std::string outDir;
   bool print = false;
-  int64_t memoryLimit = 0; ///< bytes of tensors; 0: adrt::findMemoryOfMachine
+  int64_t memoryLimit = 0; ///< bytes of tensors; 0: the memory of the machine
   unsigned threads = 0; ///< 0: all CPUs that the process may use
   unsigned repeat = 1, warmup = 0;
   std::string bench; ///< the file that the measurement is appended to, `-` for standard output; empty: none

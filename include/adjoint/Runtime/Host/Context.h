@@ -89,9 +89,13 @@ struct adrt_context {
   adrt::DeviceContext *getDeviceContext() const { return device.get(); }
 
   /// Calls `expired` when a kernel on the device takes longer than `limit`. The host then waits for each
-  /// kernel before it launches the next one, so that the late kernel is known.
-  void watchKernels(std::chrono::duration<double> limit, adrt::Watchdog::Expired expired) {
+  /// kernel before it launches the next one, so that the late kernel is known. False, with errno, and no
+  /// kernel is watched, if there is no thread for it.
+  bool watchKernels(std::chrono::duration<double> limit, adrt::Watchdog::Expired expired) {
     watchdog = std::make_unique<adrt::Watchdog>(limit, std::move(expired));
+    if (!watchdog->start())
+      watchdog.reset();
+    return watchdog != nullptr;
   }
 
   /// The maximum number of threads of a loop of this context, the caller included; 0 counts as 1.
@@ -115,7 +119,8 @@ struct adrt_context {
   void *allocateArena(int64_t bytes);
   void *allocateBuffer(int32_t number, int64_t bytes);
   void *allocateResult(adrt_tensor &result, int32_t index, int32_t type, int32_t rank, const int64_t *shape);
-  int32_t returnDonated(adrt_tensor &result, int32_t index, const adrt_tensor &argument, const int64_t *shape);
+  int32_t returnDonated(adrt_tensor &result, int32_t index, const adrt_tensor &argument,
+                        const int64_t *shape);
   /// Records an error and returns null when there is no device.
   adrt::DeviceContext *requireDevice();
   /// Records the error of a call of the device, if it failed; returns its status.

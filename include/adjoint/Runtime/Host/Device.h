@@ -6,6 +6,7 @@
 #ifndef ADJOINT_RUNTIME_HOST_DEVICE_H
 #define ADJOINT_RUNTIME_HOST_DEVICE_H
 
+#include "adjoint/Support/MemoryCount.h"
 #include "adjoint/Runtime/adrt.h"
 
 #include <chrono>
@@ -71,6 +72,8 @@ public:
   /// Page-locked host memory, with the rules of Device::allocate and Device::release.
   virtual void *allocateHost(int64_t bytes) = 0;
   virtual void releaseHost(void *memory) = 0;
+  /// The error of an `allocateHost` that has just returned null, for `purpose`, e.g. "8 bytes of copies".
+  virtual Outcome explainHostFailure(const std::string &purpose) const;
 
   /// Null, with the reason in `outcome`, when the device has no more events.
   virtual std::unique_ptr<Event> makeEvent(Outcome &outcome) = 0;
@@ -117,6 +120,9 @@ public:
 
   /// At least `bytes` bytes, 256-byte aligned, uninitialized; null when there is not enough memory.
   virtual void *allocate(int64_t bytes) = 0;
+  /// The error of an `allocate` that has just returned null, for `purpose`, e.g. "a result of 8 bytes".
+  virtual Outcome explainFailure(const std::string &purpose) const;
+  virtual MemoryCount countMemory() const { return {}; }
   /// Frees memory when all enqueued work is done.
   virtual void release(void *memory) = 0;
 

@@ -7,13 +7,13 @@
 #define ADJOINT_RUNTIME_HOST_WATCHDOG_H
 
 #include "adjoint/Runtime/adrt.h"
+#include "adjoint/Support/Thread.h"
 
 #include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <string>
-#include <thread>
 
 namespace adrt {
 
@@ -28,6 +28,8 @@ public:
   Watchdog(const Watchdog &) = delete;
   Watchdog &operator=(const Watchdog &) = delete;
 
+  /// False, with errno, if the thread that watches does not start. Called once, before `begin`.
+  bool start();
   /// The kernel is watched between these calls.
   void begin(const char *kernel, const adrt_site *site);
   void end();
@@ -43,7 +45,7 @@ private:
   std::chrono::steady_clock::time_point deadline;
   const char *kernel = "";
   adrt_site site = {"", ""};
-  std::thread thread; // the last member: it uses all others
+  Thread thread;
 };
 
 } // namespace adrt

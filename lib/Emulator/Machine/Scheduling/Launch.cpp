@@ -4,9 +4,9 @@
    order. */
 #include "../State/Worker.h"
 #include "adjoint/Support/FloatingPointState.h"
+#include "adjoint/Support/Thread.h"
 
 #include <algorithm>
-#include <thread>
 
 using namespace adsim;
 
@@ -63,6 +63,14 @@ Result invalidLaunch(const KernelCode &code, const std::string &why) {
   return result;
 }
 
+Result lackOfMemory(const LaunchState &state) {
+  Result result;
+  result.failure = Failure::LackOfMemory;
+  result.message = "not enough memory for the stacks of " + std::to_string(state.clusterThreads) +
+                   " threads of kernel '" + state.code.name + "'";
+  return result;
+}
+
 void addStatistics(Statistics &sum, const Statistics &part) {
   static constexpr uint64_t Statistics::*counters[] = {
       &Statistics::threads,    &Statistics::switches,  &Statistics::barriers,      &Statistics::shuffles,
@@ -76,22 +84,18 @@ void addStatistics(Statistics &sum, const Statistics &part) {
 
 Result runWorkers(LaunchState &state, unsigned count, Statistics *statistics) {
   std::vector<std::unique_ptr<Worker>> workers;
-  for (unsigned i = 0; i < count; ++i) {
-    workers.push_back(std::make_unique<Worker>(state));
-    if (!workers.back()->prepare())
-      return invalidLaunch(state.code, "not enough memory for the stacks of " +
-                                           std::to_string(state.clusterThreads) + " threads");
+  while (workers.size() < count) {
+    auto worker = std::make_unique<Worker>(state);
+    if (!worker->prepare())
+      break; // those that have memory do the work
+    workers.push_back(std::move(worker));
   }
-  auto run = [](Worker *worker) {
+  if (workers.empty())
+    return lackOfMemory(state);
+  adrt::runOnThreads(static_cast<unsigned>(workers.size()), [&](unsigned number) {
     adrt::FloatingPointScope floatingPoint;
-    worker->run();
-  };
-  std::vector<std::thread> threads;
-  for (unsigned i = 1; i < count; ++i)
-    threads.emplace_back(run, workers[i].get());
-  run(workers.front().get());
-  for (std::thread &thread : threads)
-    thread.join();
+    workers[number]->run();
+  });
   Result result;
   uint64_t first = ~uint64_t(0);
   TrafficCounter traffic;

@@ -12,6 +12,8 @@ const char *adsim::failureName(Failure failure) {
     return "no failure";
   case Failure::InvalidLaunch:
     return "invalid launch";
+  case Failure::LackOfMemory:
+    return "lack of memory";
   case Failure::Interrupted:
     return "interrupted";
   case Failure::Race:

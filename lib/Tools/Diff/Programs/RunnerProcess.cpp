@@ -17,6 +17,7 @@
 #include "llvm/Support/StringSaver.h"
 
 #include <algorithm>
+#include <climits>
 #include <unistd.h>
 
 using namespace mlir::ad::diff;
@@ -110,8 +111,12 @@ static Expected<std::set<mlir::ad::Rewrite>> readRewrites(StringRef path) {
   return std::move(*rewrites);
 }
 
+constexpr int kNotStarted = INT_MIN;
+
 static std::string failureText(const Side &side, bool leavesOut, int code, const std::string &messages) {
-  std::string how = code < 0 ? "ended by a signal" : "ended with exit code " + std::to_string(code);
+  std::string how = code == kNotStarted ? "could not be started"
+                    : code < 0          ? "ended by a signal"
+                                        : "ended with exit code " + std::to_string(code);
   return "the run of " + side.name + (side.text.empty() ? "" : " (" + side.text + ")") +
          (leavesOut ? " without some of its rewrites " : " ") + how + ":\n" + messages;
 }
@@ -123,7 +128,7 @@ static int execute(StringRef runner, llvm::ArrayRef<StringRef> arguments, llvm::
   llvm::sys::ProcessInfo process = llvm::sys::ExecuteNoWait(runner, arguments, variables, redirects,
                                                             /*MemoryLimit=*/0, &failure, &failed);
   if (failed)
-    return -1;
+    return kNotStarted;
   mlir::ad::runner::KilledWithTool killed(process.Pid);
   return llvm::sys::Wait(process, /*SecondsToWait=*/std::nullopt, &failure).ReturnCode;
 }
