@@ -66,17 +66,24 @@ scripts/setup.sh
 build ad-opt ad-runner adrt-run ad-gpu-emulate
 install_packages "${names[@]/#/benchmarks/}"
 
+# install_peers FOLDER: PyTorch is the only one without a hash.
+install_peers() {
+  (pip_install build/setup-bench-pip.log "$1/bin/python" benchmarks/requirements.txt) &&
+    (quietly build/setup-bench-pip-torch.log "$1/bin/python" -m pip install --disable-pip-version-check \
+      -r benchmarks/torch.txt)
+}
+
+# The environment is complete when it holds a copy of the lists that it was made from.
 peers=build/bench-venv
-wanted=benchmarks/requirements.txt
-if ! cmp -s "$wanted" "$peers/requirements.txt"; then
-  say "installing the peers into $peers: $(grep -v '^#' "$wanted" | xargs)"
+wanted=$(cat benchmarks/requirements.txt benchmarks/torch.txt)
+if [[ $wanted != "$(cat "$peers/requirements.txt" 2>/dev/null)" ]]; then
+  say "installing the peers into $peers: $(sed -n 's/^\([a-z].*==[^ ]*\).*/\1/p' <<<"$wanted" | xargs)"
   quietly build/setup-bench-venv.log python3 -m venv "$peers"
-  if "$peers/bin/python" -m pip install --disable-pip-version-check -q -r "$wanted" \
-    >build/setup-bench-pip.log 2>&1; then
-    cp "$wanted" "$peers/requirements.txt"
+  if install_peers "$peers"; then
+    cat >"$peers/requirements.txt" <<<"$wanted"
   else
-    say "the peers could not be installed (build/setup-bench-pip.log); they are named as missing below"
-    quietly build/setup-bench-pip-numpy.log "$peers/bin/python" -m pip install -q -r scripts/requirements.txt
+    say "the peers could not be installed; they are named as missing below"
+    pip_install build/setup-bench-pip-numpy.log "$peers/bin/python" scripts/requirements.txt
   fi
 fi
 

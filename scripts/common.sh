@@ -57,6 +57,12 @@ missing_packages() {
   done
 }
 
+# pip_install LOG PYTHON LIST: the packages of a list, each with one of the hashes that the list has for it. Those that
+# are there already are installed again: no hash was checked for them.
+pip_install() {
+  quietly "$1" "$2" -m pip install --disable-pip-version-check --retries 3 --force-reinstall --require-hashes -r "$3"
+}
+
 # Runs a command as root, by sudo where needed; `missing` holds the packages that it is about.
 as_root() {
   if [[ $(id -u) == 0 ]]; then

@@ -5,7 +5,7 @@
 #   scripts/lint.sh [--fix] [--tidy] [FILE…]
 #
 # Without an option: layout (clang-format-22), banners, sizes of files, functions and classes, stray whitespace, refused
-# words, long lines, circles of includes, the scripts (shellcheck).
+# words, long lines, circles of includes, Python packages without a hash, the scripts (shellcheck).
 #   --fix    lays out the C++ files instead of complaining about them
 #   --tidy   runs clang-tidy-22 too, over the C++ files of the configured build (minutes)
 #   FILE…    only these files
@@ -97,6 +97,16 @@ check_columns() {
   done <<<"$found"
 }
 
+# Python packages are pinned with hashes: scripts/unpinned.py says which are not.
+check_packages() {
+  local line found code=0
+  found=$(python3 scripts/unpinned.py) || code=$?
+  ((code == 0)) || [[ $found ]] || die "scripts/unpinned.py failed with exit code $code"
+  while read -r line; do
+    if [[ $line ]]; then complain "$line"; fi
+  done <<<"$found"
+}
+
 # Large files, functions and classes, and circles of includes: scripts/structure.py says which.
 check_structure() {
   local line found code=0
@@ -135,6 +145,7 @@ check_layout
 check_text
 check_words
 check_columns
+check_packages
 check_structure
 check_scripts
 if [[ $tidy ]]; then check_tidy; fi

@@ -2,11 +2,11 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 # Makes a Debian 12 (or a kin of it) ready to build and test Adjoint, and configures the build.
 #
-#   scripts/setup.sh
+#   scripts/setup.sh [--versions]
 #
 # Installs the Debian packages that are missing (as root or with sudo), makes the Python environment .venv and
 # configures the preset $ADJOINT_PRESET (release). What is already there is left alone, so that a second run takes a
-# second.
+# second. --versions prints the versions of all packages.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
@@ -47,7 +47,7 @@ make_python_environment() {
   if [[ -x $PYTHON ]] && cmp -s "$wanted" "$made"; then return 0; fi
   say "making the Python environment .venv"
   quietly build/setup-venv.log python3 -m venv .venv
-  quietly build/setup-pip.log "$PYTHON" -m pip install --disable-pip-version-check --retries 3 -r "$wanted"
+  pip_install build/setup-pip.log "$PYTHON" "$wanted"
   cp "$wanted" "$made"
 }
 
@@ -58,8 +58,18 @@ configure() {
   quietly "build/setup-configure-$PRESET.log" cmake --preset "$PRESET"
 }
 
+print_versions() {
+  if command -v dpkg-query >/dev/null; then
+    say "Debian packages: $(dpkg-query -W -f '${Package} ${Version}\n' "${PACKAGES[@]}" | sed '$!s/$/,/' | xargs)"
+  fi
+  say "Python packages: $("$PYTHON" --version), $("$PYTHON" -m pip list --format freeze --disable-pip-version-check |
+    sed 's/==/ /; $!s/$/,/' | xargs)"
+}
+
+versions=''
 for argument; do
   case $argument in
+    --versions) versions=1 ;;
     -h | --help) usage; exit 0 ;;
     *) die "unknown argument '$argument'; see --help" ;;
   esac
@@ -67,3 +77,4 @@ done
 install_packages
 make_python_environment
 configure
+if [[ $versions ]]; then print_versions; fi

@@ -166,7 +166,7 @@ python_package() {
   verdict python-package "${counts[@]}"
 }
 
-scripts/setup.sh
+scripts/setup.sh --versions
 say "building (about 7 minutes on two cores the first time)"
 build all
 export PATH=$BUILD/bin:$LLVM/bin:$ROOT/.venv/bin:$PATH

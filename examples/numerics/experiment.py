@@ -13,7 +13,6 @@ import os
 import pathlib
 import shutil
 import sys
-import tempfile
 import time
 
 import ml_dtypes
@@ -22,7 +21,8 @@ import numpy as np
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "examples/support"))
 sys.dont_write_bytecode = True
-from ending import FILE_ERROR, execute, naming, run as run_program, write_whole  # noqa: E402, F401
+from ending import FILE_ERROR, execute, naming, remove, temporary_folder, write_whole  # noqa: E402, F401
+from ending import run as run_program  # noqa: E402, F401
 
 NUMPY = {"f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
 BITS = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7}  # of the fraction
@@ -76,7 +76,7 @@ class Experiment:
         # Without it nobody takes the files of a run that did not end for those of a whole one.
         (self.out / "results.json").unlink(missing_ok=True)
         self.start, self.log, self.pictures, self.tables, self.terms = time.monotonic(), [], [], [], {}
-        self.holder = tempfile.TemporaryDirectory()
+        self.holder = temporary_folder()
         self.folder = pathlib.Path(self.holder.name)
         size = "quick" if self.quick else "full"
         self.say(f"{title}\n{sentence}\n\ntarget={self.target}, size={size}\n{self.environment()}\n")
@@ -195,7 +195,7 @@ class Experiment:
             "name": self.name, "title": self.title, "sentence": self.sentence, "command": command, "seconds": seconds,
             "target": self.target, "size": "quick" if self.quick else "full", "terms": self.terms,
             "pictures": self.pictures, "tables": self.tables, "results": results}, indent=1) + "\n")
-        self.holder.cleanup()
+        remove(self.holder)
 
 
 def classes(tensors):

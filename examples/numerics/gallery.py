@@ -124,7 +124,7 @@ def main():
     for name in options.only or EXPERIMENTS:
         folder = options.out / name.replace("_", "-")
         command = [sys.executable, HERE / f"{name}.py", "--out", folder, "--target", options.target]
-        result = execute([*command, *["--quick"] * options.quick])
+        result = execute([*command, *["--quick"] * options.quick], has_commands=True)
         if result.returncode:
             failed.append((name, result.stderr.strip()))
             code = max(code, FILE_ERROR if result.returncode == FILE_ERROR else 1)

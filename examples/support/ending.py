@@ -8,30 +8,49 @@ import pathlib
 import signal
 import subprocess
 import sys
+import tempfile
 
 FILE_ERROR = 2
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SECONDS = 10  # that a command has to clean up before it is killed
+SLICE = 0.1  # seconds after which a program that waits looks for signals
 
 
 class Stopped(BaseException):
     """A signal ends the program."""
 
 
-class Start:
-    """While a command starts, a signal waits until the command is known and can be ended."""
+class State:
+    """The signal that ends the program. It waits while `holding` is positive."""
 
-    running, held = False, []
+    number, holding, is_over = None, 0, False
+
+
+def raise_stopped():
+    """Raises the exception of a signal that waited, or whose exception was lost: `__del__` for one suppresses them."""
+    if State.number and not State.is_over:
+        raise Stopped(State.number)
 
 
 def stop(number, frame=None):
-    if Start.running:
-        Start.held.append(number)
+    """Only the first signal counts: a terminal and `timeout` may send it twice, and cleaning up is not interrupted."""
+    if State.number or State.is_over:
         return
-    # What is being cleaned up is not interrupted again: a terminal and `timeout` may send a signal twice.
-    for other in SIGNALS:
-        signal.signal(other, signal.SIG_IGN)
-    raise Stopped(number)
+    State.number = number
+    if not State.holding:
+        raise Stopped(number)
+
+
+@contextlib.contextmanager
+def holding_signals():
+    """A signal waits until the end of the block, in which what needs to be cleaned up is made or removed."""
+    State.holding += 1
+    try:
+        yield
+    finally:
+        State.holding -= 1
+    if not State.holding:
+        raise_stopped()
 
 
 @contextlib.contextmanager
@@ -43,26 +62,39 @@ def naming(what):
         raise OSError(problem.errno, problem.strerror or str(problem), what) from problem
 
 
-def execute(command, **options):
+def end(process, seconds):
+    """Ends a command and waits until it has cleaned up. It is killed after so many seconds, if they are not None."""
+    with process:
+        # It must not wait for a reader of its output.
+        process.stdout.close()
+        process.stderr.close()
+        process.terminate()
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
+def communicate(process):
+    """The output of a command. A signal that reaches a thread of a library, such as one of NumPy, does not interrupt
+    the wait of the main thread, in which Python calls handlers: it waits in slices."""
+    while True:
+        raise_stopped()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.communicate(timeout=SLICE)
+
+
+def execute(command, has_commands=False, **options):
     """Like subprocess.run, with the output as text, in which bytes that are not UTF-8 are escapes. When a signal ends
-    this program, it ends the command and waits until that has cleaned up."""
-    Start.running = True
-    try:
+    this program, it ends the command and waits until that has cleaned up. One that `has_commands` of its own waits for
+    them as long as this program would, so it is not killed: its files and commands would stay behind."""
+    with holding_signals():
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
                                    errors="backslashreplace", **options)
-    finally:
-        Start.running = False
-    with process:
         try:
-            if Start.held:
-                stop(Start.held[0])
-            output, errors = process.communicate()
+            output, errors = communicate(process)
         except BaseException:
-            process.terminate()
-            try:
-                process.wait(SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
+            end(process, None if has_commands else SECONDS)
             raise
     return subprocess.CompletedProcess(command, process.returncode, output, errors)
 
@@ -70,13 +102,24 @@ def execute(command, **options):
 def write_whole(path, text):
     """A reader finds the old file or the new one, never a part."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    with naming(path):
+    with naming(path), holding_signals():
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
             os.replace(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def temporary_folder():
+    """A tempfile.TemporaryDirectory that no signal leaves behind: it is removed by `remove`, or when Python ends."""
+    with holding_signals():
+        return tempfile.TemporaryDirectory()
+
+
+def remove(folder):
+    with holding_signals():
+        folder.cleanup()
 
 
 def run(main):
@@ -86,12 +129,16 @@ def run(main):
         if signal.getsignal(number) != signal.SIG_IGN:  # `nohup` and background jobs of scripts ignore some
             signal.signal(number, stop)
     try:
-        if sys.stdout is None:
-            raise OSError(None, "it is closed", "standard output")
-        sys.stdout.reconfigure(errors="backslashreplace")
-        code, message = main() or 0, None
-        with naming("standard output"):
-            sys.stdout.flush()
+        try:
+            if sys.stdout is None:
+                raise OSError(None, "it is closed", "standard output")
+            sys.stdout.reconfigure(errors="backslashreplace")
+            code, message = main() or 0, None
+            with naming("standard output"):
+                sys.stdout.flush()
+            raise_stopped()
+        finally:
+            State.is_over = True
     except (Stopped, KeyboardInterrupt) as stopped:
         number = stopped.args[0] if isinstance(stopped, Stopped) else signal.SIGINT
         code, message = 128 + number, f"stopped by {signal.Signals(number).name}"
@@ -99,8 +146,12 @@ def run(main):
         where = f"cannot read or write '{problem.filename}': " if problem.filename else ""
         code, message = FILE_ERROR, f"error: {where}{problem.strerror or problem}"
     if message:
-        print(f"{name}: {message}", file=sys.stderr)
+        with contextlib.suppress(OSError):  # a program that ends this one no longer reads
+            print(f"{name}: {message}", file=sys.stderr)
         # What is left to write would fail once more when Python ends.
         if sys.stdout:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    # Python itself restores the default actions of signals before it has ended.
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
     sys.exit(code)

@@ -20,6 +20,7 @@ import checks
 import runner
 
 GALLERY = ROOT / "scripts/gallery.sh"
+POINTS = ROOT / "test/Integration/signal_points.py"
 QUICK = ["--quick", "--only", "dynamic_broadcast"]
 EXPERIMENTS = ["dynamic_broadcast", "gemm_or_matmul_add", "layer_norm_exchange", "llama_pipelines",
                "parallel_reduction"]
@@ -127,10 +128,10 @@ def check_full_output(folder):
     yield from one_line(done, 2, folder, "standard output")
 
 
-def check_signal(command, number, whole_group, folder):
+def check_signal(command, number, whole_group, folder, variables=None):
     """Ctrl-C goes to all processes of the terminal, `kill` to one."""
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=folder,
-                          env=environment(folder), start_new_session=True) as process:
+                          env=variables or environment(folder), start_new_session=True) as process:
         start = time.monotonic()
         # Until an ad-runner of the experiment runs.
         while not list((folder / "temporary").glob("*/inputs")) and time.monotonic() - start < 100:
@@ -144,6 +145,33 @@ def check_signal(command, number, whole_group, folder):
         yield "a process still runs"
     except ProcessLookupError:
         pass
+
+
+def stand_in(folder, *lines):
+    """An ad-runner that executes these lines of the shell in place of a program; the environment that names it."""
+    file = folder / "tools/ad-runner"
+    file.parent.mkdir()
+    file.write_text("\n".join(["#!/bin/sh", '[ "$1" = --env ] && exit', *lines, ""]))
+    file.chmod(0o755)
+    return environment(folder, ADJOINT_BIN=str(file.parent))
+
+
+def check_slow_command(folder):
+    """A command that ignores Ctrl-C and takes a second to clean up: the gallery does not kill the experiment that waits
+    for it, after whatever time it would kill other commands."""
+    found = stand_in(folder, "trap '' INT", "trap 'sleep 1; exit 1' TERM", "while :; do sleep 0.05; done")
+    text = (f"import sys; sys.path[:0] = {[str(ROOT / 'examples' / name) for name in ('numerics', 'support')]}\n"
+            "import ending, gallery\nending.SECONDS = 0.2\nending.run(gallery.main)")
+    yield from check_signal([sys.executable, "-c", text, "--quick", "--out", "g"], signal.SIGINT, True, folder, found)
+
+
+def check_points(folder):
+    """Wherever a signal comes, nothing is left behind, and the experiment waits for its command."""
+    seed = os.environ.get("ADJOINT_SEED", "1")
+    done = run(folder, [sys.executable, POINTS, folder / "points", "60", seed],
+               env=stand_in(folder, "exec sleep 0.05"))
+    if done.returncode or done.stdout or done.stderr:
+        yield f"seed {seed}: {done.stdout}{done.stderr}"
 
 
 def main():
@@ -161,6 +189,7 @@ def main():
             who = "all processes" if whole_group else "the first process"
             cases.append((f"{label}, {number.name} to {who}",
                           functools.partial(check_signal, command, number, whole_group)))
+    cases += [("a slow command", check_slow_command), ("signals at random points", check_points)]
     return checks.run_checks("example_endings", cases)
 
 
