@@ -8,9 +8,8 @@ folders of outputs (test/Support/file_cases.py). Most changes keep the form of t
 outside, which are a tree that the kernel watches. Each command has 4 GiB of addresses and 10 seconds, and ends with a
 documented exit code; the Python package raises its own exceptions.
 
-A failing case is written to build/fuzz/files-SEED-NUMBER, with its command in the file `command`. From 1,000 cases on,
-a kind of files that commands nearly always accept, or nearly always refuse, fails the campaign: little was proved of
-it. Closes with `files: N run, N failed`."""
+A failing case is written to build/fuzz/files-SEED-NUMBER, with its command in the file `command`. From 2,000 cases on,
+a kind of files that commands always accept, or always refuse, fails the campaign: little was proved of it. Closes with `files: N run, N failed`."""
 
 import collections
 import pathlib
@@ -32,8 +31,8 @@ from runner import ROOT
 
 ADDRESSES = 4 << 30
 LARGEST_FILE = 1 << 30
-MIN_CASES = 1000  # to judge shares of kinds
-SHARES = {"accepted": 0.02, "refused": 0.05}
+MIN_CASES = 2000  # to judge shares of kinds
+SHARES = {"accepted": 0.01, "refused": 0.01}
 
 
 class Case:

@@ -23,6 +23,7 @@ USUAL_CODES = (0, 1, 2, 3, 4)
 CRASHES = re.compile(r"PLEASE submit a bug report|LLVM ERROR|Stack dump|terminate called|Assertion .* failed"
                      r"|: runtime error: |Sanitizer:|UNREACHABLE|Traceback \(most recent call last\)")
 PACKAGE = pathlib.Path(binary("ad-runner")).parents[1] / "python"
+HANGS = "hangs"
 WORKER = pathlib.Path(__file__).with_name("file_worker.py")
 
 
@@ -56,9 +57,10 @@ class Place:
         """Whether the files were accepted, and what was wrong."""
         words = command.split()
         self.decoy.touched()  # while the files were made
-        code, text, wrong = self._call(words[1:]) if words[0] == "python" else self._execute(words)
-        if wrong == "hangs":  # unless the machine had no time for it
-            code, text, wrong = self._call(words[1:]) if words[0] == "python" else self._execute(words)
+        call = self._call if words[0] == "python" else self._execute
+        code, text, wrong = call(words, SECONDS)
+        if wrong == HANGS:  # unless the machine had no time for it
+            code, text, wrong = call(words, 3 * SECONDS)
         touched = self.decoy.touched()
         return code == 0, wrong or self._judge(words, code, text, touched)
 
@@ -81,7 +83,7 @@ class Place:
             return f"prints the control character U+{ord(character):04X}: {text[max(0, at - 150):at + 100]!r}"
         return None
 
-    def _execute(self, words):
+    def _execute(self, words, seconds):
         source = subprocess.DEVNULL
         if "<" in words:
             source = open(self.root / "case" / words[-1], "rb")
@@ -89,11 +91,11 @@ class Place:
         process = subprocess.Popen([binary(words[0]), *words[1:]], cwd=self.root / "case", stdin=source,
                                    stderr=subprocess.STDOUT, **self.options)
         try:
-            output, _ = process.communicate(timeout=SECONDS)
+            output, _ = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
-            return 0, "", "hangs"
+            return 0, "", HANGS
         finally:
             if source != subprocess.DEVNULL:
                 source.close()
@@ -104,20 +106,20 @@ class Place:
         self.worker = subprocess.Popen([sys.executable, WORKER], cwd=self.root, stdin=subprocess.PIPE,
                                        stderr=self.messages, **self.options)
 
-    def _call(self, words):
+    def _call(self, words, seconds):
         """The same of a call in the Python process, which is started again where a case has ended it."""
         if not self.worker:
             self._start()
         begin = os.fstat(self.messages.fileno()).st_size
-        self.worker.stdin.write(json.dumps([str(self.root / "case"), *words]).encode() + b"\n")
+        self.worker.stdin.write(json.dumps([str(self.root / "case"), *words[1:]]).encode() + b"\n")
         self.worker.stdin.flush()
-        ready, _, _ = select.select([self.worker.stdout], [], [], SECONDS)
+        ready, _, _ = select.select([self.worker.stdout], [], [], seconds)
         line = self.worker.stdout.readline() if ready else b""
         self.messages.seek(begin)
         text = self.messages.read().decode(errors="replace")
         if not ready:
             self._stop()
-            return 0, "", "hangs"
+            return 0, "", HANGS
         if not line:
             code = self.worker.wait()
             self._stop()

@@ -130,11 +130,14 @@ def make_links(case, source):
 
 
 def make_output(case, source):
-    """A folder of outputs with a changed manifest, or with links."""
+    """A folder of outputs with a changed manifest, a changed tensor, or a link."""
     out = case.folder / "out"
     shutil.copytree(case.seeds.fixed / "out", out)
-    if source.random() < 0.8:
+    kind = source.randrange(6)
+    if kind == 0:
+        plant_link(source.choice(sorted(out.iterdir())), source, case.plants)
+    elif kind < 4:
+        case.write("out/y.npy", file_formats.change_npy(case.seeds.read("out/y.npy"), source, case.plants))
+    else:
         content = case.seeds.read("out/manifest.json")
         case.write("out/manifest.json", file_formats.change_json(content, source, case.plants))
-    else:
-        plant_link(source.choice(sorted(out.iterdir())), source, case.plants)

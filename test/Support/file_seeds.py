@@ -23,7 +23,7 @@ FEED = """func.func @main(%x: tensor<8xf32> {ad.name = "x"}) -> (tensor<8xf32> {
 """
 # Deeper than the parser of text allows; made by mlir-opt, which has no limit but its stack.
 # The text before, (what opens, what is inside, what closes), the text after, and how often it opens.
-MAIN, RETURN, OFTEN = "func.func @main(%x: tensor<f32>) -> tensor<f32> ", " return %x : tensor<f32> }", (300, 30000)
+MAIN, RETURN, OFTEN = "func.func @main(%x: tensor<f32>) -> tensor<f32> ", " return %x : tensor<f32> }", (300, 20000)
 DEEP = [
     ("func.func @main(%x: ", ("tuple<", "f32", ">"), ") { return }", OFTEN),
     ("func.func @main(%x: ", ("() -> (", "i1", ")"), ") { return }", OFTEN),
