@@ -9,7 +9,8 @@ outside, which are a tree that the kernel watches. Each command has 4 GiB of add
 documented exit code; the Python package raises its own exceptions.
 
 A failing case is written to build/fuzz/files-SEED-NUMBER, with its command in the file `command`. From 2,000 cases on,
-a kind of files that commands always accept, or always refuse, fails the campaign: little was proved of it. Closes with `files: N run, N failed`."""
+a kind of files that commands always accept, or always refuse, fails the campaign: little was proved of it.
+Closes with `files: N run, N failed`."""
 
 import collections
 import pathlib
