@@ -26,8 +26,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
 import campaign
 import file_cases
 from file_changes import Plants
-from file_commands import PACKAGE, SANITIZED, Place
-from file_seeds import Seeds, crashes_upstream
+from file_commands import HANGS, PACKAGE, SANITIZED, SECONDS, Place
+from file_seeds import Seeds, fails_upstream
 from runner import ROOT
 
 ADDRESSES = 4 << 30
@@ -97,8 +97,8 @@ class Campaign:
         self.ends[case.kind]["accepted" if accepted else "refused"] += 1
         if not complaint:
             return None
-        if (file_cases.KINDS[case.kind].upstream and complaint.startswith(("killed", "says")) and
-                crashes_upstream(case.folder / "changed.mlir")):
+        if (file_cases.KINDS[case.kind].upstream and complaint.startswith(("killed", "says", HANGS)) and
+                fails_upstream(case.folder / "changed.mlir", SECONDS)):
             self.upstream += 1
             return None
         return f"{case.kind}: {case.command}: {complaint}"
@@ -114,7 +114,7 @@ class Campaign:
             expected = SHARES if about.runs else {"refused": SHARES["refused"]}
             unproved += [f"{ends[end]} of {count} {kind} {end}" for end, share in expected.items()
                          if ends[end] < share * count]
-        print(f"{self.upstream} files made mlir-opt crash, too")
+        print(f"{self.upstream} files made mlir-opt crash or hang, too")
         if not PACKAGE.exists():
             print(f"nothing was read by Python: {PACKAGE} is missing; scripts/build_python.sh makes it")
         if self.given.count < MIN_CASES:

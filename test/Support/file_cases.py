@@ -64,7 +64,7 @@ class Kind:
     weight: int = 1
     #: Else all files are refused.
     runs: bool = True
-    #: MLIR's own reader fails on such files: what crashes mlir-opt, too, is counted and no failure.
+    #: MLIR's own reader fails on such files: what makes mlir-opt crash or hang, too, is counted and no failure.
     upstream: bool = False
 
 

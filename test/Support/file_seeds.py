@@ -35,10 +35,13 @@ DEEP = [
 STACK = 4 << 30
 
 
-def crashes_upstream(path):
-    """Whether mlir-opt, which has nothing of ours, crashes on a file."""
-    return subprocess.run([MLIR_OPT, path, "--allow-unregistered-dialect", "-o", "/dev/null"], capture_output=True,
-                          timeout=60).returncode < 0
+def fails_upstream(path, seconds):
+    """Whether mlir-opt, which has nothing of ours, crashes or hangs on a file."""
+    command = [MLIR_OPT, path, "--allow-unregistered-dialect", "-o", "/dev/null"]
+    try:
+        return subprocess.run(command, capture_output=True, timeout=seconds).returncode < 0
+    except subprocess.TimeoutExpired:
+        return True
 
 
 def run(*words, folder):
