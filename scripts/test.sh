@@ -122,11 +122,13 @@ python_tests() {
 
 fuzz_campaigns() {
   local name count
-  for name in programs gradients slopes passes adx control gpu-sim fused linalg scalars activity sizes diff; do
-    # Each program of some is compiled several times, those of diff and sizes alone and most often.
+  for name in programs gradients slopes passes adx control gpu-sim fused linalg scalars activity sizes diff files; do
+    # Each program of some is compiled several times, those of diff and sizes alone and most often. Most changed files
+    # are refused before anything is compiled.
     case $name in
       activity | control | gpu-sim | fused | linalg) count=$((FUZZ_COUNT / 2)) ;;
       diff | sizes) count=$((FUZZ_COUNT / 8)) ;;
+      files) count=$((FUZZ_COUNT * 3)) ;;
       *) count=$FUZZ_COUNT ;;
     esac
     wanted "fuzz-$name" || continue
