@@ -3,6 +3,7 @@
    Loads the driver. */
 #include "CudaDriver.h"
 #include "CudaLibrary.h"
+#include "adjoint/Runtime/Host/MemoryCount.h"
 
 #include <dlfcn.h>
 #include <set>

@@ -95,7 +95,7 @@ public:
   }
 
   void *allocate(int64_t bytes) override;
-  MemoryCount countMemory() const override { return countHostMemory(); }
+  MemoryCount countMemory() const override;
   void release(void *memory) override;
   Outcome write(void *target, const void *source, int64_t bytes) override;
   Outcome read(void *target, const void *source, int64_t bytes) override;
@@ -124,6 +124,15 @@ private:
 };
 
 } // namespace
+
+// A sixteenth is for the rest of the process, and for others: the system ends processes before it has no
+// memory left.
+MemoryCount SimDevice::countMemory() const {
+  MemoryCount memory = countHostMemory();
+  if (memory.free > 0)
+    memory.free = std::max<int64_t>(memory.free - memory.total / 16, 0);
+  return memory;
+}
 
 void *SimDevice::allocate(int64_t bytes) {
   if (bytes < 0 || bytes > INT64_MAX - alignment)
