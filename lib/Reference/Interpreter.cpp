@@ -52,7 +52,7 @@ int32_t Frame::refuse(Operation *op, const Twine &why) {
 int32_t Frame::checkMemory(Operation *op, ElementType type, ArrayRef<int64_t> shape) {
   int64_t bytes =
       adrt::byteSize(static_cast<int32_t>(type), static_cast<int32_t>(shape.size()), shape.data());
-  if (bytes >= 0 && bytes <= adrt::getMemoryLimit() - adrt::getMemoryInUse())
+  if (bytes >= 0 && adrt::fitsMemory(bytes))
     return ADRT_OK;
   return run.context->fail(ADRT_TARGET_ERROR, Site(op).get(),
                            "not enough memory for a tensor of " + (bytes < 0

@@ -68,14 +68,24 @@ TEST(MemoryCount, ThisMachineHasMemory) {
 }
 
 TEST(MemoryLimit, CountsWhatIsTaken) {
-  int64_t before = adrt::getMemoryInUse();
+  adrt::setMemoryLimit(int64_t(1) << 40);
+  int64_t before = (int64_t(1) << 40) - adrt::countTensorMemory().free;
   adrt::setMemoryLimit(before + 1000);
   EXPECT_TRUE(adrt::takeMemory(600));
+  EXPECT_EQ(adrt::countTensorMemory().free, 400);
   EXPECT_FALSE(adrt::takeMemory(600));
   EXPECT_FALSE(adrt::takeMemory(INT64_MAX));
+  EXPECT_EQ(adrt::describeLackOfMemory(600), "600 bytes; 400 of " + std::to_string(before + 1000) + " bytes are free");
   EXPECT_TRUE(adrt::takeMemory(400));
-  EXPECT_EQ(adrt::getMemoryInUse(), before + 1000);
+  EXPECT_EQ(adrt::countTensorMemory().free, 0);
   adrt::giveMemory(1000);
-  EXPECT_EQ(adrt::getMemoryInUse(), before);
+  EXPECT_EQ(adrt::countTensorMemory().free, 1000);
   adrt::setMemoryLimit(0);
+}
+
+TEST(MemoryLimit, NoMoreThanTheMachineHas) {
+  int64_t total = adrt::countHostMemory().total;
+  EXPECT_FALSE(adrt::fitsMemory(total + 1));
+  EXPECT_FALSE(adrt::fitsMemory(total - total / 32)); // something runs beside this process
+  EXPECT_TRUE(adrt::fitsMemory(1000));
 }

@@ -5,22 +5,26 @@
 #ifndef ADJOINT_SUPPORT_MEMORYLIMIT_H
 #define ADJOINT_SUPPORT_MEMORYLIMIT_H
 
+#include "adjoint/Support/MemoryCount.h"
+
 #include <cstdint>
 #include <string>
 
 namespace adrt {
 
-/// Bytes of all Buffers together. Until it is set, the limit is the memory of the machine, or of its container (MemoryCount.h). Thread-safe.
+/// The limit in bytes. 0, as at the start, is none but the memory that the machine or its container has free
+/// (MemoryCount.h). All functions are thread-safe.
 void setMemoryLimit(int64_t bytes);
-int64_t getMemoryLimit();
-/// Bytes that Buffers have.
-int64_t getMemoryInUse();
+/// The memory that tensors may still have, and its limit.
+MemoryCount countTensorMemory();
+/// Whether as many more bytes may be taken.
+bool fitsMemory(int64_t bytes);
 
-/// Counts memory of a Buffer; false if it would exceed the limit. Thread-safe.
+/// Counts memory of a tensor; false if there is not as much.
 bool takeMemory(int64_t bytes);
 void giveMemory(int64_t bytes);
 
-/// Why `bytes` more bytes were refused: "4096 bytes; 100 of 2000 bytes are in use".
+/// Of bytes that were refused: "4096 bytes; 100 of 2000 bytes are free".
 std::string describeLackOfMemory(int64_t bytes);
 
 } // namespace adrt

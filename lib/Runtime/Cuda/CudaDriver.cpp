@@ -3,6 +3,7 @@
    Loads the driver. */
 #include "CudaDriver.h"
 #include "CudaLibrary.h"
+#include "adjoint/Support/MemoryCount.h"
 
 #include <dlfcn.h>
 #include <set>

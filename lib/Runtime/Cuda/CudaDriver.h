@@ -4,13 +4,13 @@
 #ifndef ADJOINT_LIB_RUNTIME_CUDA_CUDADRIVER_H
 #define ADJOINT_LIB_RUNTIME_CUDA_CUDADRIVER_H
 
-#include "adjoint/Support/MemoryCount.h"
-
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
 namespace adrt {
+
+struct MemoryCount;
 
 using CudaResult = int; // CUresult; 0 is success
 using CudaAddress = unsigned long long;

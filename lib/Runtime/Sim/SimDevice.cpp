@@ -103,9 +103,7 @@ public:
 
   void *allocate(int64_t bytes) override;
   /// Its memory is that of the host.
-  MemoryCount countMemory() const override {
-    return {std::max<int64_t>(getMemoryLimit() - getMemoryInUse(), 0), getMemoryLimit()};
-  }
+  MemoryCount countMemory() const override { return countTensorMemory(); }
   void release(void *memory) override;
   Outcome write(void *target, const void *source, int64_t bytes) override;
   Outcome read(void *target, const void *source, int64_t bytes) override;
