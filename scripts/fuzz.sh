@@ -4,10 +4,10 @@
 #
 #   scripts/fuzz.sh NAME [--count N] [--seed S]
 #
-# NAME is one of the programs in test/Fuzz (without its ending). --count says how many cases to make (default 2000),
-# --seed where the random numbers start (default 1): the same seed gives the same cases. Failing programs are reduced
-# and written to files that are named (the first 20; --keep N). Closes with `NAME: N run, N failed`; exit code 1 when
-# something failed.
+# NAME is one of the programs in test/Fuzz (without its ending). --count says how many cases to make (default 2000, of
+# kills 300), --seed where the random numbers start (default 1): the same seed gives the same cases. Failing programs
+# are reduced and written to files that are named (the first 20; --keep N). Closes with `NAME: N run, N failed`; exit
+# code 1 when something failed.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 

@@ -122,11 +122,12 @@ python_tests() {
 
 fuzz_campaigns() {
   local name count
-  for name in programs gradients slopes passes adx control gpu-sim fused linalg scalars activity sizes diff files; do
+  for name in programs gradients slopes passes adx control gpu-sim fused linalg scalars activity sizes diff files kills; do
     # Each program of some is compiled several times, those of diff and sizes alone and most often. Most changed files
-    # are refused before anything is compiled.
+    # are refused before anything is compiled. Cases of kills wait for the disk.
     case $name in
       activity | control | gpu-sim | fused | linalg) count=$((FUZZ_COUNT / 2)) ;;
+      kills) count=$((FUZZ_COUNT / 4)) ;;
       diff | sizes) count=$((FUZZ_COUNT / 8)) ;;
       files) count=$((FUZZ_COUNT * 3)) ;;
       *) count=$FUZZ_COUNT ;;

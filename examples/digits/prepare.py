@@ -10,10 +10,14 @@ options of ad-runner that name them, one per line.
 import argparse
 import math
 import pathlib
+import sys
 
 import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "support"))
+import ending  # noqa: E402
+
 BATCH = 32
 CLASSES = 10
 HELD_OUT = 5  # one digit in five is never trained on
@@ -116,9 +120,9 @@ def write_inputs(parameters, streams, folder):
     for kind, tensors in (("arg", parameters), ("feed", streams)):
         for name, tensor in tensors.items():
             file = folder / f"{name}.npy"
-            np.save(file, np.ascontiguousarray(tensor))
+            ending.save_whole(file, np.ascontiguousarray(tensor))
             lines += [f"--{kind}", f"{name}={file}"]
-    (folder / "arguments").write_text("\n".join(lines) + "\n")
+    ending.write_whole(folder / "arguments", "\n".join(lines) + "\n")
 
 
 def main():
@@ -127,11 +131,8 @@ def main():
     parser.add_argument("folder", type=pathlib.Path, help="is made if it does not exist")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    try:
-        write_inputs(*make_inputs(options.model, options.seed), options.folder)
-    except OSError as problem:
-        parser.error(f"cannot write '{problem.filename or options.folder}': {problem.strerror}")
+    write_inputs(*make_inputs(options.model, options.seed), options.folder)
 
 
 if __name__ == "__main__":
-    main()
+    ending.run(main)

@@ -11,17 +11,18 @@ import argparse
 import json
 import pathlib
 import shutil
-import subprocess
 import sys
 import textwrap
 import time
 
 import numpy as np
 
-import plot_loss
-import prepare
-
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "support"))
+import ending  # noqa: E402
+import plot_loss  # noqa: E402
+import prepare  # noqa: E402
+
 LINES = 10  # lines of progress per run
 
 
@@ -51,22 +52,15 @@ class Progress:
 def run(command, progress):
     """Runs the program to its end while its loss is shown; returns the seconds that it took."""
     start = time.monotonic()
-    try:
-        started = subprocess.Popen(command)
-    except OSError as problem:
-        print(f"train.py: error: cannot run '{command[0]}': {problem.strerror}", file=sys.stderr)
-        sys.exit(2)
-    with started as process:
-        try:
-            while process.poll() is None:
-                progress.update()
-                time.sleep(0.1)
-        except KeyboardInterrupt:
-            process.wait()  # the runner was interrupted too and keeps what was received
-            sys.exit(130)
+    # A terminal interrupts the runner, too, which then keeps what was received.
+    with ending.started(command, patience=1) as process:
+        while process.poll() is None:
+            ending.raise_stopped()
+            progress.update()
+            time.sleep(0.1)
     seconds = time.monotonic() - start
-    if process.returncode:
-        sys.exit(process.returncode)  # the runner has said why
+    if process.returncode:  # the runner has said why
+        sys.exit(process.returncode if process.returncode > 0 else 128 - process.returncode)
     progress.update()
     return seconds
 
@@ -95,7 +89,8 @@ def train(model, seed, folder, options, quiet):
     seconds = run(command, Progress(folder / "loss.npy", len(streams["images"]), quiet))
     accuracy = 100.0 * float(np.load(folder / "accuracy.npy"))
     title = f"digits {model}, seed {seed}: test accuracy {accuracy:.1f} %"
-    (folder / "loss.svg").write_text(plot_loss.draw(np.load(folder / "loss.npy").astype(np.float64).reshape(-1), title))
+    losses = np.load(folder / "loss.npy").astype(np.float64).reshape(-1)
+    ending.write_whole(folder / "loss.svg", plot_loss.draw(losses, title))
     if not quiet:
         show_stages(json.loads(report.read_text()))
         print(f"  parameters and loss curve: {folder}/*.npy, {folder}/loss.svg")
@@ -130,4 +125,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    ending.run(main)

@@ -99,9 +99,9 @@ def write_inputs(arguments, feeds, folder):
     lines = []
     for kind, table in (("arg", arguments), ("feed", feeds)):
         for name, values in table.items():
-            np.save(folder / f"{name}.npy", np.ascontiguousarray(values))
+            ending.save_whole(folder / f"{name}.npy", np.ascontiguousarray(values))
             lines += [f"--{kind}", f"{name}={folder / name}.npy"]
-    (folder / "arguments").write_text("\n".join(lines) + "\n")
+    ending.write_whole(folder / "arguments", "\n".join(lines) + "\n")
     return lines
 
 

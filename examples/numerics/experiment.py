@@ -21,7 +21,7 @@ import numpy as np
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "examples/support"))
 sys.dont_write_bytecode = True
-from ending import FILE_ERROR, execute, naming, remove, temporary_folder, write_whole  # noqa: E402, F401
+from ending import FILE_ERROR, execute, naming, remove, save_whole, temporary_folder, write_whole  # noqa: E402, F401
 from ending import run as run_program  # noqa: E402, F401
 
 NUMPY = {"f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
@@ -39,8 +39,7 @@ def tool(name):
 def save(path, values):
     """As .npy; bf16 as the V2 that ad-runner and ad-diff read."""
     values = np.ascontiguousarray(values)
-    with naming(path):
-        np.save(path, values.view("V2") if values.dtype == ml_dtypes.bfloat16 else values)
+    save_whole(path, values.view("V2") if values.dtype == ml_dtypes.bfloat16 else values)
 
 
 def load(path):

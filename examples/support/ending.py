@@ -3,12 +3,15 @@
 and temporary files are removed: 2 for a file that cannot be read or written, 130 for Ctrl-C, 143 for SIGTERM."""
 
 import contextlib
+import io
 import os
 import pathlib
 import signal
 import subprocess
 import sys
 import tempfile
+
+import numpy as np
 
 FILE_ERROR = 2
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -62,17 +65,33 @@ def naming(what):
         raise OSError(problem.errno, problem.strerror or str(problem), what) from problem
 
 
-def end(process, seconds):
-    """Ends a command and waits until it has cleaned up. It is killed after so many seconds, if they are not None."""
+def end(process, patience, seconds):
+    """Ends a command and waits until it has cleaned up: after `patience` seconds, in which it may end by itself. It is
+    killed after so many seconds, if they are not None."""
     with process:
         # It must not wait for a reader of its output.
-        process.stdout.close()
-        process.stderr.close()
-        process.terminate()
+        for pipe in (process.stdout, process.stderr):
+            if pipe:
+                pipe.close()
+        for send, limit in ((None, patience), (process.terminate, seconds), (process.kill, None)):
+            if send:
+                send()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(limit)
+                return
+
+
+@contextlib.contextmanager
+def started(command, patience=0, seconds=SECONDS, **options):
+    """A command that runs meanwhile, and is ended when a signal ends this program; see `end`. Signals wait: what runs
+    in the block looks for them with `raise_stopped`."""
+    with holding_signals():
+        process = subprocess.Popen(command, **options)
         try:
-            process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            process.kill()
+            yield process
+        except BaseException:
+            end(process, patience, seconds)
+            raise
 
 
 def communicate(process):
@@ -88,27 +107,30 @@ def execute(command, has_commands=False, **options):
     """Like subprocess.run, with the output as text, in which bytes that are not UTF-8 are escapes. When a signal ends
     this program, it ends the command and waits until that has cleaned up. One that `has_commands` of its own waits for
     them as long as this program would, so it is not killed: its files and commands would stay behind."""
-    with holding_signals():
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
-                                   errors="backslashreplace", **options)
-        try:
-            output, errors = communicate(process)
-        except BaseException:
-            end(process, None if has_commands else SECONDS)
-            raise
+    with started(command, seconds=None if has_commands else SECONDS, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                 encoding="utf-8", errors="backslashreplace", **options) as process:
+        output, errors = communicate(process)
     return subprocess.CompletedProcess(command, process.returncode, output, errors)
 
 
-def write_whole(path, text):
-    """A reader finds the old file or the new one, never a part."""
+def write_whole(path, content):
+    """A text, or bytes. A reader finds the old file or the new one, never a part."""
+    data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     with naming(path), holding_signals():
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
+            temporary.write_bytes(data)
             os.replace(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def save_whole(path, values):
+    """The same with an array, as .npy."""
+    content = io.BytesIO()
+    np.save(content, values, allow_pickle=False)
+    write_whole(path, content.getbuffer())
 
 
 def temporary_folder():
@@ -143,7 +165,9 @@ def run(main):
         number = stopped.args[0] if isinstance(stopped, Stopped) else signal.SIGINT
         code, message = 128 + number, f"stopped by {signal.Signals(number).name}"
     except OSError as problem:
-        where = f"cannot read or write '{problem.filename}': " if problem.filename else ""
+        # Only a pipe that somebody else reads can break: that of the output.
+        file = problem.filename or ("standard output" if isinstance(problem, BrokenPipeError) else "")
+        where = f"cannot read or write '{file}': " if file else ""
         code, message = FILE_ERROR, f"error: {where}{problem.strerror or problem}"
     if message:
         with contextlib.suppress(OSError):  # a program that ends this one no longer reads
