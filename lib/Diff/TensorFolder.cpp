@@ -27,6 +27,10 @@ Error collect(StringRef folder, std::string FilePair::*side, Pairs &pairs) {
     if (!name.ends_with(".npy") || name.starts_with("."))
       continue;
     std::string stem = name.drop_back(StringRef(".npy").size()).str();
+    // A link is followed: the folder is the user's. A pipe or a device would be read without an end.
+    if (llvm::sys::fs::file_status status;
+        !llvm::sys::fs::status(file->path(), status) && !llvm::sys::fs::is_regular_file(status))
+      return usageError("'" + file->path() + "' is not a regular file");
     FilePair &pair = pairs[stem];
     pair.name = stem;
     pair.*side = file->path();

@@ -37,11 +37,14 @@ struct Cleanup {
   void clean();
 };
 
+// A folder gets another name first, so that threads which go on make no file in it.
 void removePath(const std::string &path) {
-  if (llvm::sys::fs::is_directory(path))
-    llvm::sys::fs::remove_directories(path);
-  else
+  if (!llvm::sys::fs::is_directory(path)) {
     ::unlink(path.c_str());
+    return;
+  }
+  std::string removed = path + ".removed";
+  llvm::sys::fs::remove_directories(std::rename(path.c_str(), removed.c_str()) == 0 ? removed : path);
 }
 
 extern "C" void wakeCleanup(int signal) { cleanUpAndEndBy(signal); }

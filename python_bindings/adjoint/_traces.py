@@ -7,6 +7,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import tokenize
 import warnings
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from ._program import Program
 
 _RUN_FILE = "run.json"
+#: What numpy.load raises about a damaged file.
+_LOAD_ERRORS = (OSError, ValueError, EOFError, MemoryError, OverflowError, RecursionError, TypeError,
+                tokenize.TokenError)
 _Path = str | os.PathLike[str]
 
 
@@ -207,7 +211,7 @@ def _element_type(tensor_type: str) -> str:
 def _load(file: pathlib.Path, dtype: str) -> np.ndarray:
     try:
         array = np.load(file, allow_pickle=False)
-    except (OSError, ValueError, EOFError, MemoryError, OverflowError, RecursionError, TypeError) as error:
+    except _LOAD_ERRORS as error:
         raise TraceError(f"cannot read '{file}': {error}") from error
     known = {str(type_): type_ for type_ in DTYPES.values()}
     return array.view(known[dtype]) if array.dtype.kind == "V" and dtype in known else array

@@ -102,10 +102,10 @@ def make_adx(case, source):
     return [] if name == "weights" else ["--arg=x=../fixed/x.npy"]
 
 
-def plant_link(path, source, plants):
+def plant_link(path, source, plants, outside=True):
     """In the place of a file or a folder: a link that leads outside or nowhere, a pipe, or a folder."""
-    target = source.choice([plants.folder / name for name in plants.FILES if name != "pipe" or path.suffix] +
-                           ["/dev/zero", "..", ".", path.name, "nowhere"])
+    others = [plants.folder / name for name in plants.FILES if name != "pipe" or path.suffix] if outside else []
+    target = source.choice([*others, "/dev/zero", "..", ".", path.name, "nowhere"])
     shutil.rmtree(path, ignore_errors=True)
     path.unlink(missing_ok=True)
     kind = source.randrange(6)
@@ -135,7 +135,9 @@ def make_output(case, source):
     shutil.copytree(case.seeds.fixed / "out", out)
     kind = source.randrange(6)
     if kind == 0:
-        plant_link(source.choice(sorted(out.iterdir())), source, case.plants)
+        # Links in the place of results are followed: the folder is the user's. The manifest is ours.
+        path = source.choice(sorted(out.iterdir()))
+        plant_link(path, source, case.plants, outside=path.name == "manifest.json")
     elif kind < 4:
         case.write("out/y.npy", file_formats.change_npy(case.seeds.read("out/y.npy"), source, case.plants))
     else:

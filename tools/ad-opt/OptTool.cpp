@@ -156,18 +156,19 @@ static bool mayBeNestedByNames(StringRef text) {
 }
 
 // The driver parses the file itself, and would overflow its stack, or print without an end, where a module is nested
-// too deeply. Its messages say what else is wrong.
-static LogicalResult verifyDepth(const llvm::SourceMgr &sources, const DialectRegistry &registry) {
+// too deeply. Its messages say what else is wrong with text; those about bytecode may hold names of any bytes.
+static LogicalResult verifyDepth(llvm::SourceMgr &sources, const DialectRegistry &registry, bool isText) {
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.allowUnregisteredDialects();
-  OwningOpRef<ModuleOp> module;
-  {
-    ScopedDiagnosticHandler silence(&context, [](Diagnostic &) { return success(); });
-    module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context, /*verifyAfterParse=*/false));
-  }
+  SourceMgrDiagnosticHandler handler(sources, &context, ad::printableErrors());
+  std::optional<ScopedDiagnosticHandler> silence;
+  if (isText)
+    silence.emplace(&context, [](Diagnostic &) { return success(); });
+  OwningOpRef<ModuleOp> module =
+      parseSourceFile<ModuleOp>(sources, ParserConfig(&context, /*verifyAfterParse=*/false));
+  silence.reset();
   if (!module)
-    return success();
-  SourceMgrDiagnosticHandler handler(const_cast<llvm::SourceMgr &>(sources), &context, ad::printableErrors());
+    return success(isText);
   if (succeeded(ad::verifyDepth(*module)))
     return success();
   module.release(); // its destructor would recurse as deep as the module is nested
@@ -184,13 +185,13 @@ static bool isReadable(const llvm::MemoryBuffer &file, const DialectRegistry &re
     return false;
   }
   if (isBytecode(file.getMemBufferRef()))
-    return succeeded(verifyDepth(sources, registry));
+    return succeeded(verifyDepth(sources, registry, /*isText=*/false));
   SmallVector<StringRef> programs;
   file.getBuffer().split(programs, kDefaultSplitMarker);
   return llvm::all_of(programs, [&](StringRef text) {
     llvm::SourceMgr part(ad::noFiles());
     part.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, file.getBufferIdentifier()), llvm::SMLoc());
-    return !mayBeNestedByNames(text) || succeeded(verifyDepth(part, registry));
+    return !mayBeNestedByNames(text) || succeeded(verifyDepth(part, registry, /*isText=*/true));
   });
 }
 

@@ -6,6 +6,7 @@
 #include "adjoint/Support/OutputFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -13,6 +14,7 @@
 #include "llvm/TargetParser/Host.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 using namespace mlir::ad::runner;
@@ -51,14 +53,15 @@ bool endsWithinLine(llvm::StringRef path) {
   return buffer && (*buffer)->getBuffer() != "\n";
 }
 
-/// Writes the line with one system call, so that lines of several processes do not mix.
+/// Other processes that append lines wait meanwhile: an incomplete line is removed from the end of the file.
 Error appendLine(llvm::StringRef path, std::string line) {
-  if (endsWithinLine(path))
-    line.insert(0, "\n");
   int descriptor = ::open(path.str().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (descriptor < 0)
     return systemError("cannot write", path);
   llvm::scope_exit close([&] { ::close(descriptor); });
+  (void)llvm::sys::RetryAfterSignal(-1, ::flock, descriptor, LOCK_EX); // not on devices and some file systems
+  if (endsWithinLine(path))
+    line.insert(0, "\n");
   ssize_t written = ::write(descriptor, line.data(), line.size());
   if (written < 0)
     return systemError("cannot write", path);

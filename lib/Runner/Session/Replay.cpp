@@ -56,14 +56,14 @@ bool fromJSON(const llvm::json::Value &value, RecordedOptions &options, llvm::js
 }
 
 struct RecordedRun {
-  std::string program;
+  std::string program, status;
   RecordedOptions options;
   std::vector<RecordedValue> inputs, feeds, outputs;
 };
 
 bool fromJSON(const llvm::json::Value &value, RecordedRun &run, llvm::json::Path path) {
   llvm::json::ObjectMapper map(value, path);
-  return map && map.map("program", run.program) && map.map("options", run.options) &&
+  return map && map.map("program", run.program) && map.mapOptional("status", run.status) && map.map("options", run.options) &&
          map.map("inputs", run.inputs) && map.map("feeds", run.feeds) && map.map("outputs", run.outputs);
 }
 
@@ -186,6 +186,9 @@ mlir::ad::runner::findReplayDifferences(const Options &options, const Signature 
   Expected<RecordedRun> run = readRun(options.replayFolder);
   if (!run)
     return run.takeError();
+  if (run->status == "failed")
+    return usageError("the recorded run failed, so that '" + options.replayFolder +
+                      "' has no results to compare with");
   std::vector<std::string> different;
   for (auto [spec, result] : llvm::zip(signature.results, results)) {
     StringRef name = spec.name;

@@ -259,10 +259,14 @@ Error TraceFolder::finish(int32_t status, const adrt::ErrorRecord &error, llvm::
                           const Report &report) {
   if (status == ADRT_INTERRUPTED)
     return Error::success();
-  if (Error failure = observed.finish(status, error, results, report))
+  Error unfinished = observed.finish(status, error, results, report);
+  // What could not be written is why the observation ended, too.
+  if (Error failure = recorder.takeError()) {
+    llvm::consumeError(std::move(unfinished));
     return failure;
-  if (Error failure = recorder.takeError())
-    return failure;
+  }
+  if (unfinished)
+    return unfinished;
   for (auto [spec, result] : llvm::zip(signature.results, results)) {
     recorder.addResult(spec.name, result);
     if (Error failure = writeNpy(pathOf(fileOf("outputs", spec.name)), result))
