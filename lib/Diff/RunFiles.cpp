@@ -13,9 +13,9 @@
 #include "llvm/Support/Path.h"
 
 using namespace mlir::ad::runner;
-using mlir::ad::fileInFolder;
 using llvm::Expected;
 using llvm::StringRef;
+using mlir::ad::fileInFolder;
 
 namespace {
 

@@ -207,7 +207,8 @@ static std::string findLimit(StringRef text) {
   if (!deep)
     return "";
   StringRef before = text.take_front(deep->at - text.data());
-  size_t line = before.count('\n') + 1, column = before.size() - before.take_front(before.rfind('\n') + 1).size() + 1;
+  size_t line = before.count('\n') + 1,
+         column = before.size() - before.take_front(before.rfind('\n') + 1).size() + 1;
   return std::to_string(line) + ":" + std::to_string(column) + ": " + deep->message;
 }
 

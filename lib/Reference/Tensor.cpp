@@ -24,8 +24,8 @@ int64_t mlir::ad::reference::product(ArrayRef<int64_t> shape) {
 }
 
 Tensor::Tensor(ElementType type, ArrayRef<int64_t> shape)
-    : type(type), shape(shape),
-      storage(std::make_shared<std::vector<char, LimitedAllocator<char>>>(static_cast<size_t>(product(shape) * sizeInBytes(type)))) {}
+    : type(type), shape(shape), storage(std::make_shared<std::vector<char, LimitedAllocator<char>>>(
+                                    static_cast<size_t>(product(shape) * sizeInBytes(type)))) {}
 
 Tensor Tensor::copyOf(const adrt_tensor &tensor) {
   Tensor result(static_cast<ElementType>(tensor.type), ArrayRef<int64_t>(tensor.shape, tensor.rank));

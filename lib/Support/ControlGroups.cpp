@@ -1,7 +1,7 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   A container may have a cgroup namespace of its own: paths then begin at the root of the namespace, and the mount
-   states which cgroup is its root. */
+   A container may have a cgroup namespace of its own: paths then begin at the root of the namespace, and the
+   mount states which cgroup is its root. */
 #include "adjoint/Support/ControlGroups.h"
 
 #include <fstream>
@@ -38,8 +38,8 @@ Mount findMount(const std::string &root, const std::string &controller, bool isV
   return {};
 }
 
-void addWithAncestors(const std::string &root, const std::string &controller, bool isVersion2, std::string group,
-                      std::vector<ControlGroup> &groups) {
+void addWithAncestors(const std::string &root, const std::string &controller, bool isVersion2,
+                      std::string group, std::vector<ControlGroup> &groups) {
   Mount mount = findMount(root, controller, isVersion2);
   if (mount.folder.empty())
     return;

@@ -27,6 +27,7 @@ llvm::Expected<llvm::json::Value> mlir::ad::readJSON(llvm::StringRef path) {
     return tooLong(bytes);
   auto text = llvm::MemoryBuffer::getFile(path);
   if (!text)
-    return llvm::createStringError(text.getError(), "cannot read '" + path + "': " + text.getError().message());
+    return llvm::createStringError(text.getError(),
+                                   "cannot read '" + path + "': " + text.getError().message());
   return parseJSON((*text)->getBuffer());
 }

@@ -13,7 +13,8 @@ static int64_t memoryOfMachine() {
   return bytes > 0 ? bytes : INT64_MAX;
 }
 
-// A sixteenth is for the rest of the process, and for others: the system ends processes before it has no memory left.
+// A sixteenth is for the rest of the process, and for others: the system ends processes before it has no
+// memory left.
 static MemoryCount countMachine() {
   constexpr int64_t kept = 16;
   MemoryCount memory = countHostMemory();

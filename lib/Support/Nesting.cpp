@@ -82,7 +82,7 @@ std::optional<UnreadableText> mlir::ad::findTooDeep(llvm::StringRef text) {
       if (text[at] == '<' && (before.ends_with("affine_map") || before.ends_with("affine_set")))
         if (const char *place = findLongExpression(text, at))
           return UnreadableText{place, "expected affine expressions of at most " +
-                                    std::to_string(kMaxAffineOperators) + " operators"};
+                                           std::to_string(kMaxAffineOperators) + " operators"};
     } else if (size_t kind = kClosing.find(text[at]); kind != llvm::StringRef::npos) {
       close(open, kOpening[kind]);
     }
@@ -108,12 +108,14 @@ std::optional<UnreadableText> mlir::ad::findUnreadable(llvm::StringRef module) {
   if (module.starts_with(kBytecode))
     return findTooDeepInBytecode(module);
   if (size_t at = findControlCharacter(module); at != llvm::StringRef::npos)
-    return UnreadableText{module.data() + at, "unexpected control character; a string has each of its bytes as a "
-                                              "backslash and two hexadecimal digits"};
+    return UnreadableText{module.data() + at,
+                          "unexpected control character; a string has each of its bytes as a "
+                          "backslash and two hexadecimal digits"};
   return findTooDeep(module);
 }
 
-// The number of entries that begin in one line, each inside of the one before: `- - ? x`. `line` is what follows.
+// The number of entries that begin in one line, each inside of the one before: `- - ? x`. `line` is what
+// follows.
 static size_t takeEntries(llvm::StringRef &line) {
   size_t count = 0;
   for (line = line.ltrim(); !line.empty() && llvm::StringRef("-?:").contains(line.front()); ++count) {
@@ -125,7 +127,8 @@ static size_t takeEntries(llvm::StringRef &line) {
   return count;
 }
 
-// Quotation marks of YAML differ, and comments begin with `#`: brackets in them count, of which there are few.
+// Quotation marks of YAML differ, and comments begin with `#`: brackets in them count, of which there are
+// few.
 std::optional<UnreadableText> mlir::ad::findTooDeepInYAML(llvm::StringRef text) {
   size_t brackets = 0;
   for (const char &c : text) {

@@ -162,8 +162,7 @@ llvm::StringRef npyTypeName(adrt_type type) {
 
 } // namespace
 
-std::string mlir::ad::runner::makeNpyHeader(adrt_type type, llvm::ArrayRef<int64_t> shape,
-                                            bool isStream) {
+std::string mlir::ad::runner::makeNpyHeader(adrt_type type, llvm::ArrayRef<int64_t> shape, bool isStream) {
   std::string text = "{'descr': '" + npyTypeName(type).str() + "', 'fortran_order': False, 'shape': (";
   for (auto [axis, size] : llvm::enumerate(shape)) {
     constexpr size_t countRoom = 20;

@@ -8,8 +8,8 @@
 
 namespace mlir::ad::runner {
 
-/// The header of a file, padded to a multiple of 64. The first size of a stream has room for 20 digits, so that the
-/// header keeps its length.
+/// The header of a file, padded to a multiple of 64. The first size of a stream has room for 20 digits, so
+/// that the header keeps its length.
 std::string makeNpyHeader(adrt_type type, llvm::ArrayRef<int64_t> shape, bool isStream = false);
 
 } // namespace mlir::ad::runner

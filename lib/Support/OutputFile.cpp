@@ -20,8 +20,8 @@ using llvm::StringRef;
 
 namespace {
 
-/// Whether there is a file. An error if the system refuses to follow the path: through too many links, or through
-/// one that another user made in a shared folder.
+/// Whether there is a file. An error if the system refuses to follow the path: through too many links, or
+/// through one that another user made in a shared folder.
 Expected<bool> findStatus(StringRef path, struct stat &status) {
   if (::stat(path.str().c_str(), &status) == 0)
     return true;

@@ -26,8 +26,8 @@ static LogicalResult verifyText(const llvm::SourceMgr &sources, MLIRContext *con
 }
 
 namespace {
-/// How deep attributes, types and locations are nested, and how many they are when each is written out: aliases and
-/// bytecode name them, so that few lines may stand for more than any printer could write.
+/// How deep attributes, types and locations are nested, and how many they are when each is written out:
+/// aliases and bytecode name them, so that few lines may stand for more than any printer could write.
 class NestingMeter {
 public:
   struct Extent {
@@ -101,7 +101,8 @@ static LogicalResult verifyNested(Operation *module, NestingMeter &meter, Elemen
   if (auto file = dyn_cast<FileLineColLoc>(LocationAttr(module->getLoc())))
     place = file;
   if (extent.depth > ad::kMaxNesting)
-    return emitError(place, "expected " + kind + " that are nested at most " + Twine(ad::kMaxNesting) + " deep");
+    return emitError(place,
+                     "expected " + kind + " that are nested at most " + Twine(ad::kMaxNesting) + " deep");
   if (extent.count > maxCount)
     return emitError(place, "expected " + kind + " of at most " + Twine(maxCount) +
                                 " parts, each counted as often as it is named");
@@ -131,7 +132,8 @@ LogicalResult ad::verifyDepth(Operation *module) {
     if (failed(verifyAttributes(module, meter, op)))
       return failure();
     if (depth > kMaxNesting)
-      return emitError(op->getLoc(), "expected operations that are nested at most " + Twine(kMaxNesting) + " deep");
+      return emitError(op->getLoc(),
+                       "expected operations that are nested at most " + Twine(kMaxNesting) + " deep");
     for (Region &region : op->getRegions())
       for (Block &block : region)
         for (Operation &inner : block)

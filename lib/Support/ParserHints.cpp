@@ -186,7 +186,16 @@ static void suggestConversion(Diagnostic &diagnostic, StringRef text) {
                << expected.str() << ", " << given.str() << "'";
 }
 
+// Names of unknown operations may hold any bytes.
+static void makePrintable(Diagnostic &diagnostic) {
+  if (std::string text = diagnostic.str(), shown = ad::printableLines(text); shown != text)
+    replaceText(diagnostic, shown);
+  for (Diagnostic &note : diagnostic.getNotes())
+    makePrintable(note);
+}
+
 bool ad::addParserHint(Diagnostic &diagnostic) {
+  makePrintable(diagnostic);
   if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
     return false;
   std::string text = diagnostic.str();
@@ -222,10 +231,11 @@ static bool isOf(FileLineColLoc location, StringRef input) {
 }
 
 static void printWithoutSource(const Diagnostic &diagnostic, FileLineColLoc location) {
-  static constexpr llvm::SourceMgr::DiagKind kinds[] = {
-      llvm::SourceMgr::DK_Note, llvm::SourceMgr::DK_Warning, llvm::SourceMgr::DK_Error, llvm::SourceMgr::DK_Remark};
+  static constexpr llvm::SourceMgr::DiagKind kinds[] = {llvm::SourceMgr::DK_Note, llvm::SourceMgr::DK_Warning,
+                                                        llvm::SourceMgr::DK_Error,
+                                                        llvm::SourceMgr::DK_Remark};
   std::string place;
-  llvm::raw_string_ostream(place) << location.getFilename().getValue() << ":" << location.getLine() << ":"
+  llvm::raw_string_ostream(place) << ad::printable(location.getFilename()) << ":" << location.getLine() << ":"
                                   << location.getColumn();
   llvm::SMDiagnostic(place, kinds[static_cast<unsigned>(diagnostic.getSeverity())], diagnostic.str())
       .print(nullptr, ad::printableErrors());

@@ -12,7 +12,8 @@ using llvm::StringRef;
 
 namespace {
 
-/// A character at the start of a text: its bytes, and its number, or none for a byte that begins no character.
+/// A character at the start of a text: its bytes, and its number, or none for a byte that begins no
+/// character.
 struct Character {
   size_t bytes;
   std::optional<llvm::UTF32> number;
@@ -81,9 +82,10 @@ bool mlir::ad::isPrintable(StringRef text) { return countPlain(text, "") == text
 
 /// Of Unicode's control characters and those that order text from right to left or end a line (UAX #9).
 static bool isControl(llvm::UTF32 character) {
-  static constexpr llvm::UTF32 ranges[][2] = {
-      {0, 0x1f}, {0x7f, 0x9f}, {0x61c, 0x61c}, {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069}};
-  return llvm::any_of(ranges, [&](const auto &range) { return range[0] <= character && character <= range[1]; });
+  static constexpr llvm::UTF32 ranges[][2] = {{0, 0x1f},        {0x7f, 0x9f},     {0x61c, 0x61c},
+                                              {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069}};
+  return llvm::any_of(ranges,
+                      [&](const auto &range) { return range[0] <= character && character <= range[1]; });
 }
 
 size_t mlir::ad::findControlCharacter(StringRef text) {

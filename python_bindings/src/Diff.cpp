@@ -223,13 +223,14 @@ nb::tuple alignOf(nb::list left, nb::list right, size_t column, nb::callable sto
 
 void adjoint_python::bindDiff(nb::module_ &module) {
   using Guard = nb::call_guard<adrt::FloatingPointScope>;
-  module.def("max_diff", maxDiff, Guard(), nb::arg("expected").none(), nb::arg("got").none(), nb::arg("storage"),
-             nb::arg("thresholds"), nb::arg("begin"), nb::arg("end"), nb::arg("flatten"),
+  module.def("max_diff", maxDiff, Guard(), nb::arg("expected").none(), nb::arg("got").none(),
+             nb::arg("storage"), nb::arg("thresholds"), nb::arg("begin"), nb::arg("end"), nb::arg("flatten"),
              nb::arg("skip_none"));
-  module.def("string_type", stringType, Guard(), nb::arg("value").none(), nb::arg("storage"), nb::arg("shape"),
-             nb::arg("min_max"), nb::arg("limit"));
+  module.def("string_type", stringType, Guard(), nb::arg("value").none(), nb::arg("storage"),
+             nb::arg("shape"), nb::arg("min_max"), nb::arg("limit"));
   module.def("fingerprint", fingerprintOf, Guard(), nb::arg("array").none(), nb::arg("storage"));
   module.def("matrix", matrixOf, Guard(), nb::arg("arrays"), nb::arg("labels"), nb::arg("storage"),
              nb::arg("measure"));
-  module.def("align", alignOf, Guard(), nb::arg("left"), nb::arg("right"), nb::arg("column"), nb::arg("storage"));
+  module.def("align", alignOf, Guard(), nb::arg("left"), nb::arg("right"), nb::arg("column"),
+             nb::arg("storage"));
 }

@@ -96,7 +96,8 @@ void bindFailure(nb::module_ &module) {
   nb::class_<Failure>(module, "Failure")
       .def_prop_ro("reason", [](const Failure &failure) { return describe(failure.reason); })
       // Strings of Python are Unicode, and texts of files may be any bytes.
-      .def_prop_ro("message", [](const Failure &failure) { return mlir::ad::printableLines(failure.message); })
+      .def_prop_ro("message",
+                   [](const Failure &failure) { return mlir::ad::printableLines(failure.message); })
       .def_prop_ro("location", [](const Failure &failure) { return mlir::ad::printable(failure.location); })
       .def_prop_ro("operation", [](const Failure &failure) { return mlir::ad::printable(failure.operation); })
       .def_prop_ro("diagnostics", [](const Failure &failure) { return describe(failure.diagnostics); });

@@ -18,16 +18,18 @@ TEST(Printable, ControlCharactersAreNumbers) {
   EXPECT_EQ(printable("a\x1B[31mb"), "a\\u{1B}[31mb");
   EXPECT_EQ(printable(StringRef("a\0b", 3)), "a\\u{0}b");
   EXPECT_EQ(printable("a\nb\tc\rd\x7F"), "a\\u{A}b\\u{9}c\\u{D}d\\u{7F}");
-  EXPECT_EQ(printable("\xC2\x9B"), "\\u{9B}");             // the control sequence introducer in one character
-  EXPECT_EQ(printable("a\xE2\x80\xAE" "b"), "a\\u{202E}b"); // from right to left
-  EXPECT_EQ(printable("\xE2\x80\xA8"), "\\u{2028}");       // line separator
+  EXPECT_EQ(printable("\xC2\x9B"), "\\u{9B}"); // the control sequence introducer in one character
+  EXPECT_EQ(printable("a\xE2\x80\xAE"
+                      "b"),
+            "a\\u{202E}b");                          // from right to left
+  EXPECT_EQ(printable("\xE2\x80\xA8"), "\\u{2028}"); // line separator
   EXPECT_FALSE(isPrintable("a\n"));
 }
 
 TEST(Printable, OtherBytesAreNumbers) {
   EXPECT_EQ(printable("\xFF"), "\\xFF");
-  EXPECT_EQ(printable("a\xC3"), "a\\xC3");             // cut short
-  EXPECT_EQ(printable("\xC0\xAF"), "\\xC0\\xAF");      // overlong
+  EXPECT_EQ(printable("a\xC3"), "a\\xC3");                 // cut short
+  EXPECT_EQ(printable("\xC0\xAF"), "\\xC0\\xAF");          // overlong
   EXPECT_EQ(printable("\xED\xA0\x80"), "\\xED\\xA0\\x80"); // half of a surrogate pair
 }
 
@@ -38,7 +40,9 @@ TEST(Printable, ControlCharactersAreFound) {
   EXPECT_EQ(findControlCharacter("ab\x1B"), 2u);
   EXPECT_EQ(findControlCharacter("ü\xC2\x85"), 2u);
   EXPECT_EQ(findControlCharacter("ab\xE2\x80\xAE"), 2u);
-  EXPECT_EQ(findControlCharacter("a\xE2\x80\x8D" "b"), StringRef::npos); // joins the parts of a sign
+  EXPECT_EQ(findControlCharacter("a\xE2\x80\x8D"
+                                 "b"),
+            StringRef::npos);                               // joins the parts of a sign
   EXPECT_EQ(findControlCharacter("\xFF"), StringRef::npos); // no character at all
 }
 

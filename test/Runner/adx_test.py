@@ -157,7 +157,7 @@ def forgeries(content, folder):
     yield "no JSON", refused(write({**sections, "description": b"{"}, original=content), folder, 2, "is no JSON")
     nested = b"[" * 100000 + b"]" * 100000
     yield "nested JSON", refused(write({**sections, "description": nested}, original=content), folder, 2,
-                                 "is nested too deeply")
+                                 "nested at most 256 deep")
     for access, reason in ((0, "cannot be read"), (3, "cannot be read"), (7, "can be both written and executed")):
         changed = write({**sections, "host": with_access(sections["host"], access)}, original=content)
         yield f"access {access}", refused(changed, folder, 2, f"the code is malformed: a segment {reason}")

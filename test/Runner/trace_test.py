@@ -37,7 +37,8 @@ def run(*words, code=0, **options):
 
 
 def contents(folder):
-    return {file.name: file.read_bytes() for file in folder.iterdir()}
+    """The files of a run but the manifest, which names the run."""
+    return {file.name: file.read_bytes() for file in folder.iterdir() if file.name != "manifest.json"}
 
 
 def records(trace):

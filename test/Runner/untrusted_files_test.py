@@ -149,7 +149,7 @@ def traced(folder):
 
 
 def outside(folder, inside):
-    """A file beside the trace, with the content that the trace has."""
+    """A file next to the trace, with the content that the trace has."""
     target = folder / ("outside" + inside.suffix)
     shutil.copy(inside, target)
     return target

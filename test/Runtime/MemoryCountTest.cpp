@@ -2,8 +2,8 @@
 //
 // How much memory there is, of the machine and by limits of control groups.
 #include "adjoint/Support/MemoryCount.h"
-#include "adjoint/Support/MemoryLimit.h"
 #include "TemporaryTree.h"
+#include "adjoint/Support/MemoryLimit.h"
 #include "gtest/gtest.h"
 
 #include <tuple>
@@ -75,7 +75,8 @@ TEST(MemoryLimit, CountsWhatIsTaken) {
   EXPECT_EQ(adrt::countTensorMemory().free, 400);
   EXPECT_FALSE(adrt::takeMemory(600));
   EXPECT_FALSE(adrt::takeMemory(INT64_MAX));
-  EXPECT_EQ(adrt::describeLackOfMemory(600), "600 bytes; 400 of " + std::to_string(before + 1000) + " bytes are free");
+  EXPECT_EQ(adrt::describeLackOfMemory(600),
+            "600 bytes; 400 of " + std::to_string(before + 1000) + " bytes are free");
   EXPECT_TRUE(adrt::takeMemory(400));
   EXPECT_EQ(adrt::countTensorMemory().free, 0);
   adrt::giveMemory(1000);
@@ -86,6 +87,6 @@ TEST(MemoryLimit, CountsWhatIsTaken) {
 TEST(MemoryLimit, NoMoreThanTheMachineHas) {
   int64_t total = adrt::countHostMemory().total;
   EXPECT_FALSE(adrt::fitsMemory(total + 1));
-  EXPECT_FALSE(adrt::fitsMemory(total - total / 32)); // something runs beside this process
+  EXPECT_FALSE(adrt::fitsMemory(total - total / 32)); // other processes have some
   EXPECT_TRUE(adrt::fitsMemory(1000));
 }

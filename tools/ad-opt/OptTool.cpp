@@ -127,8 +127,8 @@ static std::string checkNumerics(ArrayRef<char *> arguments) {
 }
 
 namespace {
-/// Our messages in the context that the driver makes. func is the first dialect that a program loads; by then the
-/// driver has installed its diagnostic handler.
+/// Our messages in the context that the driver makes. func is the first dialect that a program loads; by then
+/// the driver has installed its diagnostic handler.
 class MessagesExtension : public DialectExtension<MessagesExtension, func::FuncDialect> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(MessagesExtension)
@@ -149,14 +149,15 @@ private:
 };
 } // namespace
 
-// Aliases stand for what they name, which aliases may name in turn: text of few lines may be nested deeply.
+// Aliases stand for what they name, which may be aliases too: text of few lines may be nested deeply.
 static bool mayBeNestedByNames(StringRef text) {
   constexpr size_t harmless = 16;
   return text.count("\n#") + text.count("\n!") > harmless;
 }
 
-// The driver parses the file itself, and would overflow its stack, or print without an end, where a module is nested
-// too deeply. Its messages say what else is wrong with text; those about bytecode may hold names of any bytes.
+// The driver parses the file itself, and would overflow its stack, or print without an end, where a module is
+// nested too deeply. Its messages say what else is wrong with text; those about bytecode may hold names of
+// any bytes.
 static LogicalResult verifyDepth(llvm::SourceMgr &sources, const DialectRegistry &registry, bool isText) {
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.allowUnregisteredDialects();
@@ -180,8 +181,8 @@ static bool isReadable(const llvm::MemoryBuffer &file, const DialectRegistry &re
   llvm::SourceMgr sources(ad::noFiles());
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(file.getMemBufferRef(), false), llvm::SMLoc());
   if (std::optional<ad::UnreadableText> found = ad::findUnreadable(file.getBuffer())) {
-    sources.PrintMessage(ad::printableErrors(), llvm::SMLoc::getFromPointer(found->at), llvm::SourceMgr::DK_Error,
-                         found->message);
+    sources.PrintMessage(ad::printableErrors(), llvm::SMLoc::getFromPointer(found->at),
+                         llvm::SourceMgr::DK_Error, found->message);
     return false;
   }
   if (isBytecode(file.getMemBufferRef()))
@@ -190,7 +191,8 @@ static bool isReadable(const llvm::MemoryBuffer &file, const DialectRegistry &re
   file.getBuffer().split(programs, kDefaultSplitMarker);
   return llvm::all_of(programs, [&](StringRef text) {
     llvm::SourceMgr part(ad::noFiles());
-    part.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, file.getBufferIdentifier()), llvm::SMLoc());
+    part.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, file.getBufferIdentifier()),
+                            llvm::SMLoc());
     return !mayBeNestedByNames(text) || succeeded(verifyDepth(part, registry, /*isText=*/true));
   });
 }
@@ -223,9 +225,9 @@ static int runDriver(MutableArrayRef<char *> arguments, DialectRegistry &registr
     return failAboutFile(problem);
   if (!isReadable(*file, registry))
     return kExitProgram;
-  registry.addExtension(TypeID::get<MessagesExtension>(),
-                        std::make_unique<MessagesExtension>(file->getBufferIdentifier(),
-                                                            config.shouldVerifyDiagnostics()));
+  registry.addExtension(
+      TypeID::get<MessagesExtension>(),
+      std::make_unique<MessagesExtension>(file->getBufferIdentifier(), config.shouldVerifyDiagnostics()));
   std::string text;
   llvm::raw_string_ostream os(text);
   ad::TaskPool pool(adrt::countCPUs());

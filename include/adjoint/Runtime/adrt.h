@@ -98,8 +98,8 @@ void *adrt_buffer(adrt_context *context, int32_t buffer, int64_t bytes);
 void *adrt_result(adrt_context *context, adrt_tensor *result, int32_t index, int32_t type, int32_t rank,
                   const int64_t *shape);
 
-/* Fills `*result`, number `index`, with the data of the argument that is donated to it and the given shape, of the
-   argument's rank. */
+/* Fills `*result`, number `index`, with the data of the argument that is donated to it and the given shape,
+   of the argument's rank. */
 int32_t adrt_donated_result(adrt_context *context, adrt_tensor *result, int32_t index,
                             const adrt_tensor *argument, const int64_t *shape);
 

@@ -14,8 +14,8 @@ struct ControlGroup {
   bool isVersion2;
 };
 
-/// The groups of this process for a controller, such as "cpu" or "memory", and their ancestors as far as the mounts
-/// show them. Files are read below `root`: tests have their own /proc and /sys.
+/// The groups of this process for a controller, such as "cpu" or "memory", and their ancestors as far as the
+/// mounts show them. Files are read below `root`: tests have their own /proc and /sys.
 std::vector<ControlGroup> findControlGroups(const std::string &controller, const std::string &root = "");
 
 } // namespace adrt

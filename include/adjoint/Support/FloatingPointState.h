@@ -1,9 +1,9 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
    The floating-point state of a thread. Compiled code, folding and every number that we print or compare need
-   one state: round to nearest even, keep subnormals, no traps. The calling program may have another one (Python
-   extensions built with -ffast-math disable subnormals for a whole thread). Therefore each entry sets our state
-   and gives the caller's back, and each call of a function of the host does the reverse.
+   one state: round to nearest even, keep subnormals, no traps. The calling program may have another one
+   (Python extensions built with -ffast-math disable subnormals for a whole thread). Therefore each entry sets
+   our state and gives the caller's back, and each call of a function of the host does the reverse.
 
    A new thread begins with the state of the thread that started it; threads of ours enter a scope as well. */
 #ifndef ADJOINT_SUPPORT_FLOATINGPOINTSTATE_H
@@ -21,7 +21,8 @@ namespace adrt {
 /// `long double` uses; on AArch64 FPCR.
 struct FloatingPointState {
 #if defined(__x86_64__)
-  // All exceptions masked, nearest even, neither flush-to-zero nor denormals-are-zero; x87: all of its 64 bits.
+  // All exceptions masked, nearest even, neither flush-to-zero nor denormals-are-zero; x87: all of its 64
+  // bits.
   unsigned vector = 0x1f80;
   uint16_t x87 = 0x037f;
 
@@ -77,8 +78,8 @@ private:
   static inline thread_local FloatingPointScope *current = nullptr;
 };
 
-/// The state of the host for its lifetime, around a call of one of its functions. The function may leave another
-/// state to the host; ours is set again whatever it leaves. In code of the host it does nothing.
+/// The state of the host for its lifetime, around a call of one of its functions. The function may leave
+/// another state to the host; ours is set again whatever it leaves. In code of the host it does nothing.
 class HostStateScope {
 public:
   HostStateScope() : scope(FloatingPointScope::current) {

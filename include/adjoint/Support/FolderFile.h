@@ -12,8 +12,9 @@
 
 namespace mlir::ad {
 
-/// The path of the file `name` in `folder`, such as values/0.npy. An error with exit code 2 if the name is absolute, goes
-/// up, or leads out of the folder through a link, and if it is there and not a regular file: a pipe would never end.
+/// The path of the file `name` in `folder`, such as values/0.npy. An error with exit code 2 if the name is
+/// absolute, goes up, or leads out of the folder through a link, and if it is there and not a regular file: a
+/// pipe would never end.
 llvm::Expected<std::string> fileInFolder(llvm::StringRef folder, llvm::StringRef name);
 
 } // namespace mlir::ad

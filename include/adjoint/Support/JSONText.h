@@ -13,11 +13,12 @@ namespace mlir::ad {
 /// The maximum length of a text, in bytes.
 constexpr size_t kMaxJSONBytes = size_t(64) << 20;
 
-/// The value; an error without the name of the file for text that is no JSON, is nested deeper than kMaxNesting
-/// (Nesting.h) or is too long.
+/// The value; an error without the name of the file for text that is no JSON, is nested deeper than
+/// kMaxNesting (Nesting.h) or is too long.
 llvm::Expected<llvm::json::Value> parseJSON(llvm::StringRef text);
 
-/// The same for a file. Its length is known before it is read; the error names the file, if it cannot be read.
+/// The same for a file. Its length is known before it is read; the error names the file, if it cannot be
+/// read.
 llvm::Expected<llvm::json::Value> readJSON(llvm::StringRef path);
 
 } // namespace mlir::ad

@@ -1,7 +1,7 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   How much memory the tensors of this process may have together. Linux grants more than there is, and kills the
-   process when it uses it; with a limit the program that needs too much ends with an error. */
+   How much memory the tensors of this process may have together. Linux grants more than there is, and kills
+   the process when it uses it; with a limit the program that needs too much ends with an error. */
 #ifndef ADJOINT_SUPPORT_MEMORYLIMIT_H
 #define ADJOINT_SUPPORT_MEMORYLIMIT_H
 

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Limits on nested text. The parsers of MLIR, JSON and YAML in LLVM recurse for every bracket, for every operator
-// of an affine expression and for every dash of a list, so deeply nested text overflows the stack.
+// Limits on nested text. The parsers of MLIR, JSON and YAML in LLVM recurse for every bracket, for every
+// operator of an affine expression and for every dash of a list, so deeply nested text overflows the stack.
 
 #ifndef ADJOINT_SUPPORT_NESTING_H
 #define ADJOINT_SUPPORT_NESTING_H
@@ -27,8 +27,8 @@ struct UnreadableText {
 
 /// The first place that is nested too deeply in an MLIR or JSON text. Strings and comments do not count.
 std::optional<UnreadableText> findTooDeep(llvm::StringRef text);
-/// The first such place, or control character, of a module: of its text, or of the texts in its bytecode, which has
-/// affine expressions as text.
+/// The first such place, or control character, of a module: of its text, or of the texts in its bytecode,
+/// which has affine expressions as text.
 std::optional<UnreadableText> findUnreadable(llvm::StringRef module);
 /// The same for YAML, where lists and mappings in one line (`- - ? -`) are nested as well.
 std::optional<UnreadableText> findTooDeepInYAML(llvm::StringRef text);

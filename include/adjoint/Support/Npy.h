@@ -67,8 +67,8 @@ private:
 llvm::Error writeNpy(llvm::StringRef path, const adrt_tensor &tensor);
 
 /// A file that grows by one tensor per call, along a new first axis. After `create`, the file on disk is
-/// valid at any time, and its header counts whole tensors. Tensors are in the file after a flush, or after half a
-/// second. One thread calls the functions of an appender.
+/// valid at any time, and its header counts whole tensors. Tensors are in the file after a flush, or after
+/// half a second. One thread calls the functions of an appender.
 class NpyAppender {
 public:
   static llvm::Expected<std::unique_ptr<NpyAppender>> create(llvm::StringRef path, adrt_type type,

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Modules of files, as text or as bytecode. MLIR's parser, verifier and passes recurse as deep as a module is nested,
-// and messages open the files that its locations name, so both are limited here.
+// Modules of files, as text or as bytecode. MLIR's parser, verifier and passes recurse as deep as a module is
+// nested, and messages open the files that its locations name, so both are limited here.
 
 #ifndef ADJOINT_SUPPORT_PARSEMODULE_H
 #define ADJOINT_SUPPORT_PARSEMODULE_H
@@ -16,12 +16,13 @@ namespace mlir::ad {
 /// For a source manager that opens no file but those that it is given.
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> noFiles();
 
-/// The verified module in the main file of `sources`, or null after an error that says where and why: text with
-/// control characters, text or operations that are nested too deeply, and what the parser and the verifier refuse.
+/// The verified module in the main file of `sources`, or null after an error that says where and why: text
+/// with control characters, text or operations that are nested too deeply, and what the parser and the
+/// verifier refuse.
 OwningOpRef<ModuleOp> parseModule(const llvm::SourceMgr &sources, MLIRContext *context);
 
-/// Fails with an error at the first operation that is nested deeper than `kMaxNesting`, or whose attributes, types or
-/// locations are. It does not recurse.
+/// Fails with an error at the first operation that is nested deeper than `kMaxNesting`, or whose attributes,
+/// types or locations are. It does not recurse.
 LogicalResult verifyDepth(Operation *module);
 
 } // namespace mlir::ad

@@ -19,8 +19,8 @@ bool addParserHint(Diagnostic &diagnostic);
 /// Completes the errors of a context, as long as it exists. For tools without a diagnostic handler of ours.
 void addParserHints(MLIRContext *context);
 
-/// Prints a diagnostic and its notes if it is located in a file other than the input: without the line of that file.
-/// MLIR would open any file that a location names, a pipe too. Returns whether it did.
+/// Prints a diagnostic and its notes if it is located in a file other than the input: without the line of
+/// that file. MLIR would open any file that a location names, a pipe too. Returns whether it did.
 bool printOfOtherFile(const Diagnostic &diagnostic, StringRef input);
 
 } // namespace mlir::ad

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Names and texts of files in messages, tables and pictures. A file may hold any bytes: those that steer a terminal,
-// or that show a text in another order than it is written, are shown by their numbers.
+// Names and texts of files in messages, tables and pictures. A file may hold any bytes: those that steer a
+// terminal, or that show a text in another order than it is written, are shown by their numbers.
 
 #ifndef ADJOINT_SUPPORT_PRINTABLE_H
 #define ADJOINT_SUPPORT_PRINTABLE_H
@@ -22,8 +22,8 @@ std::string printableLines(llvm::StringRef text);
 /// Whether `printable` leaves the text as it is.
 bool isPrintable(llvm::StringRef text);
 
-/// The offset of the first control character other than a line feed, a carriage return or a tab, or of one that changes
-/// the direction in which a text is shown; npos without any.
+/// The offset of the first control character other than a line feed, a carriage return or a tab, or of one
+/// that changes the direction in which a text is shown; npos without any.
 size_t findControlCharacter(llvm::StringRef text);
 
 /// Writes printable lines to another stream, which must outlive it. Colors go through. It has no buffer.

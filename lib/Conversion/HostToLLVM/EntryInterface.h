@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Arguments and results of an entry, as the host passes them. The memory plan has buffers in some results:
-// kernels write these in place. A result in a donated argument has the data of that argument. Every other result
-// is copied at the end.
+// kernels write these in place. A result in a donated argument has the data of that argument. Every other
+// result is copied at the end.
 
 #ifndef ADJOINT_LIB_CONVERSION_HOSTTOLLVM_ENTRYINTERFACE_H
 #define ADJOINT_LIB_CONVERSION_HOSTTOLLVM_ENTRYINTERFACE_H

@@ -161,8 +161,8 @@ Expected<Bindings> mlir::ad::runner::bindSources(const Signature &signature, con
   Bindings bindings;
   for (const TensorSpec &spec : signature.arguments) {
     Weight *weight = findWeight(spec, options, weights);
-    Expected<Tensor> tensor = weight ? takeWeight(spec, *weight, options)
-                                     : bindArgument(spec, options, bindings.warnings);
+    Expected<Tensor> tensor =
+        weight ? takeWeight(spec, *weight, options) : bindArgument(spec, options, bindings.warnings);
     if (!tensor)
       return tensor.takeError();
     bindings.arguments.push_back(std::move(*tensor));
@@ -179,8 +179,8 @@ Expected<Bindings> mlir::ad::runner::bindSources(const Signature &signature, con
   return std::move(bindings);
 }
 
-Expected<std::vector<Weight>> mlir::ad::runner::bindWeights(const Signature &signature,
-                                                            const Options &given, Warnings &warnings) {
+Expected<std::vector<Weight>> mlir::ad::runner::bindWeights(const Signature &signature, const Options &given,
+                                                            Warnings &warnings) {
   Expected<Options> options = resolveNames(given, signature);
   if (!options)
     return options.takeError();

@@ -103,13 +103,17 @@ static Expected<llvm::json::Object> describe(const std::string &path) {
                             {"blake3", llvm::toHex(hasher.final(), /*LowerCase=*/true)}};
 }
 
-Error OutputFolder::finish(llvm::ArrayRef<std::string> names) {
+Error OutputFolder::finish(std::vector<std::string> names) {
+  llvm::sort(names);
   llvm::json::Object files;
+  llvm::BLAKE3 all;
   for (const std::string &name : names) {
     Expected<llvm::json::Object> file = describe(pathOf(name));
     if (!file)
       return file.takeError();
+    all.update(name + '\0' + file->getString("blake3")->str());
     files[name] = std::move(*file);
   }
+  run = llvm::toHex(all.final(), /*LowerCase=*/true).substr(0, run.size());
   return write("whole", std::move(files));
 }

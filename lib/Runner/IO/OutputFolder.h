@@ -1,12 +1,15 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The folder of --out-dir, and that of a trace, while a run writes into it. `manifest.json` says which run that is, whether it has ended,
-// and which files are its own, so that the files of two runs cannot be taken for those of one.
+// The folder of --out-dir, and that of a trace, while a run writes into it. `manifest.json` says which run
+// that is, whether it has ended, and which files are its own, so that the files of two runs cannot be taken
+// for those of one.
 //
-//   {"run": "d41d8c…", "state": "whole", "files": {"y.npy": {"bytes": 152, "blake3": "…"}}, "earlier": ["old.npy"]}
+//   {"run": "d41d8c…", "state": "whole", "files": {"y.npy": {"bytes": 152, "blake3": "…"}}, "earlier":
+//   ["old.npy"]}
 //
-// `state` is `running` from the start on, and `whole` once all files are written: it stays `running` after a run that
-// failed or was killed. `earlier` are files that an earlier run left and this one has not written.
+// `run` is a random number while the run goes on, and then a hash of the names and hashes of its files: runs with the
+// same outputs have the same manifest. `state` is `running` from the start on, and `whole` once all files are written: it stays `running` after a
+// run that failed or was killed. `earlier` are files that an earlier run left and this one has not written.
 #ifndef ADJOINT_LIB_RUNNER_IO_OUTPUTFOLDER_H
 #define ADJOINT_LIB_RUNNER_IO_OUTPUTFOLDER_H
 
@@ -23,7 +26,8 @@ constexpr llvm::StringLiteral kManifest("manifest.json");
 
 class OutputFolder {
 public:
-  /// Makes the folder and locks it until the object or the process ends. An error if another run holds the lock.
+  /// Makes the folder and locks it until the object or the process ends. An error if another run holds the
+  /// lock.
   static llvm::Expected<std::unique_ptr<OutputFolder>> open(llvm::StringRef path);
   ~OutputFolder();
   OutputFolder(const OutputFolder &) = delete;
@@ -32,7 +36,7 @@ public:
   /// Writes that the run has begun, before its first file.
   llvm::Error begin();
   /// Writes that the run is whole, with the names of its files, which are in the folder.
-  llvm::Error finish(llvm::ArrayRef<std::string> names);
+  llvm::Error finish(std::vector<std::string> names);
 
 private:
   OutputFolder(std::string path, int descriptor) : path(std::move(path)), descriptor(descriptor) {}

@@ -155,7 +155,7 @@ Error Outputs::complete() {
     if (owner.starts_with("result:") || (owner.consume_front("receive:") && appenders.contains(owner)))
       names.push_back(llvm::sys::path::filename(file.second).str());
   }
-  return folder->finish(names);
+  return folder->finish(std::move(names));
 }
 
 Error Outputs::flush() {

@@ -74,7 +74,8 @@ void mlir::ad::runner::printTraffic(llvm::raw_ostream &os, llvm::ArrayRef<adrt::
   for (const adrt::KernelTraffic &kernel : traffic) {
     if (kernel.launches == 0)
       continue;
-    os << "kernel " << mlir::ad::printable(kernel.name) << " (" << kernel.kind << "): " << kernel.launches << " launches\n";
+    os << "kernel " << mlir::ad::printable(kernel.name) << " (" << kernel.kind << "): " << kernel.launches
+       << " launches\n";
     for (const adrt::AccessTraffic &access : kernel.accesses) {
       double ratio =
           access.minUnits ? static_cast<double>(access.units) / static_cast<double>(access.minUnits) : 0;

@@ -54,6 +54,11 @@ Expected<Source> parseRandom(StringRef text, Source source) {
 
 } // namespace
 
+bool mlir::ad::runner::isGeneratedSource(StringRef text) {
+  StringRef word = text.split(':').first;
+  return text == "zeros" || text == "arange" || word == "normal" || word == "uniform";
+}
+
 Expected<Source> Source::parse(StringRef text, bool forFeed) {
   Source source;
   if (text == "zeros" || text == "arange") {

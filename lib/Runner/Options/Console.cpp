@@ -52,7 +52,8 @@ ExitCode exitCodeOf(int32_t status) {
 } // namespace
 
 Console::Console(llvm::StringRef program)
-    : program(program), os(mlir::ad::printableErrors()), terminal(llvm::sys::Process::StandardErrIsDisplayed()) {}
+    : program(program), os(mlir::ad::printableErrors()),
+      terminal(llvm::sys::Process::StandardErrIsDisplayed()) {}
 
 void Console::note(const llvm::Twine &message) {
   clearProgress();

@@ -106,8 +106,9 @@ Error OptionsReader::readMemoryLimit(int64_t &bytes) const {
   if (number.consume_back("G"))
     unit = 1 << 30;
   if (number.getAsInteger(10, bytes) || bytes <= 0 || llvm::MulOverflow(bytes, unit, bytes))
-    return usageError("expected --memory-limit with a positive number of bytes, or of K, M or G, such as 4G, found '" +
-                      given + "'");
+    return usageError(
+        "expected --memory-limit with a positive number of bytes, or of K, M or G, such as 4G, found '" +
+        given + "'");
   return Error::success();
 }
 

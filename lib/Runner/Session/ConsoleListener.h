@@ -6,6 +6,7 @@
 
 #include "../IO/Listener.h"
 #include "../Options/Console.h"
+#include "adjoint/Support/ParserHints.h"
 #include "adjoint/Support/Printable.h"
 #include "mlir/IR/Diagnostics.h"
 
@@ -17,10 +18,22 @@ public:
   void progress(const llvm::Twine &text) override { console.progress(text); }
   void warn(const llvm::Twine &message) override { console.warn(message); }
   std::shared_ptr<void> watch(llvm::SourceMgr &sources, mlir::MLIRContext *context) override {
-    return std::make_shared<mlir::SourceMgrDiagnosticHandler>(sources, context, mlir::ad::printableErrors());
+    return std::make_shared<Watch>(sources, context);
   }
 
 private:
+  /// The last handler runs first.
+  struct Watch {
+    Watch(llvm::SourceMgr &sources, mlir::MLIRContext *context)
+        : ofProgram(sources, context, mlir::ad::printableErrors()),
+          ofOthers(context, [&sources](mlir::Diagnostic &diagnostic) {
+            llvm::StringRef input = sources.getMemoryBuffer(sources.getMainFileID())->getBufferIdentifier();
+            return mlir::success(mlir::ad::printOfOtherFile(diagnostic, input));
+          }) {}
+    mlir::SourceMgrDiagnosticHandler ofProgram;
+    mlir::ScopedDiagnosticHandler ofOthers;
+  };
+
   Console &console;
 };
 

@@ -2,6 +2,8 @@
 //
 // Finds machine code in programs.
 #include "NativeCode.h"
+#include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/IR/PassAttributes.h"
 #include "adjoint/Support/Error.h"
 
 using namespace mlir;
@@ -17,8 +19,15 @@ bool isAddress(Type type) {
   return isa<BaseMemRefType>(type) || llvm::is_contained(nativeDialects, type.getDialect().getNamespace());
 }
 
+/// After code generation a launch names a function, whose arguments are addresses.
+bool launchesCode(Operation *op) {
+  auto launch = dyn_cast<ad::LaunchOp>(op);
+  return launch && !SymbolTable::lookupNearestSymbolFrom<ad::KernelOp>(launch, launch.getKernelAttr());
+}
+
 bool isNative(Operation *op) {
-  return llvm::is_contained(nativeDialects, op->getName().getDialectNamespace()) ||
+  return launchesCode(op) ||
+         llvm::is_contained(nativeDialects, op->getName().getDialectNamespace()) ||
          llvm::any_of(op->getResultTypes(), isAddress) || llvm::any_of(op->getOperandTypes(), isAddress);
 }
 
@@ -28,11 +37,11 @@ llvm::Error mlir::ad::runner::refuseNativeCode(ModuleOp module, const Options &o
   bool isReplay = !options.replayFolder.empty();
   if (options.allowNative && !isReplay)
     return llvm::Error::success();
+  ad::dropPassAttributes(module);
   WalkResult found = module.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (!isNative(op))
       return WalkResult::advance();
-    op->emitError() << "'" << op->getName()
-                    << "' is native code, which may do whatever this process may do; "
+    op->emitError() << "'" << op->getName() << "' is native code, which may do whatever this process may do; "
                     << (isReplay ? "no trace may have it: run the program itself, if you trust it"
                                  : "if you trust the program, add --allow-native");
     return WalkResult::interrupt();

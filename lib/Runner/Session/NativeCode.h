@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Programs that bring machine code, which may do whatever this process may do (docs/security.md).
+// Programs with machine code, which may do whatever this process may do (docs/security.md).
 
 #ifndef ADJOINT_LIB_RUNNER_SESSION_NATIVECODE_H
 #define ADJOINT_LIB_RUNNER_SESSION_NATIVECODE_H

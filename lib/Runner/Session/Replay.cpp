@@ -4,6 +4,7 @@
 // of its folder alone.
 #include "Replay.h"
 #include "adjoint/Diff/Record.h"
+#include "adjoint/Runner/IO/Source.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/FolderFile.h"
 #include "adjoint/Support/JSONText.h"
@@ -15,10 +16,10 @@
 #include "llvm/Support/Path.h"
 
 using namespace mlir::ad::runner;
-using mlir::ad::fileInFolder;
 using llvm::Error;
 using llvm::Expected;
 using llvm::StringRef;
+using mlir::ad::fileInFolder;
 
 namespace {
 
@@ -63,8 +64,9 @@ struct RecordedRun {
 
 bool fromJSON(const llvm::json::Value &value, RecordedRun &run, llvm::json::Path path) {
   llvm::json::ObjectMapper map(value, path);
-  return map && map.map("program", run.program) && map.mapOptional("status", run.status) && map.map("options", run.options) &&
-         map.map("inputs", run.inputs) && map.map("feeds", run.feeds) && map.map("outputs", run.outputs);
+  return map && map.map("program", run.program) && map.mapOptional("status", run.status) &&
+         map.map("options", run.options) && map.map("inputs", run.inputs) && map.map("feeds", run.feeds) &&
+         map.map("outputs", run.outputs);
 }
 
 Expected<RecordedRun> readRun(StringRef folder) {
@@ -90,8 +92,9 @@ Expected<RecordedRun> readRun(StringRef folder) {
 
 /// A feed that was read has its values in a file; one that was not needs none.
 Expected<std::string> feedSource(StringRef folder, const RecordedValue &feed) {
+  // The source of one that was not read is generated, since no file outside of the folder is opened.
   if (feed.file.empty())
-    return feed.source.empty() || StringRef(feed.source).contains(".npy") ? "zeros" : feed.source;
+    return isGeneratedSource(feed.source) ? feed.source : "zeros";
   Expected<std::string> path = fileInFolder(folder, feed.file);
   if (path && !llvm::sys::fs::exists(*path))
     return usageError("the trace lacks '" + feed.file + "', the values of feed '" + feed.name + "'");

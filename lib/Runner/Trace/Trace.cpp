@@ -109,8 +109,7 @@ Error TraceFolder::open() {
   for (StringRef name : {"inputs", "feeds", "outputs", "received"})
     if (std::error_code code = llvm::sys::fs::create_directory(pathOf(name)))
       return usageError("cannot make folder '" + pathOf(name) + "': " + code.message());
-  stages =
-      std::make_unique<StageFiles>(path, llvm::sys::path::stem(programFileName(options)).str(), program);
+  stages = std::make_unique<StageFiles>(path, llvm::sys::path::stem(programFileName(options)).str(), program);
   if (Error error = copyOptionFiles(options, path))
     return error;
   return writeFile(pathOf(programFileName(options)), {program});
@@ -284,7 +283,7 @@ Error TraceFolder::finish(int32_t status, const adrt::ErrorRecord &error, llvm::
   Expected<std::vector<std::string>> names = listFiles();
   if (!names)
     return names.takeError();
-  if (Error failure = folder->finish(*names))
+  if (Error failure = folder->finish(std::move(*names)))
     return failure;
   return publish();
 }

@@ -5,6 +5,7 @@
 #include "ConditionWriter.h"
 #include "ExtractChecks.h"
 #include "LaunchChecks.h"
+#include "SliceChecks.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "adjoint/Dialect/AD/IR/Sizes.h"
 #include "adjoint/Dialect/AD/IR/Written.h"
@@ -238,9 +239,10 @@ class InsertShapeChecksPass : public ad::impl::InsertShapeChecksPassBase<InsertS
           .Case([&](DynamicUpdateSliceOp o) { dynamicUpdateSlice(write, o); })
           .Case([&](ConcatOp o) { concat(write, o); })
           .Case([&](LaunchOp o) {
-            requireSizesOfLaunch(o);
-            isRefused |= failed(requireIndicesOfLaunch(o));
+            isRefused |= failed(requireSlicesOfLaunch(o)) || failed(requireSizesOfLaunch(o)) ||
+                         failed(requireIndicesOfLaunch(o));
           })
+          .Case([&](FusionOp o) { isRefused |= failed(refuseOpenFusion(o)); })
           .Case([&](tensor::CastOp o) { claimedSizes(write, o); })
           .Case([&](ArgmaxOp o) { nonEmptyAxis(write, o.getInput(), o.getAxis()); })
           .Case([&](ArgminOp o) { nonEmptyAxis(write, o.getInput(), o.getAxis()); })

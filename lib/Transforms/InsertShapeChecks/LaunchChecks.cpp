@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Emitted kernels check nothing: linalg leaves operands of other sizes undefined. The host program knows all
-// sizes before the launch, since a kernel computes them from its arguments. A size that depends on elements
-// of a tensor has no condition.
+// Emitted kernels check nothing: linalg leaves operands of other sizes undefined. The host program knows sizes
+// before the launch, since a kernel computes them from its arguments. One that depends on elements of a tensor
+// is refused.
 
 #include "LaunchChecks.h"
 #include "HostSizes.h"
@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -22,17 +23,27 @@ public:
   LaunchChecks(LaunchOp launch, KernelOp kernel)
       : launch(launch), kernel(kernel), host(launch, kernel), builder(host.builder), loc(host.loc) {}
 
-  void run() {
+  LogicalResult run() {
     for (auto op : kernel.getBody().getOps<linalg::LinalgOp>())
       requireLoops(op);
     requireLaunchSizes();
     requireSharedLoops();
+    return failure(isRefused);
   }
 
 private:
+  void refuse(Operation *checked) {
+    if (!isRefused)
+      checked->emitOpError("expected sizes that are known before the kernel runs, but one depends on an element of a "
+                           "tensor; compute it in a kernel before this one");
+    isRefused = true;
+  }
+
   // `about` names what has the size: an operand or a result, and its axis.
   void requireEqual(Operation *checked, int32_t kind, ArrayRef<int64_t> about, Value expected, Value actual) {
-    if (!expected || !actual || expected == actual)
+    if (!expected || !actual)
+      return refuse(checked);
+    if (expected == actual)
       return;
     SmallVector<Value> values = {host.constant(about[0]), host.constant(about[1]), expected, actual};
     host.require(checked, kind, host.compare(arith::CmpIPredicate::eq, expected, actual), values);
@@ -52,7 +63,9 @@ private:
       if (!dim)
         return;
       Value size = host.sizeOf(operand.get(), axis);
-      if (!loops[dim.getPosition()])
+      if (!size)
+        refuse(op);
+      else if (!loops[dim.getPosition()])
         loops[dim.getPosition()] = size;
       else
         requireEqual(op, ADRT_FAIL_OPERAND, {operand.getOperandNumber(), axis}, loops[dim.getPosition()],
@@ -76,19 +89,47 @@ private:
                      ArrayRef<Value> loops) {
     Value size = host.sizeOf(operand.get(), axis), first = bound(expr, loops, false),
           last = bound(expr, loops, true);
-    if (!size || !first || !last)
+    if (!size)
+      return refuse(op);
+    if (!first || !last)
+      return; // a quotient or a rest, or a loop that is refused
+    if (weightOf(expr) > kMaxWeight) {
+      op.emitOpError("expected an index map whose factors add up to at most ") << kMaxWeight;
+      isRefused = true;
       return;
+    }
     Value zero = host.constant(0), belowZero = host.compare(arith::CmpIPredicate::slt, first, zero);
     Value inside = host.both(host.compare(arith::CmpIPredicate::sge, first, zero),
                              host.compare(arith::CmpIPredicate::slt, last, size));
     Value empty = builder.createOrFold<arith::ConstantIntOp>(loc, 0, 1);
     expr.walk([&](AffineExpr part) {
-      if (auto dim = dyn_cast<AffineDimExpr>(part))
-        empty = host.either(empty, host.compare(arith::CmpIPredicate::eq, loops[dim.getPosition()], zero));
+      auto dim = dyn_cast<AffineDimExpr>(part);
+      if (!dim)
+        return;
+      Value loop = loops[dim.getPosition()];
+      empty = host.either(empty, host.compare(arith::CmpIPredicate::eq, loop, zero));
+      inside = host.both(inside, host.compare(arith::CmpIPredicate::sle, loop, host.constant(kMaxLoop)));
     });
     Value wrong = builder.createOrFold<arith::SelectOp>(loc, belowZero, first, last);
     host.require(op, ADRT_FAIL_OPERAND_BOUNDS, host.either(empty, inside),
                  {host.constant(operand.getOperandNumber()), host.constant(axis), wrong, size});
+  }
+
+  // The sum of the absolute factors of an index expression. With it and the size of loops limited, no index is larger
+  // than 64 bits hold.
+  static constexpr int64_t kMaxWeight = int64_t(1) << 20, kMaxLoop = int64_t(1) << 40;
+
+  static int64_t weightOf(AffineExpr expr) {
+    if (auto number = dyn_cast<AffineConstantExpr>(expr))
+      return number.getValue() == std::numeric_limits<int64_t>::min() ? kMaxWeight + 1 : std::abs(number.getValue());
+    auto pair = dyn_cast<AffineBinaryOpExpr>(expr);
+    if (!pair)
+      return 1;
+    int64_t lhs = weightOf(pair.getLHS()), rhs = weightOf(pair.getRHS());
+    return expr.getKind() == AffineExprKind::Mul ? llvm::SaturatingMultiply<uint64_t>(lhs, rhs) > kMaxWeight
+                                                       ? kMaxWeight + 1
+                                                       : lhs * rhs
+                                                 : std::min(lhs, kMaxWeight + 1) + std::min(rhs, kMaxWeight + 1);
   }
 
   // The maximum or minimum of an index expression. Null where a loop has no known size, and for
@@ -157,11 +198,13 @@ private:
   HostSizes host;
   OpBuilder &builder;
   Location loc;
+  bool isRefused = false;
 };
 } // namespace
 
-void ad::requireSizesOfLaunch(LaunchOp launch) {
+LogicalResult ad::requireSizesOfLaunch(LaunchOp launch) {
+  if (!launch.getDestinations().empty())
+    return launch.emitOpError("expected no destinations, which the memory plan gives to launches");
   auto kernel = SymbolTable::lookupNearestSymbolFrom<KernelOp>(launch, launch.getKernelAttr());
-  if (kernel && launch.getDestinations().empty())
-    LaunchChecks(launch, kernel).run();
+  return kernel ? LaunchChecks(launch, kernel).run() : success();
 }

@@ -26,4 +26,4 @@ data = open(os.path.join(folder, "count.npy"), "rb").read()
 count = int(data[10 : data.index(b"\n")].split(b"(")[1].split(b",")[0])
 body = data[data.index(b"\n") + 1 :]
 assert len(body) == 4 * count and count > 20_000, (len(body), count)
-assert os.listdir(folder) == ["count.npy"], os.listdir(folder)
+assert sorted(os.listdir(folder)) == ["count.npy", "manifest.json"], os.listdir(folder)

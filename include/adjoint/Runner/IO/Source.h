@@ -23,6 +23,9 @@ struct Source {
   static llvm::Expected<Source> parse(llvm::StringRef text, bool forFeed = true);
 };
 
+/// Whether the text is of a generated source; all others are files.
+bool isGeneratedSource(llvm::StringRef text);
+
 /// Fills `destination` with elements `first`, `first` + 1, … of a generated source. Random numbers are those
 /// of the Philox streams of the specification, times the scale, rounded to the element type. Integers need a
 /// scale and get floor(scale·u), 0 ≤ u < 1.

@@ -51,7 +51,7 @@ struct Options {
   std::string outDir;
   bool print = false;
   int64_t memoryLimit = 0; ///< bytes of tensors; 0: the memory of the machine
-  unsigned threads = 0; ///< 0: all CPUs that the process may use
+  unsigned threads = 0;    ///< 0: all CPUs that the process may use
   unsigned repeat = 1, warmup = 0;
   std::string bench; ///< the file that the measurement is appended to, `-` for standard output; empty: none
   double timeoutKernel = 0; ///< seconds; 0: no limit
@@ -66,7 +66,7 @@ struct Options {
   adrt::Emulation emulation;
   bool checkGradients = false;
   bool optimize = true;
-  bool allowNative = false; ///< code of the LLVM and GPU dialects in the program
+  bool allowNative = false;    ///< code of the LLVM and GPU dialects in the program
   std::string fuse = "grow";   ///< the policy of ad-fuse
   std::string tiles = "large"; ///< the tile table of ad-emit-cpu
   std::string tile;            ///< the option of ad-emit-gpu

@@ -6,8 +6,8 @@
 #ifndef ADJOINT_RUNTIME_HOST_DEVICE_H
 #define ADJOINT_RUNTIME_HOST_DEVICE_H
 
-#include "adjoint/Support/MemoryCount.h"
 #include "adjoint/Runtime/adrt.h"
+#include "adjoint/Support/MemoryCount.h"
 
 #include <chrono>
 #include <functional>

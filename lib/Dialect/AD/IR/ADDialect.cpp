@@ -6,6 +6,7 @@
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/IR/ADPrecisionAttributes.h"
 #include "adjoint/Dialect/AD/IR/NamedKernelAttribute.h"
+#include "adjoint/Dialect/AD/IR/PassAttributes.h"
 #include "adjoint/Support/Printable.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -76,6 +77,15 @@ static constexpr StringRef kPassAttributes[] = {
     "ad.class",      "ad.k",    "ad.kernel_names", "ad.nanoseconds", "ad.partial_reductions",
     "ad.same_sizes", "ad.units"};
 
+bool ad::isPassAttribute(StringRef name) { return llvm::is_contained(kPassAttributes, name); }
+
+void ad::dropPassAttributes(Operation *program) {
+  program->walk([](Operation *op) {
+    for (StringRef name : kPassAttributes)
+      op->removeDiscardableAttr(name);
+  });
+}
+
 // `expected one of a, b`, and the one that was probably meant.
 static InFlightDiagnostic expectNames(InFlightDiagnostic error, StringRef given, ArrayRef<StringRef> names) {
   error << ", expected " << (names.size() > 1 ? "one of " : "");
@@ -95,7 +105,7 @@ static InFlightDiagnostic expectNames(InFlightDiagnostic error, StringRef given,
 
 // A misspelt attribute would have no effect, in silence: the prefix is ours, so each name is known.
 static LogicalResult verifyKnownName(Operation *op, StringRef name) {
-  if (llvm::is_contained(kPassAttributes, name))
+  if (isPassAttribute(name))
     return success();
   InFlightDiagnostic error = op->emitOpError("has no attribute '") << name << "'";
   if (isa<ModuleOp, FunctionOpInterface>(op))

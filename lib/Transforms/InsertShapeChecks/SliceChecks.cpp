@@ -1,0 +1,131 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Emitted kernels read and write slices wherever they are, and take the sizes that casts claim.
+
+#include "SliceChecks.h"
+#include "HostSizes.h"
+#include "adjoint/Runtime/adrt.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+namespace {
+class SliceChecks {
+public:
+  SliceChecks(LaunchOp launch, KernelOp kernel) : kernel(kernel), host(launch, kernel) {}
+
+  LogicalResult run() {
+    for (Operation &op : kernel.getBody().front()) {
+      LogicalResult checked = success();
+      if (auto cast = dyn_cast<tensor::CastOp>(op))
+        checked = requireClaims(cast);
+      else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+        checked = requireInside(slice, slice.getSource());
+      else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+        checked = requireInsert(insert);
+      if (failed(checked))
+        return failure();
+    }
+    return success();
+  }
+
+private:
+  static LogicalResult refuse(Operation *op) {
+    return op->emitOpError("expected offsets, sizes and strides that are known before the kernel runs, but one depends "
+                           "on an element of a tensor; compute it in a kernel before this one");
+  }
+
+  Value valueOf(OpFoldResult number) {
+    std::optional<int64_t> constant = getConstantIntValue(number);
+    return constant ? host.constant(*constant) : host.valueOf(cast<Value>(number));
+  }
+
+  Value subtract(Value lhs, Value rhs) { return host.builder.createOrFold<arith::SubIOp>(host.loc, lhs, rhs); }
+  Value isAtLeast(Value value, int64_t least) {
+    return host.compare(arith::CmpIPredicate::sge, value, host.constant(least));
+  }
+
+  LogicalResult requireSame(Operation *op, int64_t axis, Value expected, Value actual) {
+    if (!expected || !actual)
+      return refuse(op);
+    host.require(op, ADRT_FAIL_SAME_SIZE, host.compare(arith::CmpIPredicate::eq, expected, actual),
+                 {host.constant(axis), expected, actual});
+    return success();
+  }
+
+  LogicalResult requireClaims(tensor::CastOp cast) {
+    auto from = dyn_cast<RankedTensorType>(cast.getSource().getType());
+    auto to = dyn_cast<RankedTensorType>(cast.getType());
+    for (int64_t axis = 0; from && to && axis < to.getRank(); ++axis)
+      if (from.isDynamicDim(axis) && !to.isDynamicDim(axis) &&
+          failed(requireSame(cast, axis, host.constant(to.getDimSize(axis)), host.sizeOf(cast.getSource(), axis))))
+        return failure();
+    return success();
+  }
+
+  /// The last element is offset + (size - 1) * stride, a number that may be too large.
+  LogicalResult requireInside(OffsetSizeAndStrideOpInterface slice, Value tensor) {
+    auto offsets = slice.getMixedOffsets(), sizes = slice.getMixedSizes(), strides = slice.getMixedStrides();
+    for (int64_t axis = 0; axis < int64_t(offsets.size()); ++axis) {
+      Value offset = valueOf(offsets[axis]), size = valueOf(sizes[axis]), stride = valueOf(strides[axis]);
+      Value have = host.sizeOf(tensor, axis);
+      if (!offset || !size || !stride || !have)
+        return refuse(slice);
+      Value isEmpty = host.compare(arith::CmpIPredicate::eq, size, host.constant(0));
+      Value begins = host.both(isAtLeast(offset, 0), host.compare(arith::CmpIPredicate::slt, offset, have));
+      Value positive = host.both(isAtLeast(size, 1), isAtLeast(stride, 1));
+      Value room = subtract(subtract(have, host.constant(1)), offset), steps = subtract(size, host.constant(1));
+      // A stride below 1 is refused anyway, and must not divide.
+      Value divisor = host.builder.createOrFold<arith::MaxSIOp>(host.loc, stride, host.constant(1));
+      Value most = host.builder.createOrFold<arith::DivSIOp>(host.loc, room, divisor);
+      Value fits = host.both(host.both(begins, positive), host.compare(arith::CmpIPredicate::sle, steps, most));
+      host.require(slice, ADRT_FAIL_BOUNDS, host.either(isEmpty, fits), {host.constant(axis), offset, have});
+    }
+    return success();
+  }
+
+  LogicalResult requireInsert(tensor::InsertSliceOp insert) {
+    for (auto numbers : {insert.getMixedOffsets(), insert.getMixedSizes(), insert.getMixedStrides()})
+      if (llvm::any_of(numbers, [](OpFoldResult number) { return !getConstantIntValue(number); }))
+        return insert.emitOpError("expected constant offsets, sizes and strides in a kernel");
+    if (failed(requireInside(insert, insert.getDest())))
+      return failure();
+    llvm::SmallBitVector dropped = insert.getDroppedDims();
+    int64_t from = 0;
+    for (auto [axis, size] : llvm::enumerate(insert.getMixedSizes()))
+      if (!dropped[axis] &&
+          failed(requireSame(insert, axis, valueOf(size), host.sizeOf(insert.getSource(), from++))))
+        return failure();
+    return success();
+  }
+
+  KernelOp kernel;
+  HostSizes host;
+};
+} // namespace
+
+LogicalResult ad::requireSlicesOfLaunch(LaunchOp launch) {
+  auto kernel = SymbolTable::lookupNearestSymbolFrom<KernelOp>(launch, launch.getKernelAttr());
+  return kernel ? SliceChecks(launch, kernel).run() : success();
+}
+
+static bool isOpen(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && !tensor.hasStaticShape();
+}
+
+LogicalResult ad::refuseOpenFusion(FusionOp fusion) {
+  WalkResult found = fusion.walk([&](Operation *op) {
+    bool isLinalg = isa<linalg::LinalgOp>(op), isIndexed = isa<tensor::ExtractOp, tensor::ExtractSliceOp,
+                                                               tensor::InsertSliceOp>(op);
+    bool isOpenCast = isa<tensor::CastOp>(op);
+    if (!isIndexed && !isOpenCast && !(isLinalg && llvm::any_of(op->getOperandTypes(), isOpen)))
+      return WalkResult::advance();
+    op->emitOpError("expected static sizes and no indices in the code of an ad.fusion, which nothing tests before it "
+                    "runs; make it an ad.kernel that an ad.launch calls");
+    return WalkResult::interrupt();
+  });
+  return failure(found.wasInterrupted());
+}
