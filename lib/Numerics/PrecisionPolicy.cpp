@@ -200,7 +200,7 @@ static void keepProblem(const llvm::SMDiagnostic &diagnostic, void *problem) {
 
 // Why the text is not parsed at all, with its place, or empty.
 static std::string findLimit(StringRef text) {
-  constexpr size_t kMaxBytes = size_t(1) << 20;
+  constexpr size_t kMaxBytes = size_t(1) << 16; // the parser takes quadratic time
   if (text.size() > kMaxBytes)
     return "1:1: expected a policy of at most " + std::to_string(kMaxBytes) + " bytes";
   std::optional<mlir::ad::UnreadableText> deep = mlir::ad::findTooDeepInYAML(text);

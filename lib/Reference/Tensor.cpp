@@ -4,6 +4,7 @@
 
 #include "adjoint/Reference/Tensor.h"
 #include "adjoint/Numerics/MLIRElementType.h"
+#include "adjoint/Support/Buffer.h"
 #include "mlir/IR/BuiltinTypes.h"
 
 #include <utility>
@@ -23,9 +24,18 @@ int64_t mlir::ad::reference::product(ArrayRef<int64_t> shape) {
   return count;
 }
 
+/// A size that 64 bits or the memory cannot hold is a lack of memory.
+static size_t bytesOf(ElementType type, ArrayRef<int64_t> shape) {
+  int64_t bytes =
+      adrt::byteSize(static_cast<int32_t>(type), static_cast<int32_t>(shape.size()), shape.data());
+  if (bytes < 0 || !adrt::fitsMemory(bytes))
+    throw std::bad_alloc();
+  return static_cast<size_t>(bytes);
+}
+
 Tensor::Tensor(ElementType type, ArrayRef<int64_t> shape)
-    : type(type), shape(shape), storage(std::make_shared<std::vector<char, LimitedAllocator<char>>>(
-                                    static_cast<size_t>(product(shape) * sizeInBytes(type)))) {}
+    : type(type), shape(shape),
+      storage(std::make_shared<std::vector<char, LimitedAllocator<char>>>(bytesOf(type, shape))) {}
 
 Tensor Tensor::copyOf(const adrt_tensor &tensor) {
   Tensor result(static_cast<ElementType>(tensor.type), ArrayRef<int64_t>(tensor.shape, tensor.rank));

@@ -24,6 +24,7 @@ STATES = {
     "x87 of 24 bits": (0x1F80, 0x007F),
     "x87 up": (0x1F80, 0x0B7F),
     "all": (0xFFC0, 0x0C7F),
+    "x87 with traps": (0x1F80, 0x0340),
 }
 USUAL = (0x1F80, 0x037F)
 CONTROL = 0xFFC0  # of MXCSR, without the flags of exceptions

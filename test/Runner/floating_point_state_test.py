@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The tools in processes whose libraries leave another floating-point state at the start, as those of -ffast-math do: what
-they print and write has the bits of a usual process. Closes with `floating-point state: N run, N failed`."""
+"""The tools in processes whose libraries leave another floating-point state at the start and in each new thread, as
+those of -ffast-math do: what they print and write has the bits of a usual process. Closes with `floating-point state: N
+run, N failed`."""
 
 import pathlib
 import platform
@@ -23,8 +24,12 @@ STATES = {
     "x87 of 24 bits": (0x1F80, 0x007F),
     "all": (0xFFC0, 0x0C7F),
 }
-# Threads have the state of the thread that starts them, and this one again before their function.
+# Threads have the state of the thread that starts them, and then this one before their function.
 LIBRARY = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
 static void set(void) {
   unsigned mxcsr = MXCSR;
   unsigned short control = CONTROL;
@@ -32,6 +37,24 @@ static void set(void) {
   __asm__ volatile("fldcw %0" : : "m"(control));
 }
 __attribute__((constructor)) static void begin(void) { set(); }
+
+struct start { void *(*function)(void *); void *argument; };
+static void *run(void *given) {
+  struct start start = *(struct start *)given;
+  free(given);
+  set();
+  return start.function(start.argument);
+}
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *), void *argument) {
+  int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = dlsym(RTLD_NEXT, "pthread_create");
+  struct start *start = malloc(sizeof *start);
+  start->function = function;
+  start->argument = argument;
+  int code = create(thread, attributes, run, start);
+  if (code)
+    free(start);
+  return code;
+}
 """
 PROGRAM = """
 func.func @main(%x: tensor<64x32xf32> {ad.name = "x"}) -> (tensor<f32> {ad.name = "s"}, tensor<2xf64> {ad.name = "c"},
@@ -99,8 +122,8 @@ def prepare(folder):
     for name, seed in (("left", 1), ("right", 2)):
         subprocess.run([runner.binary("ad-runner"), "--cache=off", program, f"--arg=x=normal:{seed}:0.1",
                         f"--out-dir={folder / name}"], check=True, capture_output=True)
-    subprocess.run([runner.binary("ad-runner"), "--cache=off", program, "--arg=x=normal:1:0.1", f"--emit={folder / 'p.adx'}"],
-                   check=True, capture_output=True)
+    subprocess.run([runner.binary("ad-runner"), "--cache=off", program, "--arg=x=normal:1:0.1",
+                    f"--emit={folder / 'p.adx'}"], check=True, capture_output=True)
 
 
 def difference(usual, found):

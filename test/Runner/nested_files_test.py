@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Files of JSON and YAML that are nested beyond the stack, or too long, end with an error at their place in each tool that
-reads them, and with its exit code."""
+"""Files of JSON and YAML that are nested beyond the stack, or too long, end with an error at their place in each tool
+that reads them, and with its exit code."""
 
 import json
 import pathlib
@@ -13,7 +13,7 @@ sys.dont_write_bytecode = True
 import checks  # noqa: E402
 import runner  # noqa: E402
 
-DEEP = 200000
+DEEP, DEEP_POLICY = 200000, 10000  # a policy has at most 64 KiB
 PROGRAM = str(pathlib.Path(__file__).resolve().parents[2] / "examples/first.mlir")
 JSON = {
     "lists": "[" * DEEP,
@@ -22,13 +22,14 @@ JSON = {
 }
 JSON_ERROR = "expected brackets that are nested at most 256 deep"
 YAML = {
-    "lists": ("[" * DEEP, "1:257: expected brackets that are nested at most 256 deep"),
-    "mappings": ("a: " + "{a: " * DEEP, "expected brackets that are nested at most 256 deep"),
-    "entries": ("always:\n" + "- " * DEEP + "x", "2:1: expected entries that are nested at most 256 deep"),
-    "empty entries": ("always:\n" + "-\n" * DEEP, "258:1: expected entries that are nested at most 256 deep"),
-    "empty keys": ("? \n\n" * DEEP, "expected entries that are nested at most 256 deep"),
-    "keys": ("? " * DEEP + "x", "1:1: expected entries that are nested at most 256 deep"),
-    "length": ("#" * (1 << 20) + "\n", "1:1: expected a policy of at most 1048576 bytes"),
+    "lists": ("[" * DEEP_POLICY, "1:257: expected brackets that are nested at most 256 deep"),
+    "mappings": ("a: " + "{a: " * DEEP_POLICY, "expected brackets that are nested at most 256 deep"),
+    "entries": ("always:\n" + "- " * DEEP_POLICY + "x", "2:1: expected entries that are nested at most 256 deep"),
+    "empty entries": ("always:\n" + "-\n" * DEEP_POLICY, "258:1: expected entries that are nested at most 256 deep"),
+    "empty keys": ("? \n\n" * DEEP_POLICY, "expected entries that are nested at most 256 deep"),
+    "keys": ("? " * DEEP_POLICY + "x", "1:1: expected entries that are nested at most 256 deep"),
+    "many names": ("compute: bf16\nalways: [" + "x," * 30000 + "]\n", "error"),
+    "length": ("#" * (1 << 16) + "\n", "1:1: expected a policy of at most 65536 bytes"),
 }
 
 

@@ -123,6 +123,20 @@ def check_killed(folder):
         yield f"a run after a kill: exit code {third.returncode}: {third.stderr}"
 
 
+def check_moved(folder):
+    """A run whose folder was moved writes nothing into the one that has its name since."""
+    out, moved = folder / "out", folder / "moved"
+    text = LONG.replace("10000000", "300")
+    process = subprocess.Popen([RUNNER, str(write(folder, text)), "--cache=off", "--arg=x=zeros", "--threads=1",
+                                f"--out-dir={out}"], stderr=subprocess.PIPE, text=True)
+    assert wait_for((out / "first.npy").exists), "no value was received"
+    out.rename(moved)
+    out.mkdir()
+    errors = process.communicate(timeout=SECONDS)[1]
+    if process.returncode != 2 or "was moved or removed" not in errors or list(out.iterdir()):
+        yield f"exit code {process.returncode}: {errors} {list(out.iterdir())}"
+
+
 def check_partial(folder):
     """A stream whose last value is incomplete is read, with a warning."""
     values = np.arange(8, dtype=np.float32).reshape(2, 4)
@@ -141,4 +155,5 @@ def check_partial(folder):
 
 if __name__ == "__main__":
     sys.exit(checks.run_checks("output folder", [("whole", check_whole), ("failed", check_failed),
-                                                 ("killed", check_killed), ("partial", check_partial)]))
+                                                 ("killed", check_killed), ("moved", check_moved),
+                                                 ("partial", check_partial)]))

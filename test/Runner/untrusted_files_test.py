@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Files that want more than to be read: modules whose locations name pipes, that are nested beyond any stack or hold
-control characters, traces that name files outside of their folder, folders of outputs with links and pipes in them, and
-programs that need more memory than they may have. Each ends with an error, its exit code and printable text. Closes with
-`untrusted files: N run, N failed`."""
+control characters, kernels that leave their tensors, traces that name files outside of their folder, folders of outputs
+with links and pipes in them, and programs that need more memory than they may have. Each ends with an error, its exit
+code and printable text. Closes with `untrusted files: N run, N failed`."""
 
 import json
 import os
@@ -12,6 +12,8 @@ import resource
 import shutil
 import subprocess
 import sys
+
+import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
 sys.dont_write_bytecode = True
@@ -128,6 +130,7 @@ def check_characters(folder):
         'func.func @main(%x: tensor<f32> {ad.name = "a\\FF"}) { return }\n': "printable characters",
         'func.func @main() { %f = ad.feed "f\\0A" : tensor<f32>\n return }\n': "printable characters",
         'func.func @main(%x: tensor<f32>) { ad.receive "r\\07"(%x) : tensor<f32>\n return }\n': "printable characters",
+        'func.func @main(%x: tensor<f32>) { %y = "ad.\\1B[32mx"(%x) : (tensor<f32>) -> tensor<f32>\n return }\n': "error",
         'func.func @"\\1B[2J"() { return }\n func.func @main() { func.call @no() : () -> ()\n return }\n': "error",
     }
     module = folder / "module.mlir"
@@ -218,6 +221,142 @@ def check_records(folder):
         yield from problem(run("ad-diff", "runs", trace, other), 2, "stays in the folder")
 
 
+def check_options(folder):
+    """Recorded options outside of the ranges of the command line, and sources that are files."""
+    trace = traced(folder)
+    info = json.loads((trace / "run.json").read_text())
+    for name, value in (("sm_count", 0), ("sm_count", 65536), ("threads", 100000), ("tile", "0x0"), ("tile", "-1x1"),
+                        ("chip", "\x1b[31m"), ("cpu", "a b"), ("fuse", "../x"), ("schedule", "\n")):
+        info["options"] = {**json.loads((trace / "run.json").read_text())["options"], name: value, "target": "gpu-sim"}
+        other = folder / "other"
+        shutil.rmtree(other, ignore_errors=True)
+        shutil.copytree(trace, other)
+        (other / "run.json").write_text(json.dumps(info))
+        yield from problem(run("ad-runner", f"--replay={other}"), 2, name)
+    program = folder / "fed.mlir"
+    program.write_text('func.func @main() -> tensor<f32> { %f = ad.feed "f" : tensor<f32>\n return %f : tensor<f32> }\n')
+    fed, secret = folder / "fed", folder / "secret"
+    assert run("ad-runner", program, "--cache=off", "--feed=f=zeros", f"--trace={fed}").returncode == 0
+    secret.write_text(SECRET)
+    info = json.loads((fed / "run.json").read_text())
+    info["feeds"][0].update(file="", source=str(secret))
+    (fed / "run.json").write_text(json.dumps(info))
+    yield from problem(run("ad-runner", f"--replay={fed}", "--print"), 0)
+
+
+# --- Kernels of the program
+
+HEAD = '#map = affine_map<(d0) -> (d0)>\n'
+KERNEL = """ad.kernel private @k({arguments}) -> {result} attributes {{kernel_class = #ad<kernel_class generic>}} {{
+{body}
+}}
+func.func @main(%x: tensor<?xf32> {{ad.name = "x"}}, %n: tensor<i64> {{ad.name = "n"}}) -> {result} {{
+  %e = tensor.extract %n[] : tensor<i64>
+  %j = arith.index_cast %e : i64 to index
+  %0 = ad.launch @k({operands}){sizes} : ({types}) -> {result}
+  return %0 : {result}
+}}
+"""
+COPY = """  %r = linalg.generic {indexing_maps = [MAP, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%s : tensor<SIZExf32>) outs(%o : tensor<OUTxf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  } -> tensor<OUTxf32>
+  ad.yield %r : tensor<OUTxf32>"""
+
+
+def copy(size, out, index="d0"):
+    return COPY.replace("MAP", f"affine_map<(d0) -> ({index})>").replace("SIZE", size).replace("OUT", out)
+
+
+KERNELS = {
+    "slice": ("  %s = tensor.extract_slice %x[%j] [8] [1] : tensor<?xf32> to tensor<8xf32>\n"
+              "  %o = tensor.empty() : tensor<8xf32>\n" + copy("8", "8")),
+    "constant slice": ("  %s = tensor.extract_slice %x[90000000] [8] [1] : tensor<?xf32> to tensor<8xf32>\n"
+                       "  %o = tensor.empty() : tensor<8xf32>\n" + copy("8", "8")),
+    "stride": ("  %s = tensor.extract_slice %x[0] [8] [%j] : tensor<?xf32> to tensor<8xf32>\n"
+               "  %o = tensor.empty() : tensor<8xf32>\n" + copy("8", "8")),
+    "insert": ("  %o = tensor.empty() : tensor<8xf32>\n  %z = arith.constant 0.0 : f32\n"
+               "  %s = linalg.fill ins(%z : f32) outs(%o : tensor<8xf32>) -> tensor<8xf32>\n"
+               "  %r = tensor.insert_slice %x into %s[0] [%j] [1] : tensor<?xf32> into tensor<8xf32>\n"
+               "  ad.yield %r : tensor<8xf32>"),
+    "insert at an offset": (
+        "  %o = tensor.empty() : tensor<8xf32>\n  %z = arith.constant 0.0 : f32\n"
+        "  %s = linalg.fill ins(%z : f32) outs(%o : tensor<8xf32>) -> tensor<8xf32>\n"
+        "  %t = tensor.extract_slice %x[0] [4] [1] : tensor<?xf32> to tensor<4xf32>\n"
+        "  %r = tensor.insert_slice %t into %s[%j] [4] [1] : tensor<4xf32> into tensor<8xf32>\n"
+        "  ad.yield %r : tensor<8xf32>"),
+    "cast": ("  %s = tensor.cast %x : tensor<?xf32> to tensor<90000000xf32>\n"
+             "  %o = tensor.empty() : tensor<90000000xf32>\n" + copy("90000000", "90000000")),
+    "wrapping map": "  %s = tensor.cast %x : tensor<?xf32> to tensor<?xf32>\n  %o = tensor.empty() : tensor<17xf32>\n" +
+                    copy("?", "17", "d0 * 1152921504606846976"),
+}
+
+
+def check_kernels(folder):
+    """No kernel of a program reads or writes outside of its tensors, on any target."""
+    np.save(folder / "x.npy", np.arange(8, dtype=np.float32))
+    np.save(folder / "n.npy", np.int64(90000000))
+    for name, body in KERNELS.items():
+        size = "90000000" if name == "cast" else "17" if name == "wrapping map" else "8"
+        text = KERNEL.format(arguments="%x: tensor<?xf32>, %j: index", body=body, result=f"tensor<{size}xf32>",
+                             operands="%x, %j", sizes="", types="tensor<?xf32>, index")
+        program = folder / "kernel.mlir"
+        program.write_text(HEAD + text)
+        for target in ("reference", "cpu", "gpu-sim"):
+            done = run("ad-runner", program, "--cache=off", f"--target={target}", f"--arg=x={folder / 'x.npy'}",
+                       f"--arg=n={folder / 'n.npy'}")
+            for found in problem(done, 1, "error: "):
+                yield f"{name} on {target}: {found}"
+
+
+FUSION = """func.func @main(%x: tensor<8xf32> {ad.name = "x"}, %n: tensor<8xi64> {ad.name = "n"}) -> tensor<8xf32> {
+  %r = ad.fusion elementwise (%a = %x, %b = %n) : (tensor<8xf32>, tensor<8xi64>) -> tensor<8xf32> {
+    %e = tensor.empty() : tensor<8xf32>
+    %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+                         iterator_types = ["parallel"]} ins(%b : tensor<8xi64>) outs(%e : tensor<8xf32>) {
+    ^bb0(%i: i64, %o: f32):
+      %j = arith.index_cast %i : i64 to index
+      %v = tensor.extract %a[%j] : tensor<8xf32>
+      linalg.yield %v : f32
+    } -> tensor<8xf32>
+    ad.yield %0 : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}
+"""
+
+
+def check_fusion(folder):
+    """Nor does a fusion of the program."""
+    program = folder / "fusion.mlir"
+    program.write_text(FUSION)
+    np.save(folder / "n.npy", np.full(8, 90000000))
+    for target in ("reference", "cpu", "gpu-sim"):
+        done = run("ad-runner", program, "--cache=off", f"--target={target}", "--arg=x=arange",
+                   f"--arg=n={folder / 'n.npy'}")
+        yield from problem(done, 1, "tensor.extract")
+
+
+def check_claims(folder):
+    """What passes write for later ones is not believed from a file."""
+    program = folder / "claims.mlir"
+    program.write_text("""func.func @main(%x: tensor<?xf32> {ad.name = "x"}) -> (tensor<9xf32> {ad.name = "y"}) {
+  %b = ad.broadcast %x {ad.same_sizes} : tensor<?xf32> -> tensor<9xf32>
+  %y = ad.neg %b : tensor<9xf32>
+  return %y : tensor<9xf32>
+}
+""")
+    np.save(folder / "x.npy", np.float32([3]))
+    outputs = []
+    for target in ("reference", "cpu", "gpu-sim"):
+        done = run("ad-runner", program, "--cache=off", f"--target={target}", f"--arg=x={folder / 'x.npy'}", "--print")
+        yield from problem(done, 0)
+        outputs.append(done.stdout)
+    if len(set(outputs)) != 1 or "-3. -3. -3. -3. -3. -3. -3. -3. -3." not in outputs[0]:
+        yield f"{outputs}"
+
+
 # --- Outputs
 
 def check_outputs(folder):
@@ -282,13 +421,20 @@ def check_memory(folder):
         yield from problem(run(*command, "--dim=x.0=2000", "--memory-limit=4M"), 4, "not enough memory", "4194304")
         # More than any machine has: the system would grant it, and kill the process.
         yield from problem(run(*command, "--dim=x.0=2000000"), 4, "not enough memory")
+    # Sizes that wrap.
+    program.write_text("func.func @main() -> tensor<f32> { %c = ad.constant dense<1.5> : tensor<4611686018427387904xf32>\n"
+                       "  %s = ad.reduce_sum %c axes [0] : tensor<4611686018427387904xf32> -> tensor<f32>\n"
+                       "  return %s : tensor<f32> }\n")
+    yield from problem(run("ad-runner", program, "--target=reference", "--cache=off"), 4, "not enough memory")
     for wrong in ("", "0", "-1", "4T", "x", "99999999999G"):
         yield from problem(run("ad-runner", program, f"--memory-limit={wrong}"), 2, "--memory-limit")
 
 
 CHECKS = [("locations", check_locations), *[check_nested(*each) for each in NESTED.items()],
           ("expressions", check_expressions), ("characters", check_characters), ("names", check_names),
-          ("links", check_links), ("records", check_records), ("outputs", check_outputs),
+          ("links", check_links), ("records", check_records), ("options", check_options), ("kernels", check_kernels),
+          ("fusion", check_fusion),
+          ("claims", check_claims), ("outputs", check_outputs),
           ("shared folder", check_shared_folder), ("memory", check_memory)]
 
 if __name__ == "__main__":

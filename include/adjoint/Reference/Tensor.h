@@ -52,7 +52,7 @@ template <class T> struct LimitedAllocator {
 class Tensor {
 public:
   Tensor() = default;
-  /// All bytes zero.
+  /// All bytes zero. Throws std::bad_alloc if there is not enough memory, or the size wraps.
   Tensor(ElementType type, ArrayRef<int64_t> shape);
   /// A copy of what the runtime passes.
   static Tensor copyOf(const adrt_tensor &tensor);

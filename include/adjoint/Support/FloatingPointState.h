@@ -32,8 +32,14 @@ struct FloatingPointState {
     asm volatile("fnstcw %0" : "=m"(state.x87));
     return state;
   }
+  // Exceptions of the x87 that were masked would trap in a host that unmasks them.
   void set() const {
     _mm_setcsr(vector);
+    uint16_t status;
+    constexpr uint16_t exceptions = 0xff;
+    asm volatile("fnstsw %0" : "=m"(status));
+    if (status & exceptions)
+      asm volatile("fnclex");
     asm volatile("fldcw %0" : : "m"(x87));
   }
 #elif defined(__aarch64__)

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <random>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace mlir::ad::runner;
@@ -43,6 +44,14 @@ Expected<std::unique_ptr<OutputFolder>> OutputFolder::open(StringRef path) {
   if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     return usageError("another run writes into '" + path + "'; wait for its end, or name another folder");
   return std::move(folder);
+}
+
+Error OutputFolder::requireInPlace() const {
+  struct stat locked, named;
+  bool isSame = ::fstat(descriptor, &locked) == 0 && ::stat(path.c_str(), &named) == 0 &&
+                locked.st_dev == named.st_dev && locked.st_ino == named.st_ino;
+  return isSame ? Error::success()
+                : usageError("the folder '" + path + "' was moved or removed while the run wrote into it");
 }
 
 OutputFolder::~OutputFolder() { ::close(descriptor); }
@@ -104,6 +113,8 @@ static Expected<llvm::json::Object> describe(const std::string &path) {
 }
 
 Error OutputFolder::finish(std::vector<std::string> names) {
+  if (Error error = requireInPlace())
+    return error;
   llvm::sort(names);
   llvm::json::Object files;
   llvm::BLAKE3 all;

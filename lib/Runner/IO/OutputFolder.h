@@ -7,9 +7,10 @@
 //   {"run": "d41d8c…", "state": "whole", "files": {"y.npy": {"bytes": 152, "blake3": "…"}}, "earlier":
 //   ["old.npy"]}
 //
-// `run` is a random number while the run goes on, and then a hash of the names and hashes of its files: runs with the
-// same outputs have the same manifest. `state` is `running` from the start on, and `whole` once all files are written: it stays `running` after a
-// run that failed or was killed. `earlier` are files that an earlier run left and this one has not written.
+// `run` is a random number while the run goes on, and then a hash of the names and hashes of its files: runs
+// with the same outputs have the same manifest. `state` is `running` from the start on, and `whole` once all
+// files are written: it stays `running` after a run that failed or was killed. `earlier` are files that an
+// earlier run left and this one has not written.
 #ifndef ADJOINT_LIB_RUNNER_IO_OUTPUTFOLDER_H
 #define ADJOINT_LIB_RUNNER_IO_OUTPUTFOLDER_H
 
@@ -35,6 +36,9 @@ public:
 
   /// Writes that the run has begun, before its first file.
   llvm::Error begin();
+  /// An error if the path is no longer that of the folder, which was moved: another run may have its name
+  /// now.
+  llvm::Error requireInPlace() const;
   /// Writes that the run is whole, with the names of its files, which are in the folder.
   llvm::Error finish(std::vector<std::string> names);
 

@@ -21,9 +21,7 @@ std::string valueName(StringRef name, int32_t index, int32_t count) {
   return count == 1 ? name.str() : (name + "." + llvm::Twine(index)).str();
 }
 
-/// The file must be writable and differ from all other outputs. It may be the source of an argument, which
-/// has been read by then: so a run can continue from the results of an earlier run.
-Error checkFile(StringRef path, const Options &options) {
+Error refuseSharedFile(StringRef path, const Options &options) {
   for (auto [option, other] :
        {std::pair("--report", &options.report), std::pair("--numerics-report", &options.numericsReport),
         std::pair("--dump-optimized", &options.dumpOptimized), std::pair("--dump-plan", &options.dumpPlan),
@@ -31,6 +29,14 @@ Error checkFile(StringRef path, const Options &options) {
     if (!other->empty() && *other != kStandardOutput && isSameFile(path, *other))
       return usageError("--out-dir and " + llvm::Twine(option) + " would both write '" + path +
                         "'; name two files");
+  return Error::success();
+}
+
+/// The file must be writable and differ from all other outputs. It may be the source of an argument, which
+/// has been read by then: so a run can continue from the results of an earlier run.
+Error checkFile(StringRef path, const Options &options) {
+  if (Error error = refuseSharedFile(path, options))
+    return error;
   if (Expected<std::string> regular = findRegularFile(path); !regular)
     return regular.takeError();
   return checkWritable(path);
@@ -89,6 +95,10 @@ Expected<std::unique_ptr<Outputs>> Outputs::create(const Signature &signature, c
   for (const auto &file : outputs->files)
     if (Error error = checkFile(file.second, options))
       return std::move(error);
+  llvm::SmallString<128> manifest(options.outDir);
+  llvm::sys::path::append(manifest, kManifest);
+  if (Error error = refuseSharedFile(manifest, options))
+    return std::move(error);
   if (Error error = outputs->folder->begin())
     return std::move(error);
   return std::move(outputs);
@@ -135,6 +145,9 @@ int32_t Outputs::receive(const char *name, const adrt_tensor *values, int32_t co
 }
 
 Error Outputs::finish(llvm::ArrayRef<adrt_tensor> results) {
+  if (folder)
+    if (Error error = folder->requireInPlace())
+      return error;
   for (auto [spec, result] : llvm::zip(signature.results, results)) {
     if (print)
       printTensor(os, spec.name, result);

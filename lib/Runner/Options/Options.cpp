@@ -228,8 +228,7 @@ Error OptionsReader::readEmulation(adrt::Emulation &emulation) const {
   if (list.hasArg(OPT_seed) && emulation.schedule != adsim::Schedule::Shuffled)
     return usageError("--seed seeds --schedule shuffled; add it");
   emulation.seed = seed;
-  constexpr unsigned maxSMCount = 65535;
-  if (Error error = readCount(OPT_sm_count, 1, maxSMCount, emulation.smCount))
+  if (Error error = readCount(OPT_sm_count, 1, kMaxSMCount, emulation.smCount))
     return error;
   emulation.detectRaces = !list.hasArg(OPT_no_race_detection);
   return Error::success();

@@ -4,6 +4,7 @@
 // executables that check gradients.
 #include "Frontend.h"
 #include "LoadProgram.h"
+#include "NativeCode.h"
 #include "adjoint/Runtime/Cuda/CudaDevice.h"
 #include "adjoint/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
@@ -48,6 +49,8 @@ std::string Frontend::cacheKey(const llvm::MemoryBuffer &input, const CpuTarget 
        {entry, numerics, precision, policyText(precision), kernels, missingKernels, fuse, tiles, tile, chip,
         cpuName, llvm::join(cpuFeatures, ","), std::to_string(vectorBytes)})
     key.add(text);
+  // What was compiled with native code is not found by a run that would refuse the program.
+  key.add(allowsNativeCode(options) ? "native" : "");
   key.add(optimize ? "optimize" : "");
   key.add(profile ? "profile" : "");
   key.add(trace ? "trace" : "");

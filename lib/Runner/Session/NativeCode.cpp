@@ -12,11 +12,32 @@ using namespace mlir::ad::runner;
 namespace {
 
 /// Their operations, or the code that they hold, reach the code generator without a check of ours.
-constexpr StringRef nativeDialects[] = {"gpu", "llvm", "memref", "nvgpu", "nvvm", "vector"};
+constexpr StringRef nativeDialects[] = {"dlti", "gpu", "llvm", "memref", "nvgpu", "nvvm", "rocdl", "vector"};
+
+bool isOfNativeDialect(StringRef name) { return llvm::is_contained(nativeDialects, name.split('.').first); }
+
+/// Attributes such as `llvm.module_asm` are code, or change it.
+bool hasNativeName(NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  return name == "passthrough" || (name.contains('.') && isOfNativeDialect(name));
+}
 
 /// Values of these types are addresses.
-bool isAddress(Type type) {
-  return isa<BaseMemRefType>(type) || llvm::is_contained(nativeDialects, type.getDialect().getNamespace());
+bool isNativeType(Type type) {
+  return isa<BaseMemRefType, VectorType>(type) || isOfNativeDialect(type.getDialect().getNamespace());
+}
+
+/// Also inside of other attributes and types.
+template <class AttributeOrType> bool holdsNative(AttributeOrType root) {
+  WalkResult found = root.template walk<WalkOrder::PreOrder>(
+      [](Attribute attribute) {
+        auto dictionary = dyn_cast<DictionaryAttr>(attribute);
+        bool isNative = isOfNativeDialect(attribute.getDialect().getNamespace()) ||
+                        (dictionary && llvm::any_of(dictionary, hasNativeName));
+        return isNative ? WalkResult::interrupt() : WalkResult::advance();
+      },
+      [](Type type) { return isNativeType(type) ? WalkResult::interrupt() : WalkResult::advance(); });
+  return found.wasInterrupted();
 }
 
 /// After code generation a launch names a function, whose arguments are addresses.
@@ -25,17 +46,31 @@ bool launchesCode(Operation *op) {
   return launch && !SymbolTable::lookupNearestSymbolFrom<ad::KernelOp>(launch, launch.getKernelAttr());
 }
 
+/// Locations may hold debug information of the LLVM dialect.
+bool isNative(Location location) { return holdsNative(Attribute(LocationAttr(location))); }
+
 bool isNative(Operation *op) {
-  return launchesCode(op) ||
-         llvm::is_contained(nativeDialects, op->getName().getDialectNamespace()) ||
-         llvm::any_of(op->getResultTypes(), isAddress) || llvm::any_of(op->getOperandTypes(), isAddress);
+  auto holds = [](Type type) { return holdsNative(type); };
+  return launchesCode(op) || isOfNativeDialect(op->getName().getDialectNamespace()) ||
+         holdsNative(Attribute(op->getAttrDictionary())) || llvm::any_of(op->getResultTypes(), holds) ||
+         isNative(op->getLoc()) || llvm::any_of(op->getRegions(), [&](Region &region) {
+           return llvm::any_of(region, [&](Block &block) {
+             return llvm::any_of(block.getArguments(), [&](BlockArgument argument) {
+               return holds(argument.getType()) || isNative(argument.getLoc());
+             });
+           });
+         });
 }
 
 } // namespace
 
+bool mlir::ad::runner::allowsNativeCode(const Options &options) {
+  return options.allowNative && options.replayFolder.empty();
+}
+
 llvm::Error mlir::ad::runner::refuseNativeCode(ModuleOp module, const Options &options) {
   bool isReplay = !options.replayFolder.empty();
-  if (options.allowNative && !isReplay)
+  if (allowsNativeCode(options))
     return llvm::Error::success();
   ad::dropPassAttributes(module);
   WalkResult found = module.walk<WalkOrder::PreOrder>([&](Operation *op) {

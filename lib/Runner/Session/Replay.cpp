@@ -14,6 +14,7 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Regex.h"
 
 using namespace mlir::ad::runner;
 using llvm::Error;
@@ -101,6 +102,27 @@ Expected<std::string> feedSource(StringRef folder, const RecordedValue &feed) {
   return path;
 }
 
+/// The ranges of the command line.
+Error checkNumbers(const RecordedOptions &recorded) {
+  static const llvm::Regex tile("^([1-9][0-9]{0,5}x){1,2}[1-9][0-9]{0,5}$"), word("^[A-Za-z0-9_.-]*$");
+  auto refuse = [](const llvm::Twine &name) {
+    return usageError("the recorded option " + name + " is none of this version's");
+  };
+  if (recorded.smCount < 1 || recorded.smCount > kMaxSMCount)
+    return refuse("sm_count");
+  if (recorded.threads > kMaxThreads)
+    return refuse("threads");
+  if (!recorded.tile.empty() && !tile.match(recorded.tile))
+    return refuse("tile");
+  for (auto [name, text] : {std::pair("chip", &recorded.chip),
+                            {"cpu", &recorded.cpu},
+                            {"fuse", &recorded.fuse},
+                            {"tiles", &recorded.tiles}})
+    if (!word.match(*text))
+      return refuse(name);
+  return Error::success();
+}
+
 /// The names of files become paths.
 Error applyOptionFiles(const RecordedOptions &recorded, Options &options) {
   options.precision = recorded.precision;
@@ -121,6 +143,8 @@ Error applyOptions(const RecordedOptions &recorded, Options &options) {
   const StringRef *schedule = llvm::find(schedules, recorded.schedule);
   if (schedule == std::end(schedules))
     return usageError("unknown schedule '" + recorded.schedule + "' in the trace");
+  if (Error error = checkNumbers(recorded))
+    return error;
   Expected<Target> target = parseTarget(recorded.target);
   if (!target)
     return target.takeError();

@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Emitted kernels check nothing: linalg leaves operands of other sizes undefined. The host program knows sizes
-// before the launch, since a kernel computes them from its arguments. One that depends on elements of a tensor
-// is refused.
+// Emitted kernels check nothing: linalg leaves operands of other sizes undefined. The host program knows
+// sizes before the launch, since a kernel computes them from its arguments. One that depends on elements of a
+// tensor is refused.
 
 #include "LaunchChecks.h"
 #include "HostSizes.h"
@@ -34,8 +34,9 @@ public:
 private:
   void refuse(Operation *checked) {
     if (!isRefused)
-      checked->emitOpError("expected sizes that are known before the kernel runs, but one depends on an element of a "
-                           "tensor; compute it in a kernel before this one");
+      checked->emitOpError(
+          "expected sizes that are known before the kernel runs, but one depends on an element of a "
+          "tensor; compute it in a kernel before this one");
     isRefused = true;
   }
 
@@ -115,21 +116,21 @@ private:
                  {host.constant(operand.getOperandNumber()), host.constant(axis), wrong, size});
   }
 
-  // The sum of the absolute factors of an index expression. With it and the size of loops limited, no index is larger
-  // than 64 bits hold.
+  // The sum of the absolute factors of an index expression. With it and the size of loops limited, no index
+  // is larger than 64 bits hold.
   static constexpr int64_t kMaxWeight = int64_t(1) << 20, kMaxLoop = int64_t(1) << 40;
 
   static int64_t weightOf(AffineExpr expr) {
     if (auto number = dyn_cast<AffineConstantExpr>(expr))
-      return number.getValue() == std::numeric_limits<int64_t>::min() ? kMaxWeight + 1 : std::abs(number.getValue());
+      return number.getValue() == std::numeric_limits<int64_t>::min() ? kMaxWeight + 1
+                                                                      : std::abs(number.getValue());
     auto pair = dyn_cast<AffineBinaryOpExpr>(expr);
     if (!pair)
       return 1;
     int64_t lhs = weightOf(pair.getLHS()), rhs = weightOf(pair.getRHS());
-    return expr.getKind() == AffineExprKind::Mul ? llvm::SaturatingMultiply<uint64_t>(lhs, rhs) > kMaxWeight
-                                                       ? kMaxWeight + 1
-                                                       : lhs * rhs
-                                                 : std::min(lhs, kMaxWeight + 1) + std::min(rhs, kMaxWeight + 1);
+    return expr.getKind() == AffineExprKind::Mul
+               ? llvm::SaturatingMultiply<uint64_t>(lhs, rhs) > kMaxWeight ? kMaxWeight + 1 : lhs * rhs
+               : std::min(lhs, kMaxWeight + 1) + std::min(rhs, kMaxWeight + 1);
   }
 
   // The maximum or minimum of an index expression. Null where a loop has no known size, and for

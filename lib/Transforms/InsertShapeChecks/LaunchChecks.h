@@ -14,8 +14,8 @@ namespace mlir::ad {
 /// - operands of an operation of the kernel agree about the size of each loop, and their maps stay inside;
 /// - the sizes of the launch are those that the kernel yields;
 /// - results that share loops have one size.
-/// Fails after a diagnostic where a size is not known before the launch, and for a launch with destinations, which
-/// come after these conditions.
+/// Fails after a diagnostic where a size is not known before the launch, and for a launch with destinations,
+/// which come after these conditions.
 LogicalResult requireSizesOfLaunch(LaunchOp launch);
 
 } // namespace mlir::ad

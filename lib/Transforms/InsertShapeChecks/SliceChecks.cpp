@@ -33,8 +33,9 @@ public:
 
 private:
   static LogicalResult refuse(Operation *op) {
-    return op->emitOpError("expected offsets, sizes and strides that are known before the kernel runs, but one depends "
-                           "on an element of a tensor; compute it in a kernel before this one");
+    return op->emitOpError(
+        "expected offsets, sizes and strides that are known before the kernel runs, but one depends "
+        "on an element of a tensor; compute it in a kernel before this one");
   }
 
   Value valueOf(OpFoldResult number) {
@@ -42,7 +43,9 @@ private:
     return constant ? host.constant(*constant) : host.valueOf(cast<Value>(number));
   }
 
-  Value subtract(Value lhs, Value rhs) { return host.builder.createOrFold<arith::SubIOp>(host.loc, lhs, rhs); }
+  Value subtract(Value lhs, Value rhs) {
+    return host.builder.createOrFold<arith::SubIOp>(host.loc, lhs, rhs);
+  }
   Value isAtLeast(Value value, int64_t least) {
     return host.compare(arith::CmpIPredicate::sge, value, host.constant(least));
   }
@@ -60,7 +63,8 @@ private:
     auto to = dyn_cast<RankedTensorType>(cast.getType());
     for (int64_t axis = 0; from && to && axis < to.getRank(); ++axis)
       if (from.isDynamicDim(axis) && !to.isDynamicDim(axis) &&
-          failed(requireSame(cast, axis, host.constant(to.getDimSize(axis)), host.sizeOf(cast.getSource(), axis))))
+          failed(requireSame(cast, axis, host.constant(to.getDimSize(axis)),
+                             host.sizeOf(cast.getSource(), axis))))
         return failure();
     return success();
   }
@@ -76,11 +80,13 @@ private:
       Value isEmpty = host.compare(arith::CmpIPredicate::eq, size, host.constant(0));
       Value begins = host.both(isAtLeast(offset, 0), host.compare(arith::CmpIPredicate::slt, offset, have));
       Value positive = host.both(isAtLeast(size, 1), isAtLeast(stride, 1));
-      Value room = subtract(subtract(have, host.constant(1)), offset), steps = subtract(size, host.constant(1));
+      Value room = subtract(subtract(have, host.constant(1)), offset),
+            steps = subtract(size, host.constant(1));
       // A stride below 1 is refused anyway, and must not divide.
       Value divisor = host.builder.createOrFold<arith::MaxSIOp>(host.loc, stride, host.constant(1));
       Value most = host.builder.createOrFold<arith::DivSIOp>(host.loc, room, divisor);
-      Value fits = host.both(host.both(begins, positive), host.compare(arith::CmpIPredicate::sle, steps, most));
+      Value fits =
+          host.both(host.both(begins, positive), host.compare(arith::CmpIPredicate::sle, steps, most));
       host.require(slice, ADRT_FAIL_BOUNDS, host.either(isEmpty, fits), {host.constant(axis), offset, have});
     }
     return success();
@@ -118,13 +124,14 @@ static bool isOpen(Type type) {
 
 LogicalResult ad::refuseOpenFusion(FusionOp fusion) {
   WalkResult found = fusion.walk([&](Operation *op) {
-    bool isLinalg = isa<linalg::LinalgOp>(op), isIndexed = isa<tensor::ExtractOp, tensor::ExtractSliceOp,
-                                                               tensor::InsertSliceOp>(op);
+    bool isLinalg = isa<linalg::LinalgOp>(op),
+         isIndexed = isa<tensor::ExtractOp, tensor::ExtractSliceOp, tensor::InsertSliceOp>(op);
     bool isOpenCast = isa<tensor::CastOp>(op);
     if (!isIndexed && !isOpenCast && !(isLinalg && llvm::any_of(op->getOperandTypes(), isOpen)))
       return WalkResult::advance();
-    op->emitOpError("expected static sizes and no indices in the code of an ad.fusion, which nothing tests before it "
-                    "runs; make it an ad.kernel that an ad.launch calls");
+    op->emitOpError(
+        "expected static sizes and no indices in the code of an ad.fusion, which nothing tests before it "
+        "runs; make it an ad.kernel that an ad.launch calls");
     return WalkResult::interrupt();
   });
   return failure(found.wasInterrupted());

@@ -7,12 +7,13 @@
 
 namespace mlir::ad {
 
-/// Writes an `ad.require` before the launch for each slice and each cast of the kernel: slices are inside of their
-/// tensors, what is inserted has the size of its slice, and tensors have the sizes that casts claim. Fails after a
-/// diagnostic where a size or an offset is not known before the kernel runs.
+/// Writes an `ad.require` before the launch for each slice and each cast of the kernel: slices are inside of
+/// their tensors, what is inserted has the size of its slice, and tensors have the sizes that casts claim.
+/// Fails after a diagnostic where a size or an offset is not known before the kernel runs.
 LogicalResult requireSlicesOfLaunch(LaunchOp launch);
 
-/// Fails after a diagnostic for linalg of a fusion that would need a condition: a fusion of the program itself has none.
+/// Fails after a diagnostic for linalg of a fusion that would need a condition: a fusion of the program
+/// itself has none.
 LogicalResult refuseOpenFusion(FusionOp fusion);
 
 } // namespace mlir::ad

@@ -92,6 +92,8 @@ inline bool isAboutTool(const Options &options) {
 
 /// The maximum of --threads: no machine has more CPUs.
 constexpr unsigned kMaxThreads = 1024;
+/// The maximum of --sm-count.
+constexpr unsigned kMaxSMCount = 65535;
 /// The environment variable with the number of threads of programs without --threads.
 constexpr const char *kThreadsVariable = "ADJOINT_NUM_THREADS";
 
