@@ -276,6 +276,14 @@ KERNELS = {
                        "  %o = tensor.empty() : tensor<8xf32>\n" + copy("8", "8")),
     "stride": ("  %s = tensor.extract_slice %x[0] [8] [%j] : tensor<?xf32> to tensor<8xf32>\n"
                "  %o = tensor.empty() : tensor<8xf32>\n" + copy("8", "8")),
+    "valid stride": ("  %c = arith.constant 2 : index\n  %k = arith.minsi %j, %c : index\n"
+                     "  %s = tensor.extract_slice %x[0] [4] [%k] : tensor<?xf32> to tensor<4xf32>\n"
+                     "  %o = tensor.empty() : tensor<8xf32>\n" + copy("4", "8", "d0 floordiv 2")),
+    "nothing written": "  %r = tensor.empty() : tensor<8xf32>\n  ad.yield %r : tensor<8xf32>",
+    "part written": ("  %o = tensor.empty() : tensor<8xf32>\n"
+                     "  %t = tensor.extract_slice %x[0] [4] [1] : tensor<?xf32> to tensor<4xf32>\n"
+                     "  %r = tensor.insert_slice %t into %o[2] [4] [1] : tensor<4xf32> into tensor<8xf32>\n"
+                     "  ad.yield %r : tensor<8xf32>"),
     "insert": ("  %o = tensor.empty() : tensor<8xf32>\n  %z = arith.constant 0.0 : f32\n"
                "  %s = linalg.fill ins(%z : f32) outs(%o : tensor<8xf32>) -> tensor<8xf32>\n"
                "  %r = tensor.insert_slice %x into %s[0] [%j] [1] : tensor<?xf32> into tensor<8xf32>\n"
@@ -293,6 +301,40 @@ KERNELS = {
 }
 
 
+ONLY_COMPILED = ("valid stride", "nothing written", "part written")
+WHOLE = ("  %o = tensor.empty() : tensor<8xf32>\n"
+         "  %t = tensor.extract_slice %x[0] [4] [2] : tensor<?xf32> to tensor<4xf32>\n"
+         "  %q = tensor.insert_slice %t into %o[4] [4] [1] : tensor<4xf32> into tensor<8xf32>\n"
+         "  %r = tensor.insert_slice %t into %q[0] [4] [1] : tensor<4xf32> into tensor<8xf32>\n"
+         "  ad.yield %r : tensor<8xf32>")
+
+
+def check_whole_kernel(folder):
+    """Slices that write a whole tensor run, with the reference's bits."""
+    program, outputs = folder / "kernel.mlir", []
+    program.write_text(HEAD + KERNEL.format(arguments="%x: tensor<?xf32>, %j: index", body=WHOLE, result="tensor<8xf32>",
+                                            operands="%x, %j", sizes="", types="tensor<?xf32>, index"))
+    np.save(folder / "x.npy", np.arange(8, dtype=np.float32))
+    np.save(folder / "n.npy", np.int64(1))
+    for target in ("reference", "cpu", "gpu-sim"):
+        done = run("ad-runner", program, "--cache=off", f"--target={target}", f"--arg=x={folder / 'x.npy'}",
+                   f"--arg=n={folder / 'n.npy'}", "--print")
+        yield from problem(done, 0)
+        outputs.append(done.stdout)
+    if len(set(outputs)) != 1 or "[0. 2. 4. 6. 0. 2. 4. 6.]" not in outputs[0]:
+        yield f"{outputs}"
+
+
+def check_order(folder):
+    """Blocks longer than any memory are refused."""
+    program = folder / "order.mlir"
+    for order in ("block = 9223372036854775807", "block = 4611686018427387904", "lanes = 64, chunk = 4611686018427387904"):
+        program.write_text("func.func @main(%x: tensor<?x?xf32>) -> tensor<?xf32> {\n  %y = ad.reduce_sum %x axes [0] {order = "
+                           f"#ad.order<{order}>}} : tensor<?x?xf32> -> tensor<?xf32>\n  return %y : tensor<?xf32> }}\n")
+        yield from problem(run("ad-runner", program, "--arg=arg0=normal:1", "--dim=arg0.0=8", "--dim=arg0.1=700"), 1,
+                           "of at most 1099511627776")
+
+
 def check_kernels(folder):
     """No kernel of a program reads or writes outside of its tensors, on any target."""
     np.save(folder / "x.npy", np.arange(8, dtype=np.float32))
@@ -303,7 +345,9 @@ def check_kernels(folder):
                              operands="%x, %j", sizes="", types="tensor<?xf32>, index")
         program = folder / "kernel.mlir"
         program.write_text(HEAD + text)
-        for target in ("reference", "cpu", "gpu-sim"):
+        # The reference writes zeros where nothing is written, and takes any strides.
+        targets = ("cpu", "gpu-sim") if name in ONLY_COMPILED else ("reference", "cpu", "gpu-sim")
+        for target in targets:
             done = run("ad-runner", program, "--cache=off", f"--target={target}", f"--arg=x={folder / 'x.npy'}",
                        f"--arg=n={folder / 'n.npy'}")
             for found in problem(done, 1, "error: "):
@@ -433,7 +477,7 @@ def check_memory(folder):
 CHECKS = [("locations", check_locations), *[check_nested(*each) for each in NESTED.items()],
           ("expressions", check_expressions), ("characters", check_characters), ("names", check_names),
           ("links", check_links), ("records", check_records), ("options", check_options), ("kernels", check_kernels),
-          ("fusion", check_fusion),
+          ("whole kernel", check_whole_kernel), ("fusion", check_fusion), ("order", check_order),
           ("claims", check_claims), ("outputs", check_outputs),
           ("shared folder", check_shared_folder), ("memory", check_memory)]
 

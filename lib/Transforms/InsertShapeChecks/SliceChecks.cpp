@@ -7,6 +7,7 @@
 #include "adjoint/Runtime/adrt.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -17,12 +18,15 @@ public:
   SliceChecks(LaunchOp launch, KernelOp kernel) : kernel(kernel), host(launch, kernel) {}
 
   LogicalResult run() {
+    for (Value result : kernel.getBody().front().getTerminator()->getOperands())
+      if (auto empty = result.getDefiningOp<tensor::EmptyOp>())
+        return empty.emitOpError("expected a result that the kernel writes; fill the tensor.empty first");
     for (Operation &op : kernel.getBody().front()) {
       LogicalResult checked = success();
       if (auto cast = dyn_cast<tensor::CastOp>(op))
         checked = requireClaims(cast);
       else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
-        checked = requireInside(slice, slice.getSource());
+        checked = requireExtract(slice);
       else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
         checked = requireInsert(insert);
       if (failed(checked))
@@ -92,11 +96,18 @@ private:
     return success();
   }
 
+  LogicalResult requireExtract(tensor::ExtractSliceOp slice) {
+    for (OpFoldResult stride : slice.getMixedStrides())
+      if (!getConstantIntValue(stride))
+        return slice.emitOpError("expected constant strides in a kernel");
+    return requireInside(slice, slice.getSource());
+  }
+
   LogicalResult requireInsert(tensor::InsertSliceOp insert) {
     for (auto numbers : {insert.getMixedOffsets(), insert.getMixedSizes(), insert.getMixedStrides()})
       if (llvm::any_of(numbers, [](OpFoldResult number) { return !getConstantIntValue(number); }))
         return insert.emitOpError("expected constant offsets, sizes and strides in a kernel");
-    if (failed(requireInside(insert, insert.getDest())))
+    if (failed(requireInside(insert, insert.getDest())) || failed(requireWritten(insert)))
       return failure();
     llvm::SmallBitVector dropped = insert.getDroppedDims();
     int64_t from = 0;
@@ -105,6 +116,51 @@ private:
           failed(requireSame(insert, axis, valueOf(size), host.sizeOf(insert.getSource(), from++))))
         return failure();
     return success();
+  }
+
+  /// Of what is inserted last into a tensor.empty: the slices are disjoint, and as many elements as it has.
+  /// Others would be memory that nothing wrote.
+  LogicalResult requireWritten(tensor::InsertSliceOp last) {
+    bool isLast = llvm::none_of(last->getUsers(), [&](Operation *user) {
+      auto next = dyn_cast<tensor::InsertSliceOp>(user);
+      return next && next.getDest() == last.getResult();
+    });
+    SmallVector<tensor::InsertSliceOp> inserts;
+    Value start = last;
+    for (auto insert = last; insert; insert = start.getDefiningOp<tensor::InsertSliceOp>()) {
+      inserts.push_back(insert);
+      start = insert.getDest();
+    }
+    if (!isLast || !start.getDefiningOp<tensor::EmptyOp>() || covers(inserts, last.getDestType()))
+      return success();
+    return last.emitOpError(
+        "expected slices that write every element of a tensor.empty, each once; fill it first");
+  }
+
+  static bool covers(ArrayRef<tensor::InsertSliceOp> inserts, RankedTensorType whole) {
+    int64_t written = 0;
+    for (size_t number = 0; number < inserts.size(); ++number) {
+      tensor::InsertSliceOp insert = inserts[number];
+      int64_t volume = 1;
+      for (auto [size, stride] : llvm::zip(insert.getStaticSizes(), insert.getStaticStrides())) {
+        if (stride != 1 || llvm::MulOverflow(volume, size, volume))
+          return false;
+      }
+      if (llvm::AddOverflow(written, volume, written) ||
+          llvm::any_of(inserts.take_front(number),
+                       [&](tensor::InsertSliceOp other) { return overlap(insert, other); }))
+        return false;
+    }
+    return whole.hasStaticShape() && written == whole.getNumElements();
+  }
+
+  static bool overlap(tensor::InsertSliceOp lhs, tensor::InsertSliceOp rhs) {
+    for (size_t axis = 0; axis < lhs.getStaticOffsets().size(); ++axis) {
+      int64_t first = lhs.getStaticOffsets()[axis], other = rhs.getStaticOffsets()[axis];
+      if (first + lhs.getStaticSizes()[axis] <= other || other + rhs.getStaticSizes()[axis] <= first)
+        return false;
+    }
+    return true;
   }
 
   KernelOp kernel;

@@ -193,10 +193,14 @@ void OrderAttr::print(AsmPrinter &printer) const {
 
 // Compiled code keeps a value for each lane.
 static constexpr int64_t kMaxLanes = 4096;
+// More elements than a memory has; sums of lengths and sizes stay below 2^63.
+static constexpr int64_t kMaxLength = int64_t(1) << 40;
 
 LogicalResult OrderAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t lanes, int64_t length) {
   if (length <= 0)
     return emitError() << "expected a positive chunk or block, but got " << length;
+  if (length > kMaxLength)
+    return emitError() << "expected a chunk or block of at most " << kMaxLength << ", but got " << length;
   if (lanes < 0 || (lanes & (lanes - 1)) != 0)
     return emitError() << "expected a power of two as the number of lanes, but got " << lanes;
   if (lanes > kMaxLanes)
