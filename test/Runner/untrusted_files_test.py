@@ -312,8 +312,9 @@ WHOLE = ("  %o = tensor.empty() : tensor<8xf32>\n"
 def check_whole_kernel(folder):
     """Slices that write a whole tensor run, with the reference's bits."""
     program, outputs = folder / "kernel.mlir", []
-    program.write_text(HEAD + KERNEL.format(arguments="%x: tensor<?xf32>, %j: index", body=WHOLE, result="tensor<8xf32>",
-                                            operands="%x, %j", sizes="", types="tensor<?xf32>, index"))
+    text = KERNEL.format(arguments="%x: tensor<?xf32>, %j: index", body=WHOLE, result="tensor<8xf32>",
+                         operands="%x, %j", sizes="", types="tensor<?xf32>, index")
+    program.write_text(HEAD + text)
     np.save(folder / "x.npy", np.arange(8, dtype=np.float32))
     np.save(folder / "n.npy", np.int64(1))
     for target in ("reference", "cpu", "gpu-sim"):
@@ -328,9 +329,11 @@ def check_whole_kernel(folder):
 def check_order(folder):
     """Blocks longer than any memory are refused."""
     program = folder / "order.mlir"
-    for order in ("block = 9223372036854775807", "block = 4611686018427387904", "lanes = 64, chunk = 4611686018427387904"):
-        program.write_text("func.func @main(%x: tensor<?x?xf32>) -> tensor<?xf32> {\n  %y = ad.reduce_sum %x axes [0] {order = "
-                           f"#ad.order<{order}>}} : tensor<?x?xf32> -> tensor<?xf32>\n  return %y : tensor<?xf32> }}\n")
+    for order in ("block = 9223372036854775807", "block = 4611686018427387904",
+                  "lanes = 64, chunk = 4611686018427387904"):
+        program.write_text("func.func @main(%x: tensor<?x?xf32>) -> tensor<?xf32> {\n"
+                           f"  %y = ad.reduce_sum %x axes [0] {{order = #ad.order<{order}>}} : tensor<?x?xf32> -> "
+                           "tensor<?xf32>\n  return %y : tensor<?xf32> }\n")
         yield from problem(run("ad-runner", program, "--arg=arg0=normal:1", "--dim=arg0.0=8", "--dim=arg0.1=700"), 1,
                            "of at most 1099511627776")
 
