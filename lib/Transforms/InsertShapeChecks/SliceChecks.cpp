@@ -104,9 +104,9 @@ private:
   }
 
   LogicalResult requireInsert(tensor::InsertSliceOp insert) {
-    for (auto numbers : {insert.getMixedOffsets(), insert.getMixedSizes(), insert.getMixedStrides()})
+    for (auto numbers : {insert.getMixedOffsets(), insert.getMixedStrides()})
       if (llvm::any_of(numbers, [](OpFoldResult number) { return !getConstantIntValue(number); }))
-        return insert.emitOpError("expected constant offsets, sizes and strides in a kernel");
+        return insert.emitOpError("expected constant offsets and strides in a kernel");
     if (failed(requireInside(insert, insert.getDest())) || failed(requireWritten(insert)))
       return failure();
     llvm::SmallBitVector dropped = insert.getDroppedDims();
@@ -133,8 +133,20 @@ private:
     }
     if (!isLast || !start.getDefiningOp<tensor::EmptyOp>() || covers(inserts, last.getDestType()))
       return success();
+    bool isWhole = inserts.size() == 1 &&
+                   llvm::all_of(last.getStaticOffsets(), [](int64_t offset) { return offset == 0; }) &&
+                   llvm::all_of(last.getStaticStrides(), [](int64_t stride) { return stride == 1; });
+    if (isWhole)
+      return requireWholeSize(last);
     return last.emitOpError(
         "expected slices that write every element of a tensor.empty, each once; fill it first");
+  }
+
+  LogicalResult requireWholeSize(tensor::InsertSliceOp insert) {
+    for (auto [axis, size] : llvm::enumerate(insert.getMixedSizes()))
+      if (failed(requireSame(insert, axis, host.sizeOf(insert.getDest(), axis), valueOf(size))))
+        return failure();
+    return success();
   }
 
   static bool covers(ArrayRef<tensor::InsertSliceOp> inserts, RankedTensorType whole) {
@@ -143,7 +155,7 @@ private:
       tensor::InsertSliceOp insert = inserts[number];
       int64_t volume = 1;
       for (auto [size, stride] : llvm::zip(insert.getStaticSizes(), insert.getStaticStrides())) {
-        if (stride != 1 || llvm::MulOverflow(volume, size, volume))
+        if (stride != 1 || ShapedType::isDynamic(size) || llvm::MulOverflow(volume, size, volume))
           return false;
       }
       if (llvm::AddOverflow(written, volume, written) ||
