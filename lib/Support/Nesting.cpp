@@ -42,22 +42,36 @@ static UnreadableText tooManyBrackets(const char *at) {
   return {at, "expected brackets that are nested at most " + std::to_string(kMaxNesting) + " deep"};
 }
 
-// The first operator that is too many in the affine map or set whose `<` is at `at`.
-static const char *findLongExpression(llvm::StringRef text, size_t at) {
+static bool isArrowOrComparison(llvm::StringRef two) { return two == "->" || two == ">=" || two == "<="; }
+
+// The letters of a word at the start of the text.
+static size_t countLetters(llvm::StringRef text) {
+  return text.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; }).size();
+}
+
+// Affine expressions are in maps and sets, and as indices of operations: operators without a comma or a
+// bracket of another kind between them are of one expression.
+static const char *findLongExpression(llvm::StringRef text) {
   size_t operators = 0;
-  for (size_t i = at + 1; i < text.size(); ++i) {
-    llvm::StringRef rest = text.substr(i);
-    if (rest.starts_with("->") || rest.starts_with(">=") || rest.starts_with("<=")) {
-      ++i;
+  for (size_t at = 0; at < text.size();) {
+    if (size_t end = skipQuoted(text, at); end != at) {
+      at = end;
       continue;
     }
-    if (text[i] == '>')
-      return nullptr;
-    if (text[i] == ',')
+    llvm::StringRef rest = text.substr(at);
+    if (isArrowOrComparison(rest.take_front(2))) {
+      at += 2;
+      continue;
+    }
+    size_t letters = countLetters(rest);
+    llvm::StringRef word = rest.take_front(letters);
+    bool isOperator =
+        word == "mod" || word == "floordiv" || word == "ceildiv" || llvm::StringRef("+-*").contains(text[at]);
+    if (llvm::StringRef(",:=;[]{}").contains(text[at]))
       operators = 0;
-    bool isWord = rest.starts_with("mod") || rest.starts_with("floordiv") || rest.starts_with("ceildiv");
-    if ((isWord || llvm::StringRef("+-*").contains(text[i])) && ++operators > kMaxAffineOperators)
-      return text.data() + i;
+    if (isOperator && ++operators > kMaxAffineOperators)
+      return text.data() + at;
+    at += std::max<size_t>(letters, 1);
   }
   return nullptr;
 }
@@ -70,8 +84,7 @@ std::optional<UnreadableText> mlir::ad::findTooDeep(llvm::StringRef text) {
       at = end;
       continue;
     }
-    llvm::StringRef two = text.substr(at, 2), before = text.take_front(at);
-    if (two == "->" || two == ">=" || two == "<=") {
+    if (isArrowOrComparison(text.substr(at, 2))) {
       at += 2;
       continue;
     }
@@ -79,15 +92,14 @@ std::optional<UnreadableText> mlir::ad::findTooDeep(llvm::StringRef text) {
       open.push_back(text[at]);
       if (open.size() > kMaxNesting)
         return tooManyBrackets(text.data() + at);
-      if (text[at] == '<' && (before.ends_with("affine_map") || before.ends_with("affine_set")))
-        if (const char *place = findLongExpression(text, at))
-          return UnreadableText{place, "expected affine expressions of at most " +
-                                           std::to_string(kMaxAffineOperators) + " operators"};
     } else if (size_t kind = kClosing.find(text[at]); kind != llvm::StringRef::npos) {
       close(open, kOpening[kind]);
     }
     ++at;
   }
+  if (const char *place = findLongExpression(text))
+    return UnreadableText{place, "expected affine expressions of at most " +
+                                     std::to_string(kMaxAffineOperators) + " operators"};
   return std::nullopt;
 }
 

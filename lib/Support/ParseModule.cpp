@@ -49,7 +49,7 @@ public:
       measured[item.getOpaqueValue()] = extentOf(item);
       open.pop_back();
     }
-    return measured.lookup(root.getAsOpaquePointer());
+    return measured.lookup(Item(root).getOpaqueValue());
   }
 
 private:
@@ -117,10 +117,11 @@ static LogicalResult verifyAttributes(Operation *module, NestingMeter &meter, Op
     if (failed(verifyNested(module, meter, type, "types")))
       return failure();
   for (Region &region : op->getRegions())
-    for (BlockArgument argument : region.getArguments())
-      if (failed(verifyNested(module, meter, argument.getType(), "types")) ||
-          failed(verifyNested(module, meter, LocationAttr(argument.getLoc()), "locations")))
-        return failure();
+    for (Block &block : region)
+      for (BlockArgument argument : block.getArguments())
+        if (failed(verifyNested(module, meter, argument.getType(), "types")) ||
+            failed(verifyNested(module, meter, LocationAttr(argument.getLoc()), "locations")))
+          return failure();
   return success();
 }
 

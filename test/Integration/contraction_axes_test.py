@@ -131,7 +131,7 @@ def run(folder, name, element, arguments, options):
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"{' '.join(options)}: exit {done.returncode}: {done.stderr.strip()}")
-    return {file.name: file.read_bytes() for file in out.iterdir()}
+    return {file.name: file.read_bytes() for file in out.glob("*.npy")}
 
 
 def wrong(seed, folder):

@@ -98,7 +98,7 @@ class Training:
             return None
         if done.returncode:
             raise runner.Failure(done.returncode, done.stderr)
-        return {path.stem: path.read_bytes() for path in sorted(out.iterdir())}
+        return {path.stem: path.read_bytes() for path in sorted(out.glob("*.npy"))}
 
     def untrained(self):
         """Parameters that are not finite after training or are as they were."""

@@ -115,10 +115,35 @@ def check_nested(name, text):
     return f"nested {name}", check
 
 
+# In a map, whatever is before the bracket and in comments, and as an index.
+SPELLINGS = {
+    "blank": "func.func @main() attributes {a.a = affine_map <(d0) -> (TERMS)>} { return }\n",
+    "comment": "func.func @main() attributes {a.a = affine_map<(d0) -> ( // >\n TERMS)>} { return }\n",
+    "index": "func.func @main(%m: memref<?xf32>, %d0: index) { %x = affine.load %m[TERMS] : memref<?xf32>\n return }\n",
+}
+
+
 def check_expressions(folder):
-    module = bytecode(EXPRESSION, folder)
-    for tool in ("ad-opt", "ad-runner"):
-        yield from problem(run(tool, module), 1, "expected affine expressions of at most 1024 operators")
+    files = [bytecode(EXPRESSION, folder)]
+    for name, text in SPELLINGS.items():
+        for kind, terms in (("sum", "+d0" * 100000), ("signs", "-" * 100000 + "d0"), ("words", " mod 3" * 100000)):
+            files.append(folder / f"{name}-{kind}.mlir")
+            files[-1].write_text(text.replace("TERMS", "d0" + terms if kind != "signs" else terms).replace(
+                "d0", "%d0" if name == "index" else "d0"))
+    for file in files:
+        for tool in ("ad-opt", "ad-runner"):
+            yield from problem(run(tool, file), 1, "expected affine expressions of at most 1024 operators")
+
+
+def check_later_blocks(folder):
+    """Types of the arguments of all blocks count."""
+    module = folder / "module.mlir"
+    for first, line in (("!t0 = tuple<>", "!t{} = tuple<!t{}>"), ("!t0 = tuple<>", "!t{0} = tuple<!t{1}, !t{1}>")):
+        depth = 20000 if line.count("!t") == 2 else 60
+        text = "\n".join([first, *(line.format(i, i - 1) for i in range(1, depth))])
+        module.write_text(text + "\nfunc.func @main() {\n  return\n^bb1(%z: !t" + str(depth - 1) + "):\n  return\n}\n")
+        for tool in ("ad-opt", "ad-runner"):
+            yield from problem(run(tool, module), 1, "expected types")
 
 
 def check_characters(folder):
@@ -226,7 +251,7 @@ def check_options(folder):
     trace = traced(folder)
     info = json.loads((trace / "run.json").read_text())
     for name, value in (("sm_count", 0), ("sm_count", 65536), ("threads", 100000), ("tile", "0x0"), ("tile", "-1x1"),
-                        ("chip", "\x1b[31m"), ("cpu", "a b"), ("fuse", "../x"), ("schedule", "\n")):
+                        ("chip", "\x1b[31m"), ("cpu", "a b"), ("fuse", "../x"), ("schedule", "\n"), ("precision", "/etc/hostname"), ("precision", "bf16 ")):
         info["options"] = {**json.loads((trace / "run.json").read_text())["options"], name: value, "target": "gpu-sim"}
         other = folder / "other"
         shutil.rmtree(other, ignore_errors=True)
@@ -478,7 +503,7 @@ def check_memory(folder):
 
 
 CHECKS = [("locations", check_locations), *[check_nested(*each) for each in NESTED.items()],
-          ("expressions", check_expressions), ("characters", check_characters), ("names", check_names),
+          ("expressions", check_expressions), ("later blocks", check_later_blocks), ("characters", check_characters), ("names", check_names),
           ("links", check_links), ("records", check_records), ("options", check_options), ("kernels", check_kernels),
           ("whole kernel", check_whole_kernel), ("fusion", check_fusion), ("order", check_order),
           ("claims", check_claims), ("outputs", check_outputs),

@@ -28,8 +28,10 @@ std::unique_ptr<ObjectCache> Frontend::openCache() {
   return cache;
 }
 
-// A file has changed if its content has, whatever its name is.
+// A file has changed if its content has, whatever its name is. Other values are names of policies.
 static std::string policyText(StringRef precision) {
+  if (!precision.ends_with(".yaml"))
+    return "";
   auto buffer = llvm::MemoryBuffer::getFile(precision);
   return buffer ? (*buffer)->getBuffer().str() : "";
 }

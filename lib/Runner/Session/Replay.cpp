@@ -4,6 +4,7 @@
 // of its folder alone.
 #include "Replay.h"
 #include "adjoint/Diff/Record.h"
+#include "adjoint/Numerics/BuiltinPolicies.h"
 #include "adjoint/Runner/IO/Source.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/FolderFile.h"
@@ -128,6 +129,10 @@ Error applyOptionFiles(const RecordedOptions &recorded, Options &options) {
   options.precision = recorded.precision;
   options.rewritesOnly = recorded.rewritesOnly;
   options.rewritesExcept = recorded.rewritesExcept;
+  bool isNamed = recorded.precision.empty() || recorded.precision == "none" ||
+                 llvm::is_contained(mlir::ad::numerics::builtinPolicyNames(), recorded.precision);
+  if (!isNamed && !StringRef(recorded.precision).ends_with(".yaml"))
+    return usageError("the recorded option precision names no policy and no file that ends with .yaml");
   for (std::string *file : {&options.precision, &options.rewritesOnly, &options.rewritesExcept}) {
     bool isName = file != &options.precision || StringRef(*file).ends_with(".yaml");
     if (file->empty() || !isName)
