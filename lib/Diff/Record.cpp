@@ -103,6 +103,8 @@ Expected<Record> RecordReader::readRecord(llvm::ArrayRef<StringRef> cells) const
     StringRef folder = llvm::sys::path::parent_path(file);
     if (Error error = fileInFolder(folder.empty() ? "." : folder, cells[6]).moveInto(record.value))
       return std::move(error);
+    if (folder.empty())
+      record.value = cells[6].str();
   }
   auto cell = [&](size_t column) { return column < cells.size() ? cells[column] : StringRef(); };
   record.hash = cell(7).str();

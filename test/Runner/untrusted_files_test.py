@@ -251,7 +251,8 @@ def check_options(folder):
     trace = traced(folder)
     info = json.loads((trace / "run.json").read_text())
     for name, value in (("sm_count", 0), ("sm_count", 65536), ("threads", 100000), ("tile", "0x0"), ("tile", "-1x1"),
-                        ("chip", "\x1b[31m"), ("cpu", "a b"), ("fuse", "../x"), ("schedule", "\n"), ("precision", "/etc/hostname"), ("precision", "bf16 ")):
+                        ("chip", "\x1b[31m"), ("cpu", "a b"), ("fuse", "../x"), ("schedule", "\n"),
+                        ("precision", "/etc/hostname"), ("precision", "bf16 ")):
         info["options"] = {**json.loads((trace / "run.json").read_text())["options"], name: value, "target": "gpu-sim"}
         other = folder / "other"
         shutil.rmtree(other, ignore_errors=True)
@@ -503,8 +504,9 @@ def check_memory(folder):
 
 
 CHECKS = [("locations", check_locations), *[check_nested(*each) for each in NESTED.items()],
-          ("expressions", check_expressions), ("later blocks", check_later_blocks), ("characters", check_characters), ("names", check_names),
-          ("links", check_links), ("records", check_records), ("options", check_options), ("kernels", check_kernels),
+          ("expressions", check_expressions), ("later blocks", check_later_blocks),
+          ("characters", check_characters), ("names", check_names), ("links", check_links), ("records", check_records),
+          ("options", check_options), ("kernels", check_kernels),
           ("whole kernel", check_whole_kernel), ("fusion", check_fusion), ("order", check_order),
           ("claims", check_claims), ("outputs", check_outputs),
           ("shared folder", check_shared_folder), ("memory", check_memory)]

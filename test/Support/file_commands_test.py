@@ -1,6 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """What the campaign of changed files must see: commands that crash, hang, end with another exit code or without a
-message, print control characters, and touch, make or remove files outside."""
+message, print control characters, and touch, make or remove files outside. Calls of Python go through
+file_worker.py."""
 
 import os
 import pathlib
