@@ -48,7 +48,7 @@ CODE = {
     "missing-kernels": [["--missing-kernels", "reduce_sum:f16"]],
     "numerics": [["--numerics", "strict,reorder"], ["--numerics", "fast"], ["--numerics", "reproducible"]],
     "fuse": [["--fuse", "single"]],
-    "O0": [["-O0"]],
+    "O0": [["-O0"]], "allow-native": [["--allow-native"]],
     "report": [["--report", "FOLDER/report.json"]],  # kernels take their time
 }
 CODE_FOR = {
@@ -60,7 +60,7 @@ CODE_FOR = {
 RUN = {
     "arg": (["--arg", "w=arange"], False), "feed": (["--feed", "f=arange"], False), "dim": (["--dim", "x.0=1"], False),
     "out-dir": (["--out-dir", "FOLDER/out"], False), "print": (["--print"], False),
-    "threads": (["--threads", "2"], False),
+    "threads": (["--threads", "2"], False), "memory-limit": (["--memory-limit", "1G"], False),
     "repeat": (["--repeat", "2"], False), "warmup": (["--warmup", "1", "--repeat", "1"], False),
     "bench": (["--bench=FOLDER/bench.jsonl"], False),
     "numerics-report": (["--numerics-report", "FOLDER/numerics.json"], False),
