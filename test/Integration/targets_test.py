@@ -72,7 +72,7 @@ def execute(command, out):
     done = subprocess.run([*command, "--out-dir", str(out)], capture_output=True, text=True, timeout=600)
     if done.returncode:
         return f"exit code {done.returncode}: {done.stderr.strip()[:2000]}"
-    return {file.name: file.read_bytes() for file in out.glob("*")}
+    return {file.name: file.read_bytes() for file in out.glob("*.npy")}
 
 
 def compiled(target, mode, folder):
