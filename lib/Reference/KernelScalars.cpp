@@ -28,7 +28,8 @@ static int32_t runCopySign(math::CopySignOp op, Frame &frame) {
   Tensor x = widen(frame[op.getLhs()]), sign = widen(frame[op.getRhs()]);
   Tensor result = withFloat(x.getType(), [&](auto tag) {
     using T = decltype(tag);
-    return map<T>(x, sign, [](T a, T b) { return std::copysign(a, b); });
+    // No NaN has a sign that targets agree about.
+    return map<T>(x, sign, [](T a, T b) { return std::isnan(b) ? std::fabs(a) : std::copysign(a, b); });
   });
   return frame.set(op.getResult(), convert(result, *elementTypeOf(op.getType())));
 }

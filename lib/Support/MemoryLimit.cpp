@@ -40,11 +40,15 @@ bool adrt::fitsMemory(int64_t bytes) {
   return free < 0 || bytes <= free;
 }
 
+// Taken first, and given back: of two threads, one finds what the other has taken.
 bool adrt::takeMemory(int64_t bytes) {
   if (!fitsMemory(bytes))
     return false;
   inUse += bytes;
-  return true;
+  if (fitsMemory(0))
+    return true;
+  giveMemory(bytes);
+  return false;
 }
 
 void adrt::giveMemory(int64_t bytes) { inUse -= bytes; }

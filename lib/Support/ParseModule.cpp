@@ -125,16 +125,16 @@ static LogicalResult verifyAttributes(Operation *module, NestingMeter &meter, Op
   return success();
 }
 
-LogicalResult ad::verifyDepth(Operation *module) {
+static LogicalResult verifyOperations(Operation *module) {
   NestingMeter meter;
   SmallVector<std::pair<Operation *, size_t>> open = {{module, 0}};
   while (!open.empty()) {
     auto [op, depth] = open.pop_back_val();
     if (failed(verifyAttributes(module, meter, op)))
       return failure();
-    if (depth > kMaxNesting)
+    if (depth > ad::kMaxNesting)
       return emitError(op->getLoc(),
-                       "expected operations that are nested at most " + Twine(kMaxNesting) + " deep");
+                       "expected operations that are nested at most " + Twine(ad::kMaxNesting) + " deep");
     for (Region &region : op->getRegions())
       for (Block &block : region)
         for (Operation &inner : block)
@@ -143,18 +143,19 @@ LogicalResult ad::verifyDepth(Operation *module) {
   return success();
 }
 
+LogicalResult ad::verifyDepth(OwningOpRef<ModuleOp> &module) {
+  if (succeeded(verifyOperations(*module)))
+    return success();
+  module.release();
+  return failure();
+}
+
 OwningOpRef<ModuleOp> ad::parseModule(const llvm::SourceMgr &sources, MLIRContext *context) {
   if (failed(verifyText(sources, context)))
     return nullptr;
   OwningOpRef<ModuleOp> module =
       parseSourceFile<ModuleOp>(sources, ParserConfig(context, /*verifyAfterParse=*/false));
-  if (!module)
-    return nullptr;
-  if (failed(verifyDepth(*module))) {
-    module.release(); // never freed: the destructor would recurse as deep as the module is nested
-    return nullptr;
-  }
-  if (failed(verify(*module)))
+  if (!module || failed(verifyDepth(module)) || failed(verify(*module)))
     return nullptr;
   return module;
 }

@@ -145,6 +145,7 @@ llvm::raw_ostream &PrintableStream::reverseColor() {
 }
 
 llvm::raw_ostream &mlir::ad::printableErrors() {
-  static PrintableStream stream(llvm::errs());
-  return stream;
+  // Never destroyed: messages come at the end of the process too.
+  static auto *stream = new PrintableStream(llvm::errs());
+  return *stream;
 }

@@ -168,12 +168,7 @@ static LogicalResult verifyDepth(llvm::SourceMgr &sources, const DialectRegistry
   OwningOpRef<ModuleOp> module =
       parseSourceFile<ModuleOp>(sources, ParserConfig(&context, /*verifyAfterParse=*/false));
   silence.reset();
-  if (!module)
-    return success(isText);
-  if (succeeded(ad::verifyDepth(*module)))
-    return success();
-  module.release(); // its destructor would recurse as deep as the module is nested
-  return failure();
+  return module ? ad::verifyDepth(module) : success(isText);
 }
 
 // Programs of a file are separated by lines of `// -----`.

@@ -5,9 +5,17 @@
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace mlir::ad;
+
+// Scalars outside of loops: the host program tests sizes and indices that it computes by the same rules.
+static void normalizeScalars(KernelOp kernel) {
+  for (Operation &op : llvm::make_early_inc_range(kernel.getBody().front().without_terminator()))
+    if (isa_and_nonnull<arith::ArithDialect, math::MathDialect>(op.getDialect()))
+      makeTotal(&op);
+}
 
 static void normalizeScalars(linalg::GenericOp generic) {
   for (Operation &op : llvm::make_early_inc_range(generic.getBlock()->without_terminator())) {
@@ -83,6 +91,7 @@ static void joinOutsLast(linalg::GenericOp generic, const ReductionStructure &st
 LogicalResult ad::normalizeKernel(KernelOp kernel) {
   if (failed(verifyLinalgBody(kernel)))
     return failure();
+  normalizeScalars(kernel);
   SmallVector<linalg::GenericOp> generics(kernel.getBody().getOps<linalg::GenericOp>());
   for (linalg::GenericOp generic : generics) {
     normalizeScalars(generic);

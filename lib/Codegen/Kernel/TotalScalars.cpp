@@ -129,6 +129,19 @@ static bool chooseNumber(Operation *op) {
   return true;
 }
 
+// The sign of a NaN is not in the contract, and differs between targets: it counts as positive.
+static void copySign(Operation *op) {
+  auto copy = dyn_cast<math::CopySignOp>(op);
+  if (!copy)
+    return;
+  OpBuilder builder(op);
+  Location loc = op->getLoc();
+  Value sign = copy.getRhs();
+  Value isNaN = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, sign, sign);
+  Value positive = arith::ConstantOp::create(builder, loc, builder.getFloatAttr(sign.getType(), 1.0));
+  copy.getRhsMutable().assign(arith::SelectOp::create(builder, loc, isNaN, positive, sign).getResult());
+}
+
 // Some CPUs flush subnormal numbers in operations on 16 bits. There is one rounding to their type, as in ad.
 // Gives the operation that computes.
 static Operation *computeInF32(Operation *op) {
@@ -167,4 +180,5 @@ void ad::makeTotal(Operation *op, ShortFloats shortFloats) {
     return;
   divide(op);
   shift(op);
+  copySign(op);
 }

@@ -61,14 +61,14 @@ bool mlir::ad::runner::isGeneratedSource(StringRef text) {
 
 Expected<Source> Source::parse(StringRef text, bool forFeed) {
   Source source;
-  if (text == "zeros" || text == "arange") {
-    source.kind = text == "zeros" ? Kind::Zeros : Kind::Arange;
-    return source;
-  }
-  StringRef word = text.split(':').first;
-  if (word == "normal" || word == "uniform") {
-    source.kind = word == "normal" ? Kind::Normal : Kind::Uniform;
-    return parseRandom(text, source);
+  if (isGeneratedSource(text)) {
+    StringRef word = text.split(':').first;
+    source.kind = word == "zeros"    ? Kind::Zeros
+                  : word == "arange" ? Kind::Arange
+                  : word == "normal" ? Kind::Normal
+                                     : Kind::Uniform;
+    bool isRandom = source.kind == Kind::Normal || source.kind == Kind::Uniform;
+    return isRandom ? parseRandom(text, source) : Expected<Source>(source);
   }
   source.cycle = text.consume_back(",cycle");
   source.path = text.str();

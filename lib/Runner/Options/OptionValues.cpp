@@ -5,11 +5,17 @@
 #include "adjoint/Runtime/Host/CPUCount.h"
 #include "adjoint/Support/CommandLine.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Regex.h"
 
 #include <cstdlib>
 
 using namespace llvm;
 using namespace mlir::ad::runner;
+
+bool mlir::ad::runner::isTile(llvm::StringRef text) {
+  static const llvm::Regex extents("^([1-9][0-9]{0,5}x){1,2}[1-9][0-9]{0,5}$");
+  return extents.match(text);
+}
 
 Error mlir::ad::runner::checkKernelOptions(const Options &options, Target target) {
   bool onDevice = target == Target::GpuSim || target == Target::Cuda;

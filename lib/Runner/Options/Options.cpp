@@ -8,7 +8,6 @@
 #include "adjoint/Support/OutputFile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
-#include "llvm/Support/Regex.h"
 
 using namespace llvm;
 using namespace llvm::opt;
@@ -161,8 +160,7 @@ Error OptionsReader::readCompilation(Options &options) const {
   if (Error error = readName(OPT_tiles, "tile table", {"large", "small"}, options.tiles))
     return error;
   options.tile = text(OPT_tile);
-  static const llvm::Regex extents("^([1-9][0-9]*x){1,2}[1-9][0-9]*$");
-  if (!options.tile.empty() && !extents.match(options.tile))
+  if (!options.tile.empty() && !isTile(options.tile))
     return usageError("--tile: expected ROWSxCOLUMNS, such as 128x128, or 2x128x256, found '" + options.tile +
                       "'");
   if (!list.hasArg(OPT_chip))

@@ -7,6 +7,7 @@
 #include "ProgramText.h"
 #include "Replay.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/IR/PassAttributes.h"
 #include "adjoint/Dialect/AD/Transforms/MissingKernels.h"
 #include "adjoint/Dialect/AD/Transforms/NamedKernels.h"
 #include "adjoint/Dialect/AD/Transforms/PolicyNames.h"
@@ -306,6 +307,8 @@ Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
     return signature.takeError();
   if (Error error = refuseNativeCode(*program.module, options))
     return std::move(error);
+  if (!allowsNativeCode(options))
+    mlir::ad::dropPassAttributes(*program.module);
   program.signature = std::move(*signature);
   hideOthers(*program.module, options.entry);
   if (observer)

@@ -3,7 +3,6 @@
 // Finds machine code in programs.
 #include "NativeCode.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
-#include "adjoint/Dialect/AD/IR/PassAttributes.h"
 #include "adjoint/Support/Error.h"
 
 using namespace mlir;
@@ -72,7 +71,6 @@ llvm::Error mlir::ad::runner::refuseNativeCode(ModuleOp module, const Options &o
   bool isReplay = !options.replayFolder.empty();
   if (allowsNativeCode(options))
     return llvm::Error::success();
-  ad::dropPassAttributes(module);
   WalkResult found = module.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (!isNative(op))
       return WalkResult::advance();

@@ -103,9 +103,9 @@ Expected<std::string> feedSource(StringRef folder, const RecordedValue &feed) {
   return path;
 }
 
-/// The ranges of the command line.
-Error checkNumbers(const RecordedOptions &recorded) {
-  static const llvm::Regex tile("^([1-9][0-9]{0,5}x){1,2}[1-9][0-9]{0,5}$"), word("^[A-Za-z0-9_.-]*$");
+/// The ranges and forms of the command line.
+Error checkValues(const RecordedOptions &recorded) {
+  static const llvm::Regex word("^[A-Za-z0-9_.-]*$");
   auto refuse = [](const llvm::Twine &name) {
     return usageError("the recorded option " + name + " is none of this version's");
   };
@@ -113,7 +113,7 @@ Error checkNumbers(const RecordedOptions &recorded) {
     return refuse("sm_count");
   if (recorded.threads > kMaxThreads)
     return refuse("threads");
-  if (!recorded.tile.empty() && !tile.match(recorded.tile))
+  if (!recorded.tile.empty() && !isTile(recorded.tile))
     return refuse("tile");
   for (auto [name, text] : {std::pair("chip", &recorded.chip),
                             {"cpu", &recorded.cpu},
@@ -148,7 +148,7 @@ Error applyOptions(const RecordedOptions &recorded, Options &options) {
   const StringRef *schedule = llvm::find(schedules, recorded.schedule);
   if (schedule == std::end(schedules))
     return usageError("unknown schedule '" + recorded.schedule + "' in the trace");
-  if (Error error = checkNumbers(recorded))
+  if (Error error = checkValues(recorded))
     return error;
   Expected<Target> target = parseTarget(recorded.target);
   if (!target)

@@ -134,6 +134,6 @@ private:
 } // namespace
 
 LogicalResult ad::requireIndicesOfLaunch(LaunchOp launch) {
-  auto kernel = SymbolTable::lookupNearestSymbolFrom<KernelOp>(launch, launch.getKernelAttr());
+  KernelOp kernel = kernelOf(launch);
   return kernel && launch.getDestinations().empty() ? ExtractChecks(launch, kernel).run() : success();
 }

@@ -8,6 +8,10 @@
 using namespace mlir;
 using namespace mlir::ad;
 
+KernelOp ad::kernelOf(LaunchOp launch) {
+  return SymbolTable::lookupNearestSymbolFrom<KernelOp>(launch, launch.getKernelAttr());
+}
+
 std::optional<TensorAxis> ad::axisOfLoop(linalg::LinalgOp op, ArrayRef<OpOperand *> operands, unsigned loop) {
   AffineExpr dim = getAffineDimExpr(loop, op.getContext());
   for (OpOperand *operand : operands)

@@ -12,6 +12,9 @@
 
 namespace mlir::ad {
 
+/// The kernel of a launch; null for the function that it names after code generation.
+KernelOp kernelOf(LaunchOp launch);
+
 /// A tensor and its axis.
 struct TensorAxis {
   Value tensor;

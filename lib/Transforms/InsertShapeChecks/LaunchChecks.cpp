@@ -206,6 +206,6 @@ private:
 LogicalResult ad::requireSizesOfLaunch(LaunchOp launch) {
   if (!launch.getDestinations().empty())
     return launch.emitOpError("expected no destinations, which the memory plan gives to launches");
-  auto kernel = SymbolTable::lookupNearestSymbolFrom<KernelOp>(launch, launch.getKernelAttr());
+  KernelOp kernel = kernelOf(launch);
   return kernel ? LaunchChecks(launch, kernel).run() : success();
 }

@@ -181,7 +181,7 @@ private:
 } // namespace
 
 LogicalResult ad::requireSlicesOfLaunch(LaunchOp launch) {
-  auto kernel = SymbolTable::lookupNearestSymbolFrom<KernelOp>(launch, launch.getKernelAttr());
+  KernelOp kernel = kernelOf(launch);
   return kernel ? SliceChecks(launch, kernel).run() : success();
 }
 

@@ -102,6 +102,7 @@ class OutlineKernelsPass : public ad::impl::OutlineKernelsPassBase<OutlineKernel
     for (KernelOp kernel : module.getOps<KernelOp>())
       if (failed(makeLinkable(kernel, symbols)))
         return signalPassFailure();
+    module.walk([&](LaunchOp launch) { tieAnew(launch, symbols); });
     Kernels kernels;
     if (failed(requireStage(getOperation(), Stage::lowered)))
       return signalPassFailure();
@@ -110,6 +111,17 @@ class OutlineKernelsPass : public ad::impl::OutlineKernelsPassBase<OutlineKernel
     for (FusionOp fusion : fusions)
       if (failed(outline(fusion, symbols, kernels)))
         return signalPassFailure();
+  }
+
+  // Of launches of the input program: what their kernels insert into is what the results start from, whatever the
+  // program says.
+  static void tieAnew(LaunchOp launch, SymbolTable &symbols) {
+    auto kernel = symbols.lookup<KernelOp>(launch.getKernelAttr().getLeafReference());
+    if (!kernel)
+      return;
+    SmallVector<int64_t> tied = tiedArguments(kernel.getBody().front());
+    bool any = llvm::any_of(tied, [](int64_t argument) { return argument >= 0; });
+    launch.setTiedAttr(any ? DenseI64ArrayAttr::get(launch.getContext(), tied) : DenseI64ArrayAttr());
   }
 
   // Kernels of the input program may have names that linkers or PTX refuse, or names of functions that code

@@ -22,7 +22,7 @@ enum class ShortFloats {
 ///   program tests for zero before;
 /// - a shift by the width or more gives 0, or copies of the sign;
 /// - floats of 16 and 8 bits convert as ad.cast does, and floats to integers saturate;
-/// - the bits of a NaN are those of one pattern;
+/// - the bits of a NaN are those of one pattern, which is positive: copysign gives its sign;
 /// - maxnumf and minnumf take -0 for less than +0.
 /// The operation may be erased.
 void makeTotal(Operation *op, ShortFloats shortFloats = ShortFloats::inF32);

@@ -94,6 +94,8 @@ inline bool isAboutTool(const Options &options) {
 constexpr unsigned kMaxThreads = 1024;
 /// The maximum of --sm-count.
 constexpr unsigned kMaxSMCount = 65535;
+/// Whether a text has the form of --tile, ROWSxCOLUMNS or GROUPSxROWSxCOLUMNS.
+bool isTile(llvm::StringRef text);
 /// The environment variable with the number of threads of programs without --threads.
 constexpr const char *kThreadsVariable = "ADJOINT_NUM_THREADS";
 

@@ -77,8 +77,6 @@ static constexpr StringRef kPassAttributes[] = {
     "ad.class",      "ad.k",    "ad.kernel_names", "ad.nanoseconds", "ad.partial_reductions",
     "ad.same_sizes", "ad.units"};
 
-bool ad::isPassAttribute(StringRef name) { return llvm::is_contained(kPassAttributes, name); }
-
 void ad::dropPassAttributes(Operation *program) {
   program->walk([](Operation *op) {
     for (StringRef name : kPassAttributes)
@@ -105,7 +103,7 @@ static InFlightDiagnostic expectNames(InFlightDiagnostic error, StringRef given,
 
 // A misspelt attribute would have no effect, in silence: the prefix is ours, so each name is known.
 static LogicalResult verifyKnownName(Operation *op, StringRef name) {
-  if (isPassAttribute(name))
+  if (llvm::is_contained(kPassAttributes, name))
     return success();
   InFlightDiagnostic error = op->emitOpError("has no attribute '") << name << "'";
   if (isa<ModuleOp, FunctionOpInterface>(op))

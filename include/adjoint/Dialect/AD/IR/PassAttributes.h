@@ -7,10 +7,8 @@
 
 namespace mlir::ad {
 
-/// Whether a pass writes the attribute for later ones, which believe it: such as `ad.same_sizes`.
-bool isPassAttribute(StringRef name);
-
-/// Removes such attributes from a program of a file, for which the passes write their own.
+/// Removes the attributes that passes write for later ones, which believe them, such as `ad.same_sizes`, from a program
+/// of a file.
 void dropPassAttributes(Operation *program);
 
 } // namespace mlir::ad
