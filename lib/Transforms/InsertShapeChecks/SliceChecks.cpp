@@ -26,7 +26,7 @@ public:
       if (auto cast = dyn_cast<tensor::CastOp>(op))
         checked = requireClaims(cast);
       else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
-        checked = requireExtract(slice);
+        checked = requireInside(slice, slice.getSource());
       else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
         checked = requireInsert(insert);
       if (failed(checked))
@@ -77,36 +77,27 @@ private:
   LogicalResult requireInside(OffsetSizeAndStrideOpInterface slice, Value tensor) {
     auto offsets = slice.getMixedOffsets(), sizes = slice.getMixedSizes(), strides = slice.getMixedStrides();
     for (int64_t axis = 0; axis < int64_t(offsets.size()); ++axis) {
-      Value offset = valueOf(offsets[axis]), size = valueOf(sizes[axis]), stride = valueOf(strides[axis]);
-      Value have = host.sizeOf(tensor, axis);
-      if (!offset || !size || !stride || !have)
+      std::optional<int64_t> stride = getConstantIntValue(strides[axis]);
+      if (!stride || *stride < 1)
+        return slice->emitOpError("expected constant strides of at least 1 in a kernel");
+      Value offset = valueOf(offsets[axis]), size = valueOf(sizes[axis]), have = host.sizeOf(tensor, axis);
+      if (!offset || !size || !have)
         return refuse(slice);
       Value isEmpty = host.compare(arith::CmpIPredicate::eq, size, host.constant(0));
       Value begins = host.both(isAtLeast(offset, 0), host.compare(arith::CmpIPredicate::slt, offset, have));
-      Value positive = host.both(isAtLeast(size, 1), isAtLeast(stride, 1));
-      Value room = subtract(subtract(have, host.constant(1)), offset),
-            steps = subtract(size, host.constant(1));
-      // A stride below 1 is refused anyway, and must not divide.
-      Value divisor = host.builder.createOrFold<arith::MaxSIOp>(host.loc, stride, host.constant(1));
-      Value most = host.builder.createOrFold<arith::DivSIOp>(host.loc, room, divisor);
-      Value fits =
-          host.both(host.both(begins, positive), host.compare(arith::CmpIPredicate::sle, steps, most));
-      host.require(slice, ADRT_FAIL_BOUNDS, host.either(isEmpty, fits), {host.constant(axis), offset, have});
+      Value room = subtract(subtract(have, host.constant(1)), offset);
+      Value most = host.builder.createOrFold<arith::DivSIOp>(host.loc, room, host.constant(*stride));
+      Value steps = subtract(size, host.constant(1));
+      Value ends = host.both(isAtLeast(size, 1), host.compare(arith::CmpIPredicate::sle, steps, most));
+      host.require(slice, ADRT_FAIL_BOUNDS, host.either(isEmpty, host.both(begins, ends)),
+                   {host.constant(axis), offset, have});
     }
     return success();
   }
 
-  LogicalResult requireExtract(tensor::ExtractSliceOp slice) {
-    for (OpFoldResult stride : slice.getMixedStrides())
-      if (!getConstantIntValue(stride))
-        return slice.emitOpError("expected constant strides in a kernel");
-    return requireInside(slice, slice.getSource());
-  }
-
   LogicalResult requireInsert(tensor::InsertSliceOp insert) {
-    for (auto numbers : {insert.getMixedOffsets(), insert.getMixedStrides()})
-      if (llvm::any_of(numbers, [](OpFoldResult number) { return !getConstantIntValue(number); }))
-        return insert.emitOpError("expected constant offsets and strides in a kernel");
+    if (llvm::any_of(insert.getMixedOffsets(), [](OpFoldResult offset) { return !getConstantIntValue(offset); }))
+      return insert.emitOpError("expected constant offsets in a kernel");
     if (failed(requireInside(insert, insert.getDest())) || failed(requireWritten(insert)))
       return failure();
     llvm::SmallBitVector dropped = insert.getDroppedDims();
