@@ -123,18 +123,28 @@ def check_killed(folder):
         yield f"a run after a kill: exit code {third.returncode}: {third.stderr}"
 
 
-def check_moved(folder):
-    """A run whose folder was moved writes nothing into the one that has its name since."""
-    out, moved = folder / "out", folder / "moved"
-    text = LONG.replace("10000000", "300")
+def moved(folder, text, begins):
+    """A run whose folder is moved once it has begun writes nothing into the one that has its name since."""
+    out = folder / "out"
     process = subprocess.Popen([RUNNER, str(write(folder, text)), "--cache=off", "--arg=x=zeros", "--threads=1",
                                 f"--out-dir={out}"], stderr=subprocess.PIPE, text=True)
-    assert wait_for((out / "first.npy").exists), "no value was received"
-    out.rename(moved)
+    assert wait_for((out / begins).exists), f"no {begins}"
+    out.rename(folder / "moved")
     out.mkdir()
     errors = process.communicate(timeout=SECONDS)[1]
     if process.returncode != 2 or "was moved or removed" not in errors or list(out.iterdir()):
         yield f"exit code {process.returncode}: {errors} {list(out.iterdir())}"
+
+
+def check_moved(folder):
+    """Neither results nor a stream that begins later."""
+    text = LONG.replace("10000000", "300")
+    yield from moved(folder, text, "first.npy")
+    late = text.replace('  ad.receive "first"(%s) : tensor<f32>\n', "").replace(
+        "  return %t", '  ad.receive "last"(%t) : tensor<f32>\n  return %t')
+    other = folder / "late"
+    other.mkdir()
+    yield from moved(other, late, "manifest.json")
 
 
 def check_partial(folder):

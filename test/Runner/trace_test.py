@@ -141,6 +141,25 @@ def check_moved(folder):
         yield message
 
 
+def check_names(folder):
+    """Streams of one file name have two files; a program may have the name of a file or folder of traces."""
+    text = """func.func @main(%x: tensor<2xf32>, %y: tensor<3xf32>) -> tensor<2xf32> {
+  ad.receive "a"(%x, %y) : tensor<2xf32>, tensor<3xf32>
+  ad.receive "a.1"(%x) : tensor<2xf32>
+  return %x : tensor<2xf32>
+}"""
+    for target, name in zip(TARGETS, ("run.json", "inputs", "precision.yaml")):
+        trace, program = folder / target, folder / name
+        program.write_text(text)
+        run(program, "--arg=arg0=arange", "--arg=arg1=zeros", "--target", target, "--trace", trace)
+        shapes = sorted(np.load(file).shape for file in (trace / "received").iterdir())
+        if shapes != [(1, 2), (1, 2), (1, 3)]:
+            yield f"{target}: received {shapes}"
+        if json.loads((trace / "run.json").read_text())["status"] != "done":
+            yield f"{target}: the run is not described"
+        run("--replay", trace)
+
+
 def check_failed_program(folder):
     """A program that fails has a trace until then."""
     (folder / "p.mlir").write_text("""func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
@@ -222,6 +241,6 @@ def check_signals(folder):
 
 if __name__ == "__main__":
     sys.exit(checks.run_checks("trace", [("loop", check_loop), ("random programs", check_random),
-                                         ("content", check_content), ("moved", check_moved),
+                                         ("content", check_content), ("moved", check_moved), ("names", check_names),
                                          ("failed program", check_failed_program), ("refusals", check_refusals),
                                          ("full disk", check_full_disk), ("signals", check_signals)]))

@@ -21,6 +21,7 @@ import checks  # noqa: E402
 import runner  # noqa: E402
 
 PROGRAM = str(runner.ROOT / "examples/first.mlir")
+TARGETS = ("reference", "cpu", "gpu-sim")
 SECONDS = 20
 SECRET = "the first line of a file that nobody named"
 
@@ -335,21 +336,27 @@ WHOLE = ("  %o = tensor.empty() : tensor<8xf32>\n"
          "  ad.yield %r : tensor<8xf32>")
 
 
+def same_everywhere(program, arguments, expected):
+    """A program runs on each target, and prints the same with the expected text."""
+    outputs = []
+    for target in TARGETS:
+        done = run("ad-runner", program, "--cache=off", f"--target={target}", *arguments, "--print")
+        yield from problem(done, 0)
+        outputs.append(done.stdout)
+    if len(set(outputs)) != 1 or expected not in outputs[0]:
+        yield f"{outputs}"
+
+
 def check_whole_kernel(folder):
     """Slices that write a whole tensor run, with the reference's bits."""
-    program, outputs = folder / "kernel.mlir", []
+    program = folder / "kernel.mlir"
     text = KERNEL.format(arguments="%x: tensor<?xf32>, %j: index", body=WHOLE, result="tensor<8xf32>",
                          operands="%x, %j", sizes="", types="tensor<?xf32>, index")
     program.write_text(HEAD + text)
     np.save(folder / "x.npy", np.arange(8, dtype=np.float32))
     np.save(folder / "n.npy", np.int64(1))
-    for target in ("reference", "cpu", "gpu-sim"):
-        done = run("ad-runner", program, "--cache=off", f"--target={target}", f"--arg=x={folder / 'x.npy'}",
-                   f"--arg=n={folder / 'n.npy'}", "--print")
-        yield from problem(done, 0)
-        outputs.append(done.stdout)
-    if len(set(outputs)) != 1 or "[0. 2. 4. 6. 0. 2. 4. 6.]" not in outputs[0]:
-        yield f"{outputs}"
+    yield from same_everywhere(program, [f"--arg=x={folder / 'x.npy'}", f"--arg=n={folder / 'n.npy'}"],
+                               "[0. 2. 4. 6. 0. 2. 4. 6.]")
 
 
 def check_order(folder):
@@ -375,7 +382,7 @@ def check_kernels(folder):
         program = folder / "kernel.mlir"
         program.write_text(HEAD + text)
         # The reference writes zeros where nothing is written, and takes any strides.
-        targets = ("cpu", "gpu-sim") if name in ONLY_COMPILED else ("reference", "cpu", "gpu-sim")
+        targets = ("cpu", "gpu-sim") if name in ONLY_COMPILED else TARGETS
         for target in targets:
             done = run("ad-runner", program, "--cache=off", f"--target={target}", f"--arg=x={folder / 'x.npy'}",
                        f"--arg=n={folder / 'n.npy'}")
@@ -405,7 +412,7 @@ def check_fusion(folder):
     program = folder / "fusion.mlir"
     program.write_text(FUSION)
     np.save(folder / "n.npy", np.full(8, 90000000))
-    for target in ("reference", "cpu", "gpu-sim"):
+    for target in TARGETS:
         done = run("ad-runner", program, "--cache=off", f"--target={target}", "--arg=x=arange",
                    f"--arg=n={folder / 'n.npy'}")
         yield from problem(done, 1, "tensor.extract")
@@ -421,13 +428,7 @@ def check_claims(folder):
 }
 """)
     np.save(folder / "x.npy", np.float32([3]))
-    outputs = []
-    for target in ("reference", "cpu", "gpu-sim"):
-        done = run("ad-runner", program, "--cache=off", f"--target={target}", f"--arg=x={folder / 'x.npy'}", "--print")
-        yield from problem(done, 0)
-        outputs.append(done.stdout)
-    if len(set(outputs)) != 1 or "-3. -3. -3. -3. -3. -3. -3. -3. -3." not in outputs[0]:
-        yield f"{outputs}"
+    yield from same_everywhere(program, [f"--arg=x={folder / 'x.npy'}"], "-3. -3. -3. -3. -3. -3. -3. -3. -3.")
 
 
 # --- Outputs

@@ -15,8 +15,8 @@ namespace adrt {
 class Buffer {
 public:
   static constexpr int64_t alignment = 64;
-  /// At least `bytes` bytes, or null when there is not enough memory, by the limit of MemoryLimit.h too, or `bytes`
-  /// is negative. They begin `offset` bytes after a multiple of the alignment; offset < alignment.
+  /// At least `bytes` bytes, or null when there is not enough memory, by the limit of MemoryLimit.h too, or
+  /// `bytes` is negative. They begin `offset` bytes after a multiple of the alignment; offset < alignment.
   void *reserve(int64_t bytes, int64_t offset = 0);
   void *data() const { return memory ? static_cast<char *>(memory.get()) + start : nullptr; }
   int64_t capacity() const { return size; }

@@ -16,7 +16,8 @@ namespace mlir::ad {
 /// The maximum nesting of brackets, of all kinds together. It is the default of clang's -fbracket-depth.
 constexpr size_t kMaxNesting = 256;
 
-/// The maximum number of operators in one affine expression: of a map, of a set, or as the index of an operation.
+/// The maximum number of operators in one affine expression: of a map, of a set, or as the index of an
+/// operation.
 constexpr size_t kMaxAffineOperators = 1024;
 
 /// A place of a text that no parser is given, and what is expected there.

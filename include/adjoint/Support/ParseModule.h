@@ -21,8 +21,9 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> noFiles();
 /// verifier refuse.
 OwningOpRef<ModuleOp> parseModule(const llvm::SourceMgr &sources, MLIRContext *context);
 
-/// Fails with an error at the first operation that is nested deeper than `kMaxNesting`, or whose attributes, types or
-/// locations are. It does not recurse; the module is then given up without being freed, since its destructor would.
+/// Fails with an error at the first operation that is nested deeper than `kMaxNesting`, or whose attributes,
+/// types or locations are. It does not recurse; the module is then given up without being freed, since its
+/// destructor would.
 LogicalResult verifyDepth(OwningOpRef<ModuleOp> &module);
 
 } // namespace mlir::ad

@@ -110,6 +110,8 @@ Error Outputs::append(StringRef name, const adrt_tensor &value) {
     auto path = files.find(("receive:" + name).str());
     if (path == files.end())
       return usageError("the program receives '" + name + "', which its signature lacks");
+    if (Error error = folder->requireInPlace())
+      return error;
     Expected<std::unique_ptr<NpyAppender>> created = NpyAppender::create(
         path->second, static_cast<adrt_type>(value.type), {value.shape, size_t(value.rank)});
     if (!created)

@@ -14,9 +14,9 @@ namespace mlir::ad::runner {
 /// Whether native code of the program runs: with --allow-native, and never from a trace.
 bool allowsNativeCode(const Options &options);
 
-/// An error at the first operation that is code, or holds some, and reaches the code generator without a check of ours:
-/// of the dialects `llvm`, `gpu`, `vector` and others, with their attributes, types or locations, on addresses, or a
-/// launch of a function. Success if the options allow such code.
+/// An error at the first operation that is code, or holds some, and reaches the code generator without a
+/// check of ours: of the dialects `llvm`, `gpu`, `vector` and others, with their attributes, types or
+/// locations, on addresses, or a launch of a function. Success if the options allow such code.
 llvm::Error refuseNativeCode(ModuleOp module, const Options &options);
 
 } // namespace mlir::ad::runner

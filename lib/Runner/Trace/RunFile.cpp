@@ -63,7 +63,11 @@ llvm::json::Object optionsToJSON(const Options &options) {
 } // namespace
 
 std::string mlir::ad::runner::programFileName(const Options &options) {
-  return options.input == kStandardOutput ? "program.mlir" : llvm::sys::path::filename(options.input).str();
+  if (options.input == kStandardOutput)
+    return "program.mlir";
+  // Nothing else in a trace ends so, but its stages, which have longer names.
+  StringRef name = llvm::sys::path::filename(options.input);
+  return name.ends_with(".mlir") || name.ends_with(".mlirbc") ? name.str() : (name + ".mlir").str();
 }
 
 static Error copyInto(StringRef folder, StringRef name, StringRef source,

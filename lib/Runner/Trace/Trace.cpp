@@ -50,10 +50,11 @@ public:
 private:
   bool isReference() const { return options.target == Target::Reference; }
   std::string pathOf(StringRef file) const;
-  /// The file of a value, such as feeds/images.npy: the same for the same name, and no other name's.
-  std::string fileOf(StringRef folder, StringRef name);
+  /// The file of a value, such as feeds/images.npy: the same for the same key, which is the name if empty,
+  /// and no other key's.
+  std::string fileOf(StringRef folder, StringRef name, StringRef key = "");
   Error saveArguments(const Bindings &bindings);
-  Error append(StringRef folder, StringRef name, const adrt_tensor &value);
+  Error append(StringRef folder, StringRef name, StringRef key, const adrt_tensor &value);
   Expected<std::string> keepTensor(const ad::diff::Record &record, const adrt_tensor &value);
   bool isWanted(const ad::diff::Record &record);
   Error writeRun(int32_t status, const adrt::ErrorRecord &error, const Report &report);
@@ -81,8 +82,8 @@ std::string TraceFolder::pathOf(StringRef file) const {
   return path.str().str();
 }
 
-std::string TraceFolder::fileOf(StringRef directory, StringRef name) {
-  std::string &file = files[(directory + "/" + name).str()];
+std::string TraceFolder::fileOf(StringRef directory, StringRef name, StringRef key) {
+  std::string &file = files[(directory + "/" + (key.empty() ? name : key)).str()];
   for (unsigned attempt = 1; file.empty(); ++attempt) {
     std::string unique = attempt == 1 ? name.str() : (name + "_" + Twine(attempt)).str();
     std::string candidate = (directory + "/" + npyFileName(unique)).str();
@@ -135,8 +136,8 @@ Error TraceFolder::start(const Signature &newSignature, Bindings &bindings, Exec
   return saveArguments(bindings);
 }
 
-Error TraceFolder::append(StringRef directory, StringRef name, const adrt_tensor &value) {
-  std::string file = fileOf(directory, name);
+Error TraceFolder::append(StringRef directory, StringRef name, StringRef key, const adrt_tensor &value) {
+  std::string file = fileOf(directory, name, key);
   std::unique_ptr<NpyAppender> &appender = appenders[file];
   if (!appender) {
     Expected<std::unique_ptr<NpyAppender>> created = NpyAppender::create(
@@ -149,7 +150,7 @@ Error TraceFolder::append(StringRef directory, StringRef name, const adrt_tensor
 }
 
 int32_t TraceFolder::fed(const char *name, const adrt_tensor &value, std::string &error) {
-  error = consumeExitError(append("feeds", name, value)).second;
+  error = consumeExitError(append("feeds", name, name, value)).second;
   return error.empty() ? ADRT_OK : ADRT_HOST_ERROR;
 }
 
@@ -157,8 +158,10 @@ int32_t TraceFolder::received(const char *name, llvm::ArrayRef<adrt_tensor> valu
   if (name == ad::kTraceName)
     return observed.received(name, values, error);
   for (auto [index, value] : llvm::enumerate(values)) {
-    std::string full = values.size() == 1 ? name : name + ("." + std::to_string(index));
-    error = consumeExitError(append("received", full, value)).second;
+    // A stream may have the name a.1 itself.
+    std::string number = values.size() == 1 ? "" : std::to_string(index);
+    std::string full = number.empty() ? name : name + ("." + number), key = name + ("\t" + number);
+    error = consumeExitError(append("received", full, key, value)).second;
     if (!error.empty())
       return ADRT_HOST_ERROR;
   }

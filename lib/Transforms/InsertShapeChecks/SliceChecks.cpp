@@ -96,7 +96,8 @@ private:
   }
 
   LogicalResult requireInsert(tensor::InsertSliceOp insert) {
-    if (llvm::any_of(insert.getMixedOffsets(), [](OpFoldResult offset) { return !getConstantIntValue(offset); }))
+    if (llvm::any_of(insert.getMixedOffsets(),
+                     [](OpFoldResult offset) { return !getConstantIntValue(offset); }))
       return insert.emitOpError("expected constant offsets in a kernel");
     if (failed(requireInside(insert, insert.getDest())) || failed(requireWritten(insert)))
       return failure();

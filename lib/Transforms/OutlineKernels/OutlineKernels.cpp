@@ -113,8 +113,8 @@ class OutlineKernelsPass : public ad::impl::OutlineKernelsPassBase<OutlineKernel
         return signalPassFailure();
   }
 
-  // Of launches of the input program: what their kernels insert into is what the results start from, whatever the
-  // program says.
+  // Of launches of the input program: what their kernels insert into is what the results start from, whatever
+  // the program says.
   static void tieAnew(LaunchOp launch, SymbolTable &symbols) {
     auto kernel = symbols.lookup<KernelOp>(launch.getKernelAttr().getLeafReference());
     if (!kernel)

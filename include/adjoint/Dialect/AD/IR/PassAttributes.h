@@ -7,8 +7,8 @@
 
 namespace mlir::ad {
 
-/// Removes the attributes that passes write for later ones, which believe them, such as `ad.same_sizes`, from a program
-/// of a file.
+/// Removes the attributes that passes write for later ones, which believe them, such as `ad.same_sizes`, from
+/// a program of a file.
 void dropPassAttributes(Operation *program);
 
 } // namespace mlir::ad
