@@ -122,7 +122,8 @@ python_tests() {
 
 fuzz_campaigns() {
   local name count
-  local all=(programs gradients slopes passes adx control gpu-sim fused linalg kernels scalars activity sizes diff files kills)
+  local all=(programs gradients slopes passes adx control gpu-sim fused linalg kernels scalars activity sizes diff files
+    kills)
   for name in "${all[@]}"; do
     # Each program of some is compiled several times, those of diff and sizes alone and most often. Most changed files
     # are refused before anything is compiled. Cases of kills wait for the disk.

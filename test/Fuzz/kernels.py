@@ -26,7 +26,7 @@ SIZES = (1, 2, 5, 8, 17)
 NUMBERS = (-(2**63), -(2**31), -1, 0, 0, 1, 1, 2, 3, 4, 5, 8, 17, 63, 64, 2**31, 2**40, 2**62, 2**63 - 1)
 FLOATS = (0.0, 1.0, 2.5, -1.0, 300.0, 1e10, 1e30, np.inf, -np.inf, np.nan, -np.nan)
 STEPS = ("slice", "insert", "cast", "generic", "element")
-MIN_SHARE, MIN_VALUES, LEAST = 0.05, 0.2, 200
+MIN_SHARE, MIN_VALUES, MIN_CASES = 0.05, 0.2, 200
 SECONDS = 60
 LACK_OF_MEMORY = 4  # an exit code: the reference makes each tensor, and a compiled kernel only those of its results
 # Of compilers that do not take a kernel; errors of a run say what the reference says.
@@ -84,7 +84,8 @@ class Kernel:
         if self.rng.random() < 0.3:
             return self.of_float(n)
         lhs, rhs = self.integer(depth + 1), self.integer(depth + 1)
-        operation = self.pick(["shli", "shrui", "shrsi", "divsi", "remsi", "divui", "addi", "muli", "andi", "minsi", "maxsi"])
+        operation = self.pick(["shli", "shrui", "shrsi", "divsi", "remsi", "divui", "addi", "muli", "andi", "minsi",
+                               "maxsi"])
         self.emit(f"%i{n} = arith.{operation} {lhs}, {rhs} : i64")
         return f"%i{n}"
 
@@ -194,7 +195,8 @@ class Kernel:
 
     def arguments(self):
         return {"x": np.arange(1, self.size + 1, dtype=np.float32), "y": np.float32([-1, -2, -3, -4]),
-                "a": np.int64(self.pick(NUMBERS)), "b": np.int64(self.pick(NUMBERS)), "f": np.float32(self.pick(FLOATS))}
+                "a": np.int64(self.pick(NUMBERS)), "b": np.int64(self.pick(NUMBERS)),
+                "f": np.float32(self.pick(FLOATS))}
 
 
 def outcome(command, folder, target):
@@ -278,8 +280,8 @@ def main():
                 report(given, number, wrong)
     print(f"steps: {', '.join(f'{kind} {kinds[kind]}' for kind in STEPS)}; the reference computed {codes[0]} and refused "
           f"{codes[1]}; {values} gave values on all targets")
-    rare = campaign.rare_kinds(given, kinds, STEPS, MIN_SHARE, LEAST, "have a step of kind")
-    idle = given.count >= LEAST and values < MIN_VALUES * given.count
+    rare = campaign.rare_kinds(given, kinds, STEPS, MIN_SHARE, MIN_CASES, "have a step of kind")
+    idle = given.count >= MIN_CASES and values < MIN_VALUES * given.count
     if idle:
         print("too few kernels gave values on the compiled targets")
     print(f"kernels: {given.count} run, {failed} failed")
