@@ -7,7 +7,6 @@
 #include "adjoint/Support/FolderFile.h"
 #include "adjoint/Support/JSONText.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -38,7 +37,7 @@ std::string valueText(const llvm::json::Value *value) {
     return "none";
   if (std::optional<StringRef> text = value->getAsString())
     return text->empty() ? "default" : text->str();
-  return llvm::formatv("{0}", *value).str();
+  return mlir::ad::jsonLine(*value);
 }
 
 void compareFields(const llvm::json::Object &left, const llvm::json::Object &right, const std::string &prefix,

@@ -13,8 +13,8 @@
 #include "adjoint/Runner/Trace/Trace.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/FloatingPointState.h"
+#include "adjoint/Support/JSONText.h"
 #include "adjoint/Support/OutputFile.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 
 #include <cstring>
@@ -40,9 +40,8 @@ std::string inputName(StringRef name) {
 
 Analysis toAnalysis(mlir::ad::diff::DiffReport report) {
   report.json["holds"] = report.boundHolds;
-  std::string json;
-  llvm::raw_string_ostream(json) << llvm::json::Value(std::move(report.json));
-  return {report.tableText + report.text, std::move(json), std::move(report.warnings)};
+  return {report.tableText + report.text, mlir::ad::jsonLine(std::move(report.json)),
+          std::move(report.warnings)};
 }
 
 bool setFailure(Failure &failure, Error error) {

@@ -3,11 +3,11 @@
 // Signals, output and exit codes.
 #include "Tool.h"
 #include "adjoint/Numerics/BuiltinPolicies.h"
+#include "adjoint/Support/JSONText.h"
 #include "adjoint/Support/MemoryLimit.h"
 #include "adjoint/Support/OutOfMemory.h"
 #include "adjoint/Support/OutputFile.h"
 #include "adjoint/Support/TemporaryPath.h"
-#include "llvm/Support/FormatVariadic.h"
 
 #include <atomic>
 #include <cerrno>
@@ -72,8 +72,7 @@ int flushOutput(Console &console, int code) {
 int writeReport(Console &console, const Options &options, const Report &report, int code) {
   if (options.report.empty())
     return code;
-  std::string text = llvm::formatv("{0:2}\n", toJSON(report)).str();
-  if (llvm::Error error = writeFile(options.report, {text})) {
+  if (llvm::Error error = writeFile(options.report, {ad::jsonText(toJSON(report))})) {
     int failure = console.fail(std::move(error));
     return code == ExitDone ? failure : code;
   }

@@ -91,9 +91,8 @@ Error OutputFolder::write(StringRef state, llvm::json::Object files) const {
       left.push_back(name);
   llvm::json::Object manifest{
       {"run", run}, {"state", state}, {"files", std::move(files)}, {"earlier", std::move(left)}};
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(manifest)));
-  return replaceFile(pathOf(kManifest), {text}); // a link of this name, too
+  return replaceFile(pathOf(kManifest),
+                     {mlir::ad::jsonText(std::move(manifest))}); // a link of this name, too
 }
 
 Error OutputFolder::begin() {

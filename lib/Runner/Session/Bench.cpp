@@ -3,12 +3,12 @@
 // Writes the measurements of --bench.
 #include "Bench.h"
 #include "adjoint/Runtime/Cuda/CudaDevice.h"
+#include "adjoint/Support/JSONText.h"
 #include "adjoint/Support/OutputFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/TargetParser/Host.h"
@@ -82,7 +82,7 @@ Error appendLine(llvm::StringRef path, std::string line) {
 
 Error mlir::ad::runner::writeBenchLine(const Options &options, const Report &report,
                                        const adrt::Device *device) {
-  std::string line = llvm::formatv("{0}\n", json::Value(describe(options, report, device))).str();
+  std::string line = jsonLine(describe(options, report, device)) + "\n";
   if (options.bench != kStandardOutput)
     return appendLine(options.bench, std::move(line));
   llvm::outs() << line;

@@ -7,6 +7,7 @@
 #include "Execution.h"
 #include "adjoint/Runner/AOT/Adx.h"
 #include "adjoint/Runner/Session/CheckGradients.h"
+#include "adjoint/Support/JSONText.h"
 #include "adjoint/Support/OutputFile.h"
 #include "llvm/Config/llvm-config.h"
 
@@ -17,10 +18,7 @@ using llvm::Expected;
 namespace {
 
 Error writeJSON(llvm::StringRef path, const llvm::json::Value &value) {
-  if (path.empty())
-    return Error::success();
-  std::string text = llvm::formatv("{0:2}\n", value).str();
-  return writeFile(path, {text});
+  return path.empty() ? Error::success() : writeFile(path, {mlir::ad::jsonText(value)});
 }
 
 Error writeRewrites(const std::string &path, const std::string &text) {

@@ -9,13 +9,13 @@
 #include "adjoint/Runner/Trace/ObservedRun.h"
 #include "adjoint/Runner/Trace/ValueRecorder.h"
 #include "adjoint/Support/Error.h"
+#include "adjoint/Support/JSONText.h"
 #include "adjoint/Support/OutputFile.h"
 #include "adjoint/Support/TraceName.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 
 #include <cstdlib>
@@ -225,10 +225,9 @@ Error TraceFolder::writeRun(int32_t status, const adrt::ErrorRecord &error, cons
   object["records"] = static_cast<int64_t>(records.size());
   object["kept_tensors"] = static_cast<int64_t>(keptTensors);
   object["kernel_results_unlike_reference"] = static_cast<int64_t>(observed.countDifferent());
-  std::string text = llvm::formatv("{0:2}\n", llvm::json::Value(std::move(object))).str();
   if (Error failure = writeFile(pathOf("records.tsv"), {ad::diff::formatRecords(records)}))
     return failure;
-  return writeFile(pathOf(kRunFile), {text});
+  return writeFile(pathOf(kRunFile), {ad::jsonText(std::move(object))});
 }
 
 // If the name was taken meanwhile, the trace stays where it is.

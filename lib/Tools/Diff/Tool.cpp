@@ -5,6 +5,7 @@
 #include "adjoint/Diff/RunComparison.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/FloatingPointState.h"
+#include "adjoint/Support/JSONText.h"
 #include "adjoint/Support/OutOfMemory.h"
 #include "adjoint/Support/OutputFile.h"
 #include "adjoint/Support/Printable.h"
@@ -55,9 +56,7 @@ std::string toJSON(const DiffReport &report) {
   object["holds"] = report.boundHolds;
   if (!report.failure.empty())
     object["error"] = llvm::json::fixUTF8(report.failure);
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(object)));
-  return text;
+  return mlir::ad::jsonText(std::move(object));
 }
 
 std::string toHTML(const DiffReport &report) {

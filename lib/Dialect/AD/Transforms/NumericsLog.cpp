@@ -4,7 +4,6 @@
 
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "mlir/IR/Remarks.h"
-#include "llvm/Support/JSON.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -41,22 +40,19 @@ bool NumericsLog::empty() const {
   return counts.empty();
 }
 
-void NumericsLog::writeJson(raw_ostream &os) const {
+llvm::json::Array NumericsLog::toJSON() const {
   std::lock_guard<std::mutex> lock(mutex);
-  llvm::json::OStream json(os, /*IndentSize=*/2);
-  json.array([&] {
-    for (const auto &[row, count] : counts)
-      json.object([&, &row = row, &count = count] {
-        const auto &[file, line, column, user, permission] = row;
-        json.attribute("file", file);
-        json.attribute("line", line);
-        json.attribute("column", column);
-        json.attribute("pattern", user);
-        json.attribute("permission", permission);
-        json.attribute("count", count);
-      });
-  });
-  os << "\n";
+  llvm::json::Array rows;
+  for (const auto &[row, count] : counts) {
+    const auto &[file, line, column, user, permission] = row;
+    rows.push_back(llvm::json::Object{{"file", file},
+                                      {"line", line},
+                                      {"column", column},
+                                      {"pattern", user},
+                                      {"permission", permission},
+                                      {"count", count}});
+  }
+  return rows;
 }
 
 void ad::recordNumericsUse(Location loc, StringRef user, Permissions used) {

@@ -4,6 +4,7 @@
 
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
+#include "adjoint/Support/JSONText.h"
 #include "adjoint/Support/TextFile.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -29,8 +30,9 @@ struct WriteNumericsReportPass : ad::impl::WriteNumericsReportPassBase<WriteNume
   void runOnOperation() override {
     markAllAnalysesPreserved();
     LDBG() << "the log of used permissions goes to '" << file << "'";
-    if (failed(writeTextFile(getOperation(), "file of ad-write-numerics-report", file,
-                             [&](raw_ostream &os) { NumericsLog::get(&getContext())->writeJson(os); })))
+    if (failed(writeTextFile(getOperation(), "file of ad-write-numerics-report", file, [&](raw_ostream &os) {
+          os << jsonText(NumericsLog::get(&getContext())->toJSON());
+        })))
       signalPassFailure();
   }
 };

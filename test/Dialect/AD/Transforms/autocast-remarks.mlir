@@ -1,13 +1,13 @@
 // RUN: ad-opt %s --ad-autocast --mlir-disable-threading --remarks-filter=ad-precision -o /dev/null 2>&1 | FileCheck %s
 // RUN: ad-opt %s --ad-autocast --ad-write-numerics-report -o /dev/null | FileCheck %s --check-prefix=REPORT
 
-// REPORT: "line": [[#@LINE+14]],
+// REPORT: "count": 2,
+// REPORT: "line": [[#@LINE+13]],
+// REPORT-NEXT: "pattern": "ad-autocast",
+// REPORT-NEXT: "permission": "always"
+// REPORT: "count": 1,
 // REPORT: "pattern": "ad-autocast",
-// REPORT-NEXT: "permission": "always",
-// REPORT-NEXT: "count": 2
-// REPORT: "pattern": "ad-autocast",
-// REPORT-NEXT: "permission": "boundary",
-// REPORT-NEXT: "count": 1
+// REPORT-NEXT: "permission": "boundary"
 
 module attributes {ad.precision = #ad.precision<bf16>} {
   func.func @f(%x: tensor<4x8xf32>, %w: tensor<8x2xf32>) -> (tensor<4x2xf32>, tensor<4x8xf32>) {

@@ -16,10 +16,10 @@
 // CHECK:         %[[D:.+]] = ad.cast %[[ABC]] : tensor<4xf32> -> tensor<4xbf16>
 // CHECK:         return %{{.+}}, %[[D]]
 // REMARK:      differentiate-cotangent-sums.mlir:[[#@LINE+5]]:18: remark: [Passed] cotangent-sum | Category:ad-precision | added-in=f32, cotangents=3, type=bf16
-// REPORT:      "line": [[#@LINE+4]],
-// REPORT:      "pattern": "ad-differentiate",
-// REPORT-NEXT: "permission": "ad.cotangent_sums",
-// REPORT-NEXT: "count": 1
+// REPORT:      "count": 1,
+// REPORT:      "line": [[#@LINE+3]],
+// REPORT-NEXT: "pattern": "ad-differentiate",
+// REPORT-NEXT: "permission": "ad.cotangent_sums"
 func.func @three(%v: tensor<4xbf16>, %k: tensor<4xbf16>) -> (tensor<4xbf16>, tensor<4xbf16>)
     attributes {ad.cotangent_sums = f32} {
   %a = ad.mul %v, %v : tensor<4xbf16>

@@ -8,16 +8,16 @@
 // UNWRITABLE: error: {{.*}}cannot write
 // EMPTY: []
 
-// CHECK: "file": "{{.*}}numerics-report.mlir",
+// CHECK: "column": 8,
+// CHECK-NEXT: "count": 1,
+// CHECK-NEXT: "file": "{{.*}}numerics-report.mlir",
 // CHECK-NEXT: "line": [[#DROP:]],
-// CHECK-NEXT: "column": 8,
 // CHECK-NEXT: "pattern": "drop-zero",
-// CHECK-NEXT: "permission": "algebra",
-// CHECK-NEXT: "count": 1
+// CHECK-NEXT: "permission": "algebra"
+// CHECK: "column": 8,
 // CHECK: "line": [[#DROP+7]],
-// CHECK-NEXT: "column": 8,
 // CHECK-NEXT: "pattern": "contract-multiply-add",
-// CHECK-NEXT: "permission": "contract",
+// CHECK-NEXT: "permission": "contract"
 // CHECK-NOT: "pattern"
 
 func.func @plus_zero(%x: tensor<4xf32>) -> tensor<4xf32> {

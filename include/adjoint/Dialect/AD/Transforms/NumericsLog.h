@@ -1,14 +1,15 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // The record of every permission that a rewrite or a lowering used, and of the casts of ad-autocast: what
-// --numerics-report writes. One log
-// for each context, owned by its `ad` dialect, safe under multithreaded passes.
+// --numerics-report writes. One log for each context, owned by its `ad` dialect, safe under multithreaded
+// passes.
 
 #ifndef ADJOINT_DIALECT_AD_TRANSFORMS_NUMERICSLOG_H
 #define ADJOINT_DIALECT_AD_TRANSFORMS_NUMERICSLOG_H
 
 #include "adjoint/Dialect/AD/IR/ADDialect.h"
 #include "mlir/IR/DialectInterface.h"
+#include "llvm/Support/JSON.h"
 #include <map>
 #include <mutex>
 
@@ -29,8 +30,8 @@ public:
   void clear();
   bool empty() const;
 
-  /// A JSON array with one object per location, user and permissions, sorted, with a count.
-  void writeJson(raw_ostream &os) const;
+  /// One object per location, user and permissions, sorted, with a count.
+  llvm::json::Array toJSON() const;
 
 private:
   // File, line, column, user, permissions: what the report is sorted by, whatever the order of the threads.

@@ -85,12 +85,12 @@ def WriteNumericsReportPass : Pass<"ad-write-numerics-report"> {
     ```json
     [
       {
+        "column": 8,
+        "count": 1,
         "file": "model.mlir",
         "line": 3,
-        "column": 8,
         "pattern": "drop-zero",
-        "permission": "algebra",
-        "count": 1
+        "permission": "algebra"
       }
     ]
     ```
