@@ -3,6 +3,8 @@
 #include "adjoint/Support/Printable.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ConvertUTF.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Unicode.h"
@@ -77,6 +79,13 @@ static constexpr StringRef kOfLines = "\n\t";
 std::string mlir::ad::printable(StringRef text) { return printed(text, ""); }
 
 std::string mlir::ad::printableLines(StringRef text) { return printed(text, kOfLines); }
+
+std::string mlir::ad::messageText(const llvm::Twine &message) {
+  std::string text = message.str();
+  llvm::SmallVector<StringRef> lines;
+  StringRef(text).split(lines, '\n');
+  return llvm::join(lines, "\n  ");
+}
 
 bool mlir::ad::isPrintable(StringRef text) { return countPlain(text, "") == text.size(); }
 

@@ -35,6 +35,11 @@ TEST(Printable, OtherBytesAreNumbers) {
 
 TEST(Printable, LinesKeepLineFeedsAndTabs) { EXPECT_EQ(printableLines("a\n\tb\r\n"), "a\n\tb\\u{D}\n"); }
 
+TEST(Printable, LinesOfMessagesAreIndented) {
+  EXPECT_EQ(messageText("one"), "one");
+  EXPECT_EQ(messageText("one\ntwo\n\nfour"), "one\n  two\n  \n  four");
+}
+
 TEST(Printable, ControlCharactersAreFound) {
   EXPECT_EQ(findControlCharacter("a\n\t\r ü"), StringRef::npos);
   EXPECT_EQ(findControlCharacter("ab\x1B"), 2u);

@@ -168,6 +168,31 @@ def check_characters(folder):
     yield from problem(run("ad-runner", folder / "no\x1b[31mfile"), 2, "no\\u{1B}[31mfile")
 
 
+def check_lines(folder):
+    """A line feed of a file does not begin a message."""
+    forged = "a\nerror: all is well"
+    module = folder / "module.mlir"
+    module.write_text("func.func @main(%x: tensor<f32>) -> tensor<f32> {\n %no = arith.constant false\n"
+                      ' ad.require 1 %no() "a\\0Aerror: all is well"\n return %x : tensor<f32> }\n')
+    tools = [["ad-runner", module, "--arg=arg0=zeros", f"--target={target}"] for target in ("reference", "cpu", "gpu-sim")]
+    tools += [[tool, folder / forged] for tool in ("ad-opt", "ad-runner", "adrt-run", "ad-gpu-emulate")]
+    tools.append(["ad-diff", "runs", folder / forged, folder])
+    trace = traced(folder)
+    run_file = trace / "run.json"
+    for option in ("entry", "numerics", "kernels"):
+        changed = json.loads(run_file.read_text())
+        changed["options"][option] = forged
+        shutil.copytree(trace, folder / option)
+        (folder / option / "run.json").write_text(json.dumps(changed))
+        tools.append(["ad-runner", f"--replay={folder / option}"])
+    for words in tools:
+        done = run(*words)
+        if done.returncode == 0 or "all is well" not in done.stderr:
+            yield f"{words}: exit code {done.returncode}, {done.stderr}"
+        if "\nerror" in done.stderr:
+            yield f"{words}: a line of the file is a message: {done.stderr}"
+
+
 # --- Traces
 
 def traced(folder):
@@ -506,7 +531,8 @@ def check_memory(folder):
 
 CHECKS = [("locations", check_locations), *[check_nested(*each) for each in NESTED.items()],
           ("expressions", check_expressions), ("later blocks", check_later_blocks),
-          ("characters", check_characters), ("names", check_names), ("links", check_links), ("records", check_records),
+          ("characters", check_characters), ("lines", check_lines), ("names", check_names),
+          ("links", check_links), ("records", check_records),
           ("options", check_options), ("kernels", check_kernels),
           ("whole kernel", check_whole_kernel), ("fusion", check_fusion), ("order", check_order),
           ("claims", check_claims), ("outputs", check_outputs),

@@ -82,7 +82,7 @@ static void registerDebugOnly() {
 constexpr int kExitProgram = 1, kExitFile = 2;
 
 static int failAboutFile(const Twine &message) {
-  ad::printableErrors() << "ad-opt: error: " << message << "\n";
+  ad::printableErrors() << "ad-opt: error: " << ad::messageText(message) << "\n";
   return kExitFile;
 }
 
@@ -247,7 +247,7 @@ int ad::runOptTool(int argc, char **argv) {
 
   for (auto check : {checkTargets, checkNumerics})
     if (std::string problem = check(ArrayRef(arguments).drop_front()); !problem.empty()) {
-      ad::printableErrors() << "ad-opt: error: " << problem << "\n";
+      ad::printableErrors() << "ad-opt: error: " << ad::messageText(problem) << "\n";
       return kExitProgram;
     }
   registerAdjointPasses();

@@ -7,6 +7,7 @@
 #define ADJOINT_SUPPORT_PRINTABLE_H
 
 #include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Twine.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <string>
@@ -18,6 +19,10 @@ namespace mlir::ad {
 std::string printable(llvm::StringRef text);
 /// The same for a text of several lines: line feeds and tabs stay.
 std::string printableLines(llvm::StringRef text);
+
+/// The text of a message. Its lines after the first are indented, so that no text of a file in it looks like
+/// a message of its own.
+std::string messageText(const llvm::Twine &message);
 
 /// Whether `printable` leaves the text as it is.
 bool isPrintable(llvm::StringRef text);

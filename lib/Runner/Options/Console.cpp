@@ -62,14 +62,14 @@ void Console::note(const llvm::Twine &message) {
 
 void Console::warn(const llvm::Twine &message) {
   clearProgress();
-  llvm::WithColor::warning(os, program) << message << '\n';
+  llvm::WithColor::warning(os, program) << messageText(message) << '\n';
 }
 
 int Console::fail(llvm::Error error) {
   clearProgress();
   auto [code, message] = consumeExitError(std::move(error));
   if (!message.empty())
-    llvm::WithColor::error(os, program) << message << '\n';
+    llvm::WithColor::error(os, program) << messageText(message) << '\n';
   return code;
 }
 
@@ -83,6 +83,7 @@ int Console::fail(int32_t status, const adrt::ErrorRecord &error, llvm::MemoryBu
   std::string message = recorded ? error.message : "the program failed without a reason";
   if (!error.operation.empty())
     message = "'" + error.operation + "' op " + message;
+  message = messageText(message);
   std::optional<Location> location = parseLocation(error.location);
   llvm::StringRef line = location && location->file == source.getBufferIdentifier()
                              ? findLine(source.getBuffer(), location->line)

@@ -91,7 +91,7 @@ bool writesToStandardOutput(const DiffOptions &options) {
 void complain(const std::string &message) {
   if (message.empty())
     return;
-  llvm::WithColor::error(mlir::ad::printableErrors(), "ad-diff") << message << "\n";
+  llvm::WithColor::error(mlir::ad::printableErrors(), "ad-diff") << mlir::ad::messageText(message) << "\n";
 }
 
 int finish(const DiffReport &report, const DiffOptions &options) {
@@ -99,7 +99,7 @@ int finish(const DiffReport &report, const DiffOptions &options) {
     llvm::outs() << mlir::ad::printableLines(report.tableText) << mlir::ad::printableLines(report.text);
   Error unwritten = flushStandardOutput();
   for (const std::string &warning : report.warnings)
-    llvm::WithColor::warning(mlir::ad::printableErrors(), "ad-diff") << warning << "\n";
+    llvm::WithColor::warning(mlir::ad::printableErrors(), "ad-diff") << mlir::ad::messageText(warning) << "\n";
   for (const std::string &error : report.errors)
     complain(error);
   mlir::ad::printableErrors() << report.failure;

@@ -157,6 +157,6 @@ int mlir::ad::emulator::emulateMain(int argc, char **argv) {
   error = llvm::joinErrors(std::move(error), runner::flushStandardOutput());
   auto [code, message] = runner::consumeExitError(std::move(error));
   if (!message.empty())
-    llvm::WithColor::error(printableErrors(), "ad-gpu-emulate") << message << "\n";
+    llvm::WithColor::error(printableErrors(), "ad-gpu-emulate") << messageText(message) << "\n";
   return code;
 }
