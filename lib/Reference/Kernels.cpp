@@ -3,6 +3,7 @@
 // Kernels of another compiler: launches, linalg on tensors as it is written, and slices.
 
 #include "Kernels.h"
+#include "IndexExpressions.h"
 #include "LinalgLoops.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -131,15 +132,17 @@ template <class OpT> static int32_t sliceOf(OpT op, Frame &frame, const Tensor &
   slice.sizes = numbersOf(op.getMixedSizes(), frame);
   slice.strides = stridesOf(tensor.getShape());
   for (auto [axis, size] : llvm::enumerate(slice.sizes)) {
-    int64_t last = offsets[axis] + (size - 1) * steps[axis], have = tensor.getDim(static_cast<int64_t>(axis));
+    int64_t last = 0, have = tensor.getDim(static_cast<int64_t>(axis));
     if (size < 0)
       return frame.fail(op, ADRT_FAIL_NEGATIVE, {static_cast<int64_t>(axis), size});
-    if (size > 0 && (offsets[axis] < 0 || offsets[axis] >= have || last < 0 || last >= have))
+    if (size == 0)
+      continue;
+    if (!isInside(offsets[axis], size, steps[axis], have, last))
       return frame.fail(op, ADRT_FAIL_BOUNDS,
                         {static_cast<int64_t>(axis),
                          offsets[axis] < 0 || offsets[axis] >= have ? offsets[axis] : last, have});
     slice.offset += offsets[axis] * slice.strides[axis];
-    slice.strides[axis] *= steps[axis];
+    slice.strides[axis] *= size > 1 ? steps[axis] : 0; // a step that is not taken may be of any size
   }
   return ADRT_OK;
 }

@@ -1,33 +1,12 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "LinalgLoops.h"
-#include "llvm/Support/MathExtras.h"
+#include "IndexExpressions.h"
 
 using namespace mlir;
 using namespace mlir::ad::reference;
 
 //===- Index expressions -----------------------------------------------===//
-
-static int64_t valueOf(AffineExpr expr, ArrayRef<int64_t> loops) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return constant.getValue();
-  if (auto dim = dyn_cast<AffineDimExpr>(expr))
-    return loops[dim.getPosition()];
-  auto pair = cast<AffineBinaryOpExpr>(expr);
-  int64_t lhs = valueOf(pair.getLHS(), loops), rhs = valueOf(pair.getRHS(), loops);
-  switch (expr.getKind()) {
-  case AffineExprKind::Add:
-    return lhs + rhs;
-  case AffineExprKind::Mul:
-    return lhs * rhs;
-  case AffineExprKind::FloorDiv:
-    return llvm::divideFloorSigned(lhs, rhs);
-  case AffineExprKind::CeilDiv:
-    return llvm::divideCeilSigned(lhs, rhs);
-  default:
-    return llvm::mod(lhs, rhs);
-  }
-}
 
 static bool divides(AffineExpr expr) {
   auto pair = dyn_cast<AffineBinaryOpExpr>(expr);
@@ -41,7 +20,7 @@ static int64_t boundOf(AffineExpr expr, ArrayRef<int64_t> extents, bool isUpper)
     return isUpper ? extents[dim.getPosition()] - 1 : 0;
   auto pair = dyn_cast<AffineBinaryOpExpr>(expr);
   if (!pair)
-    return valueOf(expr, {});
+    return cast<AffineConstantExpr>(expr).getValue();
   if (expr.getKind() == AffineExprKind::Add)
     return boundOf(pair.getLHS(), extents, isUpper) + boundOf(pair.getRHS(), extents, isUpper);
   int64_t factor = cast<AffineConstantExpr>(pair.getRHS()).getValue();
@@ -115,11 +94,14 @@ int32_t LinalgLoops::offsetOf(OpOperand &operand, const Tensor &tensor, ArrayRef
                               int64_t &offset) {
   offset = 0;
   for (auto [axis, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults())) {
-    int64_t index = valueOf(expr, loops), size = tensor.getDim(static_cast<int64_t>(axis));
-    if (index < 0 || index >= size)
+    std::optional<int64_t> index = evaluateIndex(expr, loops);
+    int64_t size = tensor.getDim(static_cast<int64_t>(axis));
+    if (!index)
+      return frame.refuse(op, "divides an index by a number below 1");
+    if (*index < 0 || *index >= size)
       return frame.fail(op, ADRT_FAIL_OPERAND_BOUNDS,
-                        {operand.getOperandNumber(), static_cast<int64_t>(axis), index, size});
-    offset = offset * size + index;
+                        {operand.getOperandNumber(), static_cast<int64_t>(axis), *index, size});
+    offset = offset * size + *index;
   }
   return ADRT_OK;
 }

@@ -3,6 +3,7 @@
 // Host code: floats, conversions, choices, and what connects scalars with tensors.
 
 #include "Arithmetic.h"
+#include "IndexExpressions.h"
 #include "Movement.h"
 #include "ScalarValues.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
@@ -171,15 +172,18 @@ static void registerConversions(Semantics &semantics) {
 //===- Index maps ------------------------------------------------------===//
 
 template <class OpT, class Choose> static int32_t runAffine(OpT op, Frame &frame, Choose choose) {
-  SmallVector<Attribute> operands, results;
-  for (int64_t value : frame.indices(op->getOperands()))
-    operands.push_back(IntegerAttr::get(IndexType::get(op->getContext()), value));
-  if (failed(op.getMap().constantFold(operands, results)))
-    return frame.refuse(op, "divides by zero");
-  int64_t chosen = cast<IntegerAttr>(results.front()).getInt();
-  for (Attribute result : results)
-    chosen = choose(chosen, cast<IntegerAttr>(result).getInt());
-  return frame.set(op->getResult(0), Tensor::index(chosen));
+  Shape operands = frame.indices(op->getOperands());
+  AffineMap map = op.getMap();
+  ArrayRef<int64_t> dims = ArrayRef(operands).take_front(map.getNumDims()),
+                    symbols = ArrayRef(operands).drop_front(map.getNumDims());
+  std::optional<int64_t> chosen;
+  for (AffineExpr expr : map.getResults()) {
+    std::optional<int64_t> value = evaluateIndex(expr, dims, symbols);
+    if (!value)
+      return frame.refuse(op, "divides by a number below 1");
+    chosen = chosen ? choose(*chosen, *value) : *value;
+  }
+  return frame.set(op->getResult(0), Tensor::index(*chosen));
 }
 
 static int32_t runAffineApply(affine::AffineApplyOp op, Frame &frame) {

@@ -71,10 +71,35 @@ static LogicalResult verifyRegistered(Operation *op) {
       "docs/reference lists the operations of ad");
 }
 
+static bool dividesByOther(AffineExpr expr) {
+  auto isPositive = [](AffineExpr divisor) {
+    auto constant = dyn_cast<AffineConstantExpr>(divisor);
+    return constant && constant.getValue() > 0;
+  };
+  WalkResult result = expr.walk([&](AffineExpr part) {
+    bool divides = part.getKind() == AffineExprKind::FloorDiv || part.getKind() == AffineExprKind::CeilDiv ||
+                   part.getKind() == AffineExprKind::Mod;
+    return divides && !isPositive(cast<AffineBinaryOpExpr>(part).getRHS()) ? WalkResult::interrupt()
+                                                                           : WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
+// MLIR gives other quotients no meaning, and folds of upstream end the process for some.
+static LogicalResult verifyMaps(Operation *op) {
+  WalkResult result = op->getAttrDictionary().walk([](AffineMapAttr map) {
+    return llvm::any_of(map.getValue().getResults(), dividesByOther) ? WalkResult::interrupt()
+                                                                     : WalkResult::advance();
+  });
+  if (!result.wasInterrupted())
+    return success();
+  return op->emitOpError("expected index maps that divide by positive constants only");
+}
+
 // Operations of linalg in kernels have types of their own, and a verifier.
 static WalkResult verifyOp(Operation *op) {
   return WalkResult(success(succeeded(verifyRegistered(op)) && succeeded(verifyRounding(op)) &&
-                            (isInKernel(op) || succeeded(verifyTypes(op)))));
+                            succeeded(verifyMaps(op)) && (isInKernel(op) || succeeded(verifyTypes(op)))));
 }
 
 namespace {

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ._program import Program
 
 _RUN_FILE = "run.json"
-#: What numpy.load raises about a damaged file.
+#: What NumPy raises about a damaged file.
 _LOAD_ERRORS = (OSError, ValueError, EOFError, MemoryError, OverflowError, RecursionError, TypeError,
                 tokenize.TokenError)
 _Path = str | os.PathLike[str]
@@ -129,6 +129,8 @@ def read_trace(folder: _Path) -> Trace:
         return _make_trace(folder, None)
     try:
         outputs = [(output["name"], output["file"], _element_type(output["type"])) for output in info["outputs"]]
+        if not all(isinstance(name, str) for name, _, _ in outputs):
+            raise TypeError("expected names as strings")
     except (KeyError, TypeError, AttributeError) as error:
         raise TraceError(f"{_text_of(folder)!r} is no folder of a trace: {_RUN_FILE} has no list of outputs") from error
     arrays = [_load(_file_of(folder, file), element_type) for _, file, element_type in outputs]
@@ -209,12 +211,14 @@ def _element_type(tensor_type: str) -> str:
 
 
 def _load(file: pathlib.Path, dtype: str) -> np.ndarray:
+    known = {str(type_): type_ for type_ in DTYPES.values()}
     try:
-        array = np.load(file, allow_pickle=False)
+        # numpy.load reads archives, too.
+        with file.open("rb") as stream:
+            array = np.lib.format.read_array(stream, allow_pickle=False)
+        return array.view(known[dtype]) if array.dtype.kind == "V" and dtype in known else array
     except _LOAD_ERRORS as error:
         raise TraceError(f"cannot read '{file}': {error}") from error
-    known = {str(type_): type_ for type_ in DTYPES.values()}
-    return array.view(known[dtype]) if array.dtype.kind == "V" and dtype in known else array
 
 
 def _trace_error(failure: _adjoint.Failure) -> TraceError | None:

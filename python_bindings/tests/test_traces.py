@@ -5,6 +5,7 @@ import json
 import pathlib
 import shutil
 import subprocess
+import zipfile
 
 import adjoint
 import ml_dtypes
@@ -202,7 +203,8 @@ def test_traces_that_are_not_whole(tmp_path):
         diff.runs(tmp_path / "trace", tmp_path / "trace")
     records.write_text("".join(lines))
     for outputs in (3, [3], [{}], [{"name": "y", "file": "outputs/y.npy", "type": 3}],
-                    [{"name": "y", "file": "outputs/y.npy", "type": "tensor<3xf77>"}]):
+                    [{"name": "y", "file": "outputs/y.npy", "type": "tensor<3xf77>"}],
+                    [{"name": ["y"], "file": "outputs/y.npy", "type": "tensor<3xf32>"}]):
         info.write_text(json.dumps({**whole, "outputs": outputs}))
         with pytest.raises(adjoint.TraceError, match="run.json has no list of outputs"):
             diff.read_trace(tmp_path / "trace")
@@ -210,6 +212,25 @@ def test_traces_that_are_not_whole(tmp_path):
     (tmp_path / "trace/outputs/y.npy").write_bytes(b"")
     with pytest.raises(adjoint.TraceError, match="cannot read '.*y.npy'"):
         diff.read_trace(tmp_path / "trace")
+
+
+@pytest.mark.parametrize("save", [
+    lambda file: np.savez(file, y=small(3)),
+    lambda file: zipfile.ZipFile(file, "w").close(),
+    lambda file: np.save(file, np.zeros(3, "V3")),
+    lambda file: np.save(file, np.zeros(3, [("a", "f4"), ("b", "i2")])),
+], ids=["archive", "empty archive", "bytes", "structure"])
+def test_traces_with_other_files_of_numpy(tmp_path, save):
+    trace = diff.trace(adjoint.compile(SQUARE), tmp_path / "trace", small(3), tensors="all")
+    for file in [tmp_path / "trace/outputs/y.npy", *(record.file for record in trace.records if record.file)]:
+        with open(file, "wb") as stream:
+            save(stream)
+    with pytest.raises(adjoint.TraceError, match="cannot read '.*y.npy'"):
+        diff.read_trace(tmp_path / "trace")
+    for record in trace.records:
+        if record.file:
+            with pytest.raises(adjoint.TraceError, match="cannot read"):
+                record.load()
 
 
 @pytest.mark.parametrize("function", [diff.read_trace, diff.replay, lambda folder: diff.runs(folder, folder)])

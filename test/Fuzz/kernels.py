@@ -23,7 +23,8 @@ import campaign
 import runner
 
 SIZES = (1, 2, 5, 8, 17)
-NUMBERS = (-(2**63), -(2**31), -1, 0, 0, 1, 1, 2, 3, 4, 5, 8, 17, 63, 64, 2**31, 2**40, 2**62, 2**63 - 1)
+NUMBERS = (-(2**63), -(2**31), -1, 0, 0, 1, 1, 2, 3, 4, 5, 8, 17, 63, 64, 2**31, 2**40, 2**62, 2**63 - 1,
+           2**61, 2**64 // 3 + 1)  # as strides, these wrap into the tensor
 FLOATS = (0.0, 1.0, 2.5, -1.0, 300.0, 1e10, 1e30, np.inf, -np.inf, np.nan, -np.nan)
 STEPS = ("slice", "insert", "cast", "generic", "element")
 MIN_SHARE, MIN_VALUES, MIN_CASES = 0.05, 0.2, 200
@@ -153,7 +154,8 @@ class Kernel:
         size = size or (known if known != "?" else str(self.pick([self.size, 1, 4])))
         n = self.name()
         self.emit(f"%o{n} = tensor.empty() : tensor<{size}xf32>")
-        index = self.pick(["d0", "d0", "d0", "d0 floordiv 2" if known != "?" else "d0"])
+        index = self.pick(["d0"] * 20 + ["d0 floordiv 2" if known != "?" else "d0"] * 6 +
+                          ["d0 mod 0", "d0 floordiv 0", f"(d0 - {2**63 - 1} - 1) floordiv -1"])
         self.lines.append(COPY.format(n=n, index=index, value=value, type=type_, size=size, addend=self.addend))
         self.values.append((f"%r{n}", f"tensor<{size}xf32>"))
 
@@ -188,7 +190,7 @@ class Kernel:
 
     def text(self):
         head = f"ad.kernel private @k(%x: {self.type}, %y: tensor<4xf32>, %p: i64, %q: i64, %g: f32) -> {self.result} " \
-               "attributes {kernel_class = #ad<kernel_class generic>} {\n"
+               "attributes {kernel_class = \"generic\"} {\n"
         # What a program says of ties is not believed.
         tied = f" {{tied = array<i64: {self.pick([-1, 0, 1])}>}}" if self.rng.random() < 0.2 else ""
         return head + "\n".join(self.used()) + "\n}\n" + MAIN.format(type=self.type, result=self.result, tied=tied)

@@ -136,6 +136,26 @@ def check_expressions(folder):
             yield from problem(run(tool, file), 1, "expected affine expressions of at most 1024 operators")
 
 
+def check_long_chains(folder):
+    """Emitters walk from the results of a kernel to its arguments."""
+    copy = ("  %{0} = linalg.generic {{indexing_maps = [#map, #map], iterator_types = [\"parallel\"]}} "
+            "ins(%{1} : tensor<4xf32>) outs(%e : tensor<4xf32>) {{ ^bb0(%a: f32, %o: f32): linalg.yield %a : f32 }} "
+            "-> tensor<4xf32>")
+    module = folder / "module.mlir"
+    for length, code in ((900, 0), (100000, 1)):
+        body = "\n".join(["  %e = tensor.empty() : tensor<4xf32>",
+                          *(copy.format(i + 1, i) for i in range(length)), f"  ad.yield %{length} : tensor<4xf32>"])
+        module.write_text("#map = affine_map<(d0) -> (d0)>\nad.kernel private @k(%0: tensor<4xf32>) -> tensor<4xf32> "
+                          f'attributes {{kernel_class = "generic"}} {{\n{body}\n}}\n'
+                          "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
+                          "  %y = ad.launch @k(%x) : (tensor<4xf32>) -> tensor<4xf32>\n  return %y : tensor<4xf32>\n}\n")
+        for target in ("cpu", "gpu-sim"):
+            done = run("ad-runner", module, "--cache=off", "--arg=arg0=arange", "--print", f"--target={target}")
+            yield from problem(done, code, *["in chains of at most 1000"][:code])
+            if code == 0 and "[0. 1. 2. 3.]" not in done.stdout:
+                yield f"{target}: {done.stdout}"
+
+
 def check_later_blocks(folder):
     """Types of the arguments of all blocks count."""
     module = folder / "module.mlir"
@@ -238,6 +258,30 @@ def check_names(folder):
                 yield from problem(run("ad-diff", "runs", trace, other), 2, "is not a file of")
 
 
+def check_sources(folder):
+    """A file of a trace is that file, not the form of a source that its name looks like."""
+    program, values = folder / "program.mlir", folder / "g.npy"
+    program.write_text('func.func @main() -> tensor<2xf32> {\n %f = ad.feed "g" : tensor<2xf32>\n'
+                       " return %f : tensor<2xf32> }\n")
+    np.save(values, np.float32([[1, 2]]))
+    trace, secret = folder / "trace", folder / "secret.npy"
+    np.save(secret, np.float32([[42, 42]]))
+    done = run("ad-runner", program, "--cache=off", f"--feed=g={values}", f"--trace={trace}")
+    assert done.returncode == 0, done.stderr
+    info = json.loads((trace / "run.json").read_text())
+    for name in ("feeds/g.npy,cycle", "normal:1"):
+        info["feeds"][0]["file"] = name
+        (trace / "run.json").write_text(json.dumps(info))
+        (trace / "feeds" / "g.npy").rename(trace / name)
+        (trace / "feeds" / "g.npy").symlink_to(secret)
+        done = run("ad-runner", f"--replay={trace}", "--print")
+        yield from problem(done, 0)
+        if "42" in done.stdout or "[1. 2.]" not in done.stdout:
+            yield f"{name}: other values than recorded: {done.stdout}"
+        (trace / "feeds" / "g.npy").unlink()
+        (trace / name).rename(trace / "feeds" / "g.npy")
+
+
 def check_links(folder):
     trace = traced(folder)
     info = json.loads((trace / "run.json").read_text())
@@ -299,7 +343,7 @@ def check_options(folder):
 # --- Kernels of the program
 
 HEAD = '#map = affine_map<(d0) -> (d0)>\n'
-KERNEL = """ad.kernel private @k({arguments}) -> {result} attributes {{kernel_class = #ad<kernel_class generic>}} {{
+KERNEL = """ad.kernel private @k({arguments}) -> {result} attributes {{kernel_class = "generic"}} {{
 {body}
 }}
 func.func @main(%x: tensor<?xf32> {{ad.name = "x"}}, %n: tensor<i64> {{ad.name = "n"}}) -> {result} {{
@@ -530,12 +574,12 @@ def check_memory(folder):
 
 
 CHECKS = [("locations", check_locations), *[check_nested(*each) for each in NESTED.items()],
-          ("expressions", check_expressions), ("later blocks", check_later_blocks),
+          ("expressions", check_expressions), ("long chains", check_long_chains),
+          ("later blocks", check_later_blocks),
           ("characters", check_characters), ("lines", check_lines), ("names", check_names),
-          ("links", check_links), ("records", check_records),
-          ("options", check_options), ("kernels", check_kernels),
-          ("whole kernel", check_whole_kernel), ("fusion", check_fusion), ("order", check_order),
-          ("claims", check_claims), ("outputs", check_outputs),
+          ("sources", check_sources), ("links", check_links), ("records", check_records),
+          ("options", check_options), ("kernels", check_kernels), ("whole kernel", check_whole_kernel),
+          ("fusion", check_fusion), ("order", check_order), ("claims", check_claims), ("outputs", check_outputs),
           ("shared folder", check_shared_folder), ("memory", check_memory)]
 
 if __name__ == "__main__":

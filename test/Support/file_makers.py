@@ -117,11 +117,24 @@ def plant_link(path, source, plants, outside=True):
         path.symlink_to(target)
 
 
+def name_like_a_source(trace, path, source):
+    """Gives a tensor of the trace a name that a command line would read as the form of a source."""
+    old = path.relative_to(trace).as_posix()
+    new = source.choice([f"{old},cycle", "normal:1", f"{path.parent.name}/zeros", f"{old}={path.name}"])
+    path.rename(trace / new)
+    run = trace / "run.json"
+    run.write_text(run.read_text().replace(json.dumps(old), json.dumps(new)))
+
+
 def make_links(case, source):
     """A trace with links, or with other files in the place of its own."""
     trace = case.folder / "trace"
     shutil.copytree(case.seeds.fixed / "trace", trace)
     path = source.choice(sorted(trace.rglob("*")))
+    if path.suffix == ".npy" and source.random() < 0.5:
+        name_like_a_source(trace, path, source)
+        plant_link(path, source, case.plants)
+        return
     if path.is_file() and source.random() < 0.3:
         change = file_formats.change_npy if path.suffix == ".npy" else change_bytes
         path.write_bytes(change(path.read_bytes(), source, case.plants))

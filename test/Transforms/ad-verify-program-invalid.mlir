@@ -61,3 +61,31 @@ llvm.mlir.global internal @ad_data_0(1 : i32) : i32
 func.func @main(%x: tensor<f32>) -> tensor<f32> {
   return %x : tensor<f32>
 }
+
+// -----
+
+func.func @main(%x: tensor<f32>, %i: index, %n: index) -> tensor<f32> {
+  // expected-error @+1 {{'affine.apply' op expected index maps that divide by positive constants only}}
+  %q = affine.apply affine_map<(d0)[s0] -> (d0 floordiv s0)>(%i)[%n]
+  return %x : tensor<f32>
+}
+
+// -----
+
+func.func @main(%x: tensor<f32>, %i: index) -> tensor<f32> {
+  // expected-error @+1 {{'affine.max' op expected index maps that divide by positive constants only}}
+  %q = affine.max affine_map<(d0) -> (d0, (d0 + 1) mod (-1))>(%i)
+  return %x : tensor<f32>
+}
+
+// -----
+
+ad.kernel private @k(%x: tensor<?xf32>, %e: tensor<?xf32>) -> tensor<?xf32> attributes {kernel_class = "generic"} {
+  // expected-error @+1 {{'linalg.generic' op expected index maps that divide by positive constants only}}
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0 floordiv 0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<?xf32>) outs(%e : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<?xf32>
+  ad.yield %r : tensor<?xf32>
+}

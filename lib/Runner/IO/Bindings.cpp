@@ -26,11 +26,13 @@ std::string listNames(llvm::ArrayRef<TensorSpec> specs, StringRef what) {
   return ("its " + what + "s are " + names).str();
 }
 
-/// A name may contain `=`. The longest name that is followed by `=` is assigned.
+/// A name may contain `=`. The longest name that is followed by `=` is assigned; a file has its name already.
 const TensorSpec *findAssigned(const Assignment &given, llvm::ArrayRef<TensorSpec> specs) {
   std::string text = given.name + "=" + given.value;
   const TensorSpec *longest = nullptr;
   for (const TensorSpec &spec : specs) {
+    if (given.isFile && spec.name != given.name)
+      continue;
     StringRef rest = text;
     bool isAssigned = rest.consume_front(spec.name) && rest.consume_front("=") && !rest.empty();
     if (isAssigned && (!longest || spec.name.size() > longest->name.size()))
@@ -50,7 +52,7 @@ Error resolve(std::vector<Assignment> &assignments, llvm::ArrayRef<TensorSpec> s
     if (llvm::any_of(resolved, [&](const Assignment &other) { return other.name == spec->name; }))
       return usageError(option + " '" + spec->name + "' is given twice");
     std::string text = given.name + "=" + given.value;
-    resolved.push_back({spec->name, text.substr(spec->name.size() + 1)});
+    resolved.push_back({spec->name, text.substr(spec->name.size() + 1), given.isFile});
   }
   assignments = std::move(resolved);
   return Error::success();
@@ -66,6 +68,8 @@ Expected<Source> findSource(const TensorSpec &spec, llvm::ArrayRef<Assignment> a
   for (const Assignment &assignment : assignments) {
     if (assignment.name != spec.name)
       continue;
+    if (assignment.isFile)
+      return Source::ofFile(assignment.value);
     Expected<Source> source = Source::parse(assignment.value, /*forFeed=*/option == "--feed");
     return source ? std::move(source) : about(what, spec.name, source.takeError());
   }

@@ -59,6 +59,12 @@ bool mlir::ad::runner::isGeneratedSource(StringRef text) {
   return text == "zeros" || text == "arange" || word == "normal" || word == "uniform";
 }
 
+Source Source::ofFile(StringRef path) {
+  Source source;
+  source.path = path.str();
+  return source;
+}
+
 Expected<Source> Source::parse(StringRef text, bool forFeed) {
   Source source;
   if (isGeneratedSource(text)) {

@@ -93,14 +93,16 @@ Expected<RecordedRun> readRun(StringRef folder) {
 }
 
 /// A feed that was read has its values in a file; one that was not needs none.
-Expected<std::string> feedSource(StringRef folder, const RecordedValue &feed) {
+Expected<Assignment> feedSource(StringRef folder, const RecordedValue &feed) {
   // The source of one that was not read is generated, since no file outside of the folder is opened.
   if (feed.file.empty())
-    return isGeneratedSource(feed.source) ? feed.source : "zeros";
+    return Assignment{feed.name, isGeneratedSource(feed.source) ? feed.source : "zeros"};
   Expected<std::string> path = fileInFolder(folder, feed.file);
-  if (path && !llvm::sys::fs::exists(*path))
+  if (!path)
+    return path.takeError();
+  if (!llvm::sys::fs::exists(*path))
     return usageError("the trace lacks '" + feed.file + "', the values of feed '" + feed.name + "'");
-  return path;
+  return Assignment{feed.name, *path, /*isFile=*/true};
 }
 
 /// The ranges and forms of the command line.
@@ -201,13 +203,13 @@ Error mlir::ad::runner::readReplay(Options &options) {
     Expected<std::string> file = fileInFolder(options.replayFolder, input.file);
     if (!file)
       return file.takeError();
-    options.arguments.push_back({input.name, std::move(*file)});
+    options.arguments.push_back({input.name, std::move(*file), /*isFile=*/true});
   }
   for (const RecordedValue &feed : run->feeds) {
-    Expected<std::string> source = feedSource(options.replayFolder, feed);
+    Expected<Assignment> source = feedSource(options.replayFolder, feed);
     if (!source)
       return source.takeError();
-    options.feeds.push_back({feed.name, std::move(*source)});
+    options.feeds.push_back(std::move(*source));
   }
   return Error::success();
 }

@@ -19,6 +19,8 @@ struct Source {
   uint64_t seed = 0;
   std::optional<double> scale;
 
+  /// The file of that path.
+  static Source ofFile(llvm::StringRef path);
   /// An error lists the forms of sources; `,cycle` is among them for feeds.
   static llvm::Expected<Source> parse(llvm::StringRef text, bool forFeed = true);
 };

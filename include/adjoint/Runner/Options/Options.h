@@ -26,6 +26,7 @@ llvm::StringRef toolName(OptionSet set);
 /// NAME=VALUE.
 struct Assignment {
   std::string name, value;
+  bool isFile = false; ///< The value is the path of a file, whatever form of a source it looks like.
 };
 
 /// NAME.AXIS=N.

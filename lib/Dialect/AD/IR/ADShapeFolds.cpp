@@ -52,9 +52,22 @@ static SmallVector<int64_t> rowMajorStrides(ArrayRef<int64_t> shape) {
 
 //===- Folds -===//
 
+// The operation of that kind that makes the input. Outside of functions, values may depend on themselves:
+// then there is none, so that repeated folds end.
+template <class OpT> static OpT producerOf(OpT op) {
+  auto inner = op.getInput().template getDefiningOp<OpT>();
+  bool comesFirst = inner && (inner->getBlock() != op->getBlock() || inner->isBeforeInBlock(op));
+  return comesFirst ? inner : OpT();
+}
+
+// A fold to the result itself would mean that the operation was changed, and be repeated without end.
+static OpFoldResult unlessItself(Value input, Value result) {
+  return input != result ? OpFoldResult(input) : OpFoldResult();
+}
+
 // Whether `input` can replace `result`: equal sizes alone may still be written differently in the types.
 static bool canReplace(Value input, Value result) {
-  return input.getType() == result.getType() && haveSameShape(input, result);
+  return input != result && input.getType() == result.getType() && haveSameShape(input, result);
 }
 
 OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
@@ -68,7 +81,7 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
       return dense.reshape(getType());
   }
   // With static shapes the inner reshape checks nothing at run time.
-  auto inner = getInput().getDefiningOp<ReshapeOp>();
+  auto inner = producerOf(*this);
   if (inner && inner.getType().hasStaticShape() && inner.getInput().getType().hasStaticShape()) {
     getInputMutable().assign(inner.getInput());
     return getResult();
@@ -92,7 +105,7 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
     if (constant)
       return constant;
   }
-  auto inner = getInput().getDefiningOp<BroadcastOp>();
+  auto inner = producerOf(*this);
   if (inner && inner.getType().hasStaticShape() && inner.getInput().getType().hasStaticShape()) {
     getInputMutable().assign(inner.getInput());
     return getResult();
@@ -109,7 +122,7 @@ OpFoldResult SumToShapeOp::fold(FoldAdaptor) {
 OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
   ArrayRef<int64_t> permutation = getPermutation();
   if (llvm::equal(permutation, llvm::seq<int64_t>(0, permutation.size())))
-    return getInput();
+    return unlessItself(getInput(), getResult());
   SmallVector<int64_t> strides = rowMajorStrides(getInput().getType().getShape());
   Attribute constant = gatherConstant(adaptor.getInput(), getType(), [&](ArrayRef<int64_t> index) {
     int64_t element = 0;
@@ -119,7 +132,7 @@ OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
   });
   if (constant)
     return constant;
-  if (auto inner = getInput().getDefiningOp<TransposeOp>()) {
+  if (auto inner = producerOf(*this)) {
     SmallVector<int64_t> composed;
     for (int64_t axis : permutation)
       composed.push_back(inner.getPermutation()[axis]);
@@ -170,7 +183,7 @@ OpFoldResult PadOp::fold(FoldAdaptor adaptor) {
   auto isZero = [](int64_t count) { return count == 0; };
   if (llvm::all_of(getLow(), isZero) && llvm::all_of(getHigh(), isZero) &&
       llvm::all_of(getInterior(), isZero))
-    return getInput();
+    return unlessItself(getInput(), getResult());
   auto input = dyn_cast_if_present<DenseElementsAttr>(adaptor.getInput());
   auto value = dyn_cast_if_present<DenseElementsAttr>(adaptor.getValue());
   if (!value)
@@ -211,7 +224,7 @@ OpFoldResult ConcatOp::fold(FoldAdaptor adaptor) {
 OpFoldResult ReverseOp::fold(FoldAdaptor adaptor) {
   ArrayRef<int64_t> shape = getType().getShape(), axes = getAxes();
   if (llvm::all_of(axes, [&](int64_t axis) { return shape[axis] == 0 || shape[axis] == 1; }))
-    return getInput();
+    return unlessItself(getInput(), getResult());
   SmallVector<int64_t> strides = rowMajorStrides(shape);
   Attribute constant = gatherConstant(adaptor.getInput(), getType(), [&](ArrayRef<int64_t> index) {
     int64_t element = 0;
@@ -223,7 +236,7 @@ OpFoldResult ReverseOp::fold(FoldAdaptor adaptor) {
   if (constant)
     return constant;
   // Axes that both reverse are as they were.
-  if (auto inner = getInput().getDefiningOp<ReverseOp>()) {
+  if (auto inner = producerOf(*this)) {
     SmallVector<int64_t> once;
     std::set_symmetric_difference(axes.begin(), axes.end(), inner.getAxes().begin(), inner.getAxes().end(),
                                   std::back_inserter(once));

@@ -21,6 +21,19 @@ static bool isNarrow(Type type) {
   return element && !element.isF64() && !element.isF32() && !element.isF16();
 }
 
+// No target has registers of more bits, and constants are folded in 64.
+static constexpr unsigned kMaxIntegerBits = 64;
+
+static LogicalResult verifyIntegers(Operation *op) {
+  for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes())) {
+    auto integer = dyn_cast<IntegerType>(getElementTypeOrSelf(type));
+    if (integer && integer.getWidth() > kMaxIntegerBits)
+      return op->emitOpError("expected integers of at most ")
+             << kMaxIntegerBits << " bits in a kernel, but computes in " << integer;
+  }
+  return success();
+}
+
 // Operations that only move a value, and operations that all targets round in the same way.
 static bool mayTouchNarrow(Operation *op) {
   if (isa<arith::ExtFOp, arith::TruncFOp>(op))
@@ -39,6 +52,8 @@ static bool isKnownScalarOp(Operation *op) {
 }
 
 static LogicalResult verifyScalarOp(Operation *op) {
+  if (failed(verifyIntegers(op)))
+    return failure();
   if (op->hasTrait<OpTrait::IsTerminator>())
     return success();
   if (op->getNumRegions() != 0 || op->getNumResults() != 1 || !isKnownScalarOp(op))
@@ -190,12 +205,31 @@ static LogicalResult verifyGeneric(linalg::GenericOp generic, OrderAttr order) {
   return reduces ? verifyReduction(generic, order) : success();
 }
 
+// Emitters walk from results to operands.
+static LogicalResult verifyDepth(Block &body) {
+  llvm::DenseMap<Operation *, unsigned> depths;
+  for (Operation &op : body) {
+    unsigned depth = 0;
+    for (Value operand : op.getOperands())
+      if (Operation *producer = operand.getDefiningOp())
+        depth = std::max(depth, depths.lookup(producer) + 1);
+    depths[&op] = depth;
+    if (depth > kMaxKernelDepth)
+      return op.emitOpError("expected a kernel whose operations depend on each other in chains of at most ")
+             << kMaxKernelDepth << ", but this one is the end of a longer chain; divide the kernel";
+  }
+  return success();
+}
+
 LogicalResult ad::verifyLinalgBody(Operation *fusionOrKernel) {
   auto kernel = dyn_cast<KernelOp>(fusionOrKernel);
   OrderAttr order = kernel ? kernel.getOrderAttr() : cast<FusionOp>(fusionOrKernel).getOrderAttr();
-  bool failedAny = false;
-  for (Operation &op : fusionOrKernel->getRegion(0).front()) {
-    if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
+  Block &body = fusionOrKernel->getRegion(0).front();
+  bool failedAny = failed(verifyDepth(body));
+  for (Operation &op : body) {
+    if (failed(verifyIntegers(&op))) {
+      failedAny = true;
+    } else if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
       failedAny |= failed(verifyGeneric(generic, order));
     } else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
                slice && slice.getSourceType().getRank() != slice.getType().getRank()) {

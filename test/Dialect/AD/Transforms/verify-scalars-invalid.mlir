@@ -6,7 +6,7 @@
 // RUN: ad-opt %s --ad-emit-cpu --split-input-file --verify-diagnostics
 // RUN: ad-opt %s --ad-emit-gpu --split-input-file --verify-diagnostics
 
-ad.kernel @library(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class generic>} {
+ad.kernel @library(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = "generic"} {
   %e = tensor.empty() : tensor<4xf32>
   %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
       ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
@@ -20,7 +20,7 @@ ad.kernel @library(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class 
 
 // -----
 
-ad.kernel @either_zero(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class generic>} {
+ad.kernel @either_zero(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = "generic"} {
   %e = tensor.empty() : tensor<4xf32>
   %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
       ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
@@ -34,7 +34,7 @@ ad.kernel @either_zero(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_cl
 
 // -----
 
-ad.kernel @narrow(%a: tensor<4xbf16>) -> tensor<4xbf16> attributes {kernel_class = #ad<kernel_class generic>} {
+ad.kernel @narrow(%a: tensor<4xbf16>) -> tensor<4xbf16> attributes {kernel_class = "generic"} {
   %e = tensor.empty() : tensor<4xbf16>
   %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
       ins(%a : tensor<4xbf16>) outs(%e : tensor<4xbf16>) {
@@ -48,7 +48,7 @@ ad.kernel @narrow(%a: tensor<4xbf16>) -> tensor<4xbf16> attributes {kernel_class
 
 // -----
 
-ad.kernel @fused_half(%a: tensor<4xf16>) -> tensor<4xf16> attributes {kernel_class = #ad<kernel_class generic>} {
+ad.kernel @fused_half(%a: tensor<4xf16>) -> tensor<4xf16> attributes {kernel_class = "generic"} {
   %e = tensor.empty() : tensor<4xf16>
   %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
       ins(%a : tensor<4xf16>) outs(%e : tensor<4xf16>) {
@@ -58,4 +58,29 @@ ad.kernel @fused_half(%a: tensor<4xf16>) -> tensor<4xf16> attributes {kernel_cla
     linalg.yield %s : f16
   } -> tensor<4xf16>
   ad.yield %r : tensor<4xf16>
+}
+
+// -----
+
+ad.kernel @wide_scalar(%a: tensor<4xi64>) -> tensor<4xi64> attributes {kernel_class = "generic"} {
+  %e = tensor.empty() : tensor<4xi64>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%a : tensor<4xi64>) outs(%e : tensor<4xi64>) {
+  ^bb0(%x: i64, %out: i64):
+    // expected-error @+1 {{'arith.extsi' op expected integers of at most 64 bits in a kernel, but computes in 'i65'}}
+    %w = arith.extsi %x : i64 to i65
+    %s = arith.trunci %w : i65 to i64
+    linalg.yield %s : i64
+  } -> tensor<4xi64>
+  ad.yield %r : tensor<4xi64>
+}
+
+// -----
+
+ad.kernel @wide_at_top(%a: tensor<4xi64>, %n: i64) -> tensor<4xi64> attributes {kernel_class = "generic"} {
+  // expected-error @+1 {{'arith.extui' op expected integers of at most 64 bits in a kernel, but computes in 'i128'}}
+  %w = arith.extui %n : i64 to i128
+  // expected-error @+1 {{'arith.trunci' op expected integers of at most 64 bits in a kernel, but computes in 'i128'}}
+  %s = arith.trunci %w : i128 to i64
+  ad.yield %a : tensor<4xi64>
 }

@@ -41,6 +41,9 @@ int64_t reducedElements(linalg::GenericOp generic);
 /// An operation that joins two partial results: that of the combiner, an addition for FMAs.
 Value joinPartialResults(OpBuilder &builder, Location loc, Operation *combiner, Value lhs, Value rhs);
 
+/// The longest chain of operations in a kernel that depend on each other.
+constexpr unsigned kMaxKernelDepth = 1000;
+
 /// Fails after a diagnostic when the body of an ad.fusion or ad.kernel has linalg that no emitter compiles as
 /// linalg defines it.
 LogicalResult verifyLinalgBody(Operation *fusionOrKernel);
