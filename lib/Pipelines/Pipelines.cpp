@@ -99,11 +99,14 @@ static void addFusionInputChecks(OpPassManager &pm) {
 // Of contractions on GPUs (ContractionTiles.cpp).
 static constexpr int64_t kSmallestTileRows = 64;
 
-static void addFusion(OpPassManager &pm, const SharedOptions &options, FusePassOptions fuse = {}) {
+static void addFusion(OpPassManager &pm, const SharedOptions &options, StringRef target,
+                      FusePassOptions fuse = {}) {
   pm.addNestedPass<func::FuncOp>(createInsertShapeChecksPass());
   fuse.policy = options.fuse;
   pm.addPass(createFusePass(fuse));
-  pm.addPass(createSelectKernelsPass());
+  SelectKernelsPassOptions select;
+  select.target = target.str();
+  pm.addPass(createSelectKernelsPass(select));
   pm.addPass(createVerifyFusedPass());
   if (options.trace)
     pm.addPass(createInsertTracePass());
@@ -117,7 +120,7 @@ void ad::buildAdFusionPipeline(OpPassManager &pm, const AdToCpuOptions &options)
     pm.addPass(createWidenOperandsPass(widen));
     pm.addPass(createPlaceCastsPass());
   }
-  addFusion(pm, options);
+  addFusion(pm, options, "cpu");
 }
 
 void ad::buildAdGpuFusionPipeline(OpPassManager &pm, const SharedOptions &options) {
@@ -127,7 +130,7 @@ void ad::buildAdGpuFusionPipeline(OpPassManager &pm, const SharedOptions &option
   pm.addPass(createChooseInstructionsPass());
   FusePassOptions fuse;
   fuse.maxConvertedRows = kSmallestTileRows;
-  addFusion(pm, options, fuse);
+  addFusion(pm, options, "gpu", fuse);
 }
 
 void ad::buildAdKernelPipeline(OpPassManager &pm, const AdToCpuOptions &options) {

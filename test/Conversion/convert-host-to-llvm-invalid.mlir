@@ -32,7 +32,7 @@ func.func @no_code(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = ad.launch @copy(%x) into(%b0) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
-ad.kernel private @copy(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+ad.kernel private @copy(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = "elementwise"} {
   ad.yield %a : tensor<4xf32>
 }
 

@@ -37,7 +37,7 @@ def kernel(inputs, result, body):
                            * (len(inputs)
                               + 1)), f"%c0 = arith.constant 0 : index\n  %n = tensor.dim %x0, %c0 : tensor<?x{inputs[0]}>"
     return f"""#m = affine_map<(d0) -> (d0)>
-ad.kernel private @k({taken}) -> tensor<?x{result}> attributes {{kernel_class = #ad<kernel_class elementwise>}} {{
+ad.kernel private @k({taken}) -> tensor<?x{result}> attributes {{kernel_class = "elementwise"}} {{
   {size}
   %e = tensor.empty(%n) : tensor<?x{result}>
   %0 = linalg.generic {{indexing_maps = [{maps}], iterator_types = ["parallel"]}} ins({values} : {types}) outs(%e : tensor<?x{result}>) {{

@@ -60,7 +60,7 @@ def generic(name, maps, kinds, ins, out, body):
 def kernel(arguments, results, body, yielded):
     types = ", ".join(results)
     taken = ", ".join(f"%{name}: {tensor(shape)}" for name, shape in arguments)
-    return (f"ad.kernel private @k({taken}) -> ({types}) attributes {{kernel_class = #ad<kernel_class generic>}} {{\n{body}"
+    return (f"ad.kernel private @k({taken}) -> ({types}) attributes {{kernel_class = \"generic\"}} {{\n{body}"
             f"  ad.yield {', '.join('%' + y for y in yielded)} : {types}\n}}\n")
 
 

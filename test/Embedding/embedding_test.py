@@ -3,7 +3,7 @@
 compiler: it gives the sum of three times a tensor and its gradient. The other has a dialect with an elementwise
 operation and a reduction of rows, which implement Adjoint's interfaces: they are fused with operations of `ad` into one
 kernel, and their values and gradients are right on the reference interpreter, the CPU and the emulated GPU. A third one
-has rules for scalars, complex numbers and types of its own, whose derivatives are right or refused by name."""
+has rules for scalars, complex numbers and types of its own, whose derivatives are right or refused by name. A fourth one has code of its own for the kernels that it knows, on the CPU and on GPUs."""
 
 import os
 import pathlib
@@ -97,11 +97,35 @@ def foreign_scalars(programs):
         yield f"scalars: other errors or values than expected: {done.stdout}"
 
 
+def foreign_classes(programs):
+    """The products of f32 are emitted by the project's own classes, everything else by Adjoint's."""
+    done = run(programs / "classes")
+    if done.returncode:
+        yield "classes: failed"
+        return
+    parts = re.split(r"^(reference|cpu|gpu-sim)\n", done.stdout, flags=re.M)[1:]
+    results = {target: text.splitlines() for target, text in zip(parts[::2], parts[1::2])}
+    numbers = numpy.arange(210)
+    x = ((numbers * 37 % 101 - 50) / 32).reshape(30, 7)
+    y = ((numbers * 53 % 89 - 44) / 16).reshape(30, 7)
+    emitted = {"reference": "emitted 0 0", "cpu": "emitted 1 0", "gpu-sim": "emitted 1 1"}
+    if list(results) != list(emitted):
+        yield f"classes: ran on {list(results)}"
+    for target, (first, second, count) in results.items():
+        if count != emitted[target]:
+            yield f"classes: {target}: expected '{emitted[target]}', but got '{count}'"
+        if numpy.array(first.split(), dtype=numpy.float32).tolist() != numpy.float32(x * y).ravel().tolist():
+            yield f"classes: {target} has other products: {first[:100]}"
+        if numpy.array(second.split(), dtype=float).tolist() != (x.ravel()[:11] ** 2).tolist():
+            yield f"classes: {target} has other squares: {second[:100]}"
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         programs = build(pathlib.Path(name))
         complaints = ([["expected programs that build"]] if programs is None
-                      else [list(check(programs)) for check in (embedded_compiler, foreign_dialect, foreign_scalars)])
+                      else [list(check(programs)) for check in (embedded_compiler, foreign_dialect, foreign_scalars,
+                                                      foreign_classes)])
     for complaint in sum(complaints, []):
         print(complaint)
     failed = sum(bool(found) for found in complaints)

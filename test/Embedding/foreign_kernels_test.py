@@ -30,7 +30,7 @@ class Program:
     """One kernel, the launch of it, and what it gives."""
 
     def __init__(self, kernel_class="generic", order=""):
-        self.attributes = f"kernel_class = #ad<kernel_class {kernel_class}>" + (f", order = {order}" if order else "")
+        self.attributes = f"kernel_class = \"{kernel_class}\"" + (f", order = {order}" if order else "")
         self.types, self.arguments, self.lines, self.dynamic = {}, [], [], {}
 
     def argument(self, name, element, array, dynamic=()):

@@ -54,7 +54,7 @@ def positions(operation):
                          'return %y : tensor<4xf32>')
     yield "kernel", main(
         "%y = ad.launch @k(%x) : (tensor<4xf32>) -> tensor<4xf32>\nreturn %y : tensor<4xf32>",
-        "ad.kernel private @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class generic>}"
+        "ad.kernel private @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = \"generic\"}"
         " {\n%e = tensor.empty() : tensor<4xf32>\n"
         f"%r = linalg.generic {{{MAPS}}} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {{\n^bb0(%s: f32, %o: f32):\n"
         + made + "linalg.yield %t : f32\n} -> tensor<4xf32>\nad.yield %r : tensor<4xf32>\n}\n")

@@ -68,7 +68,7 @@ func.func @adrt_arena(%x: tensor<4xf32> {ad.name = "x"}) -> tensor<4xf32> {
 }
 
 #identity = affine_map<(d0) -> (d0)>
-ad.kernel private @"my kernel@1"(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+ad.kernel private @"my kernel@1"(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = "elementwise"} {
   %e = tensor.empty() : tensor<4xf32>
   %r = linalg.generic {indexing_maps = [#identity, #identity], iterator_types = ["parallel"]}
       ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
@@ -78,7 +78,7 @@ ad.kernel private @"my kernel@1"(%a: tensor<4xf32>) -> tensor<4xf32> attributes 
   } -> tensor<4xf32>
   ad.yield %r : tensor<4xf32>
 }
-ad.kernel private @memcpy(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+ad.kernel private @memcpy(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = "elementwise"} {
   %e = tensor.empty() : tensor<4xf32>
   %r = linalg.generic {indexing_maps = [#identity, #identity], iterator_types = ["parallel"]}
       ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
@@ -88,7 +88,7 @@ ad.kernel private @memcpy(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel
   } -> tensor<4xf32>
   ad.yield %r : tensor<4xf32>
 }
-ad.kernel private @adrt_result(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+ad.kernel private @adrt_result(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = "elementwise"} {
   %e = tensor.empty() : tensor<4xf32>
   %r = linalg.generic {indexing_maps = [#identity, #identity], iterator_types = ["parallel"]}
       ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
@@ -98,7 +98,7 @@ ad.kernel private @adrt_result(%a: tensor<4xf32>) -> tensor<4xf32> attributes {k
   } -> tensor<4xf32>
   ad.yield %r : tensor<4xf32>
 }
-ad.kernel private @ad_data_0(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+ad.kernel private @ad_data_0(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = "elementwise"} {
   %e = tensor.empty() : tensor<4xf32>
   %r = linalg.generic {indexing_maps = [#identity, #identity], iterator_types = ["parallel"]}
       ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {

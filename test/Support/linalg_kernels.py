@@ -132,7 +132,7 @@ class Kernel(Draws):
         order = f", order = {self.order}" if self.order else ""
         body = "".join(f"  {line}\n" for line in self.lines)
         return (f"ad.kernel private @{name}({arguments}) -> ({types}) attributes "
-                f"{{kernel_class = #ad<kernel_class {self.kernel_class}>{order}}} {{\n{body}"
+                f"{{kernel_class = \"{self.kernel_class}\"{order}}} {{\n{body}"
                 f"  ad.yield {', '.join(map(str, self.results))} : {types}\n}}\n")
 
 

@@ -102,7 +102,7 @@ class KernelProgram(Program):
         yielded = ", ".join(stored for _, stored, _ in self.stored), ", ".join(v.element for v in self.outputs)
         body = "".join(f"    {line}\n" for line in [*self.lines(), f"linalg.yield {yielded[0]} : {yielded[1]}"])
         made = ", ".join(f"%k#{i}" for i in range(len(self.outputs)))
-        attributes = "attributes {kernel_class = #ad<kernel_class elementwise>}"
+        attributes = "attributes {kernel_class = \"elementwise\"}"
         return f"""ad.kernel private @{name}_kernel({taken}) -> {returned} {attributes} {{
 {empty}  %k:{len(self.outputs)} = linalg.generic {{indexing_maps = [{maps}], iterator_types = ["parallel"]}}
       ins({named} : {types}) outs({outs} : {results}) {{

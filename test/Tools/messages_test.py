@@ -99,9 +99,6 @@ PROGRAMS = {
                                     "did you mean 'ad.name'?"),
     "permissions as a text": (HEAD + f"  %y = ad.add %x, %x {{allow = \"reorder\"}} : {T}\n" + TAIL, "2:",
                               "constraint: permissions of one operation, such as #ad.allow<reorder>"),
-    "a class of kernels": ("ad.kernel @k(%x: tensor<f32>) -> tensor<f32> attributes {kernel_class = #ad<kernel_class fast>} {\n"
-                           "  ad.yield %x : tensor<f32>\n}\n", "1:90",
-                           "expected elementwise, row, generic, contraction or transposition, but got 'fast'"),
     "brackets nested too deeply": (HEAD + "  %y = ad.constant dense<" + "[" * 400 + "1.0" + "]" * 400
                                    + "> : tensor<f32>\n" + TAIL,
                                    "2:", "expected brackets that are nested at most 256 deep"),

@@ -29,7 +29,7 @@ func.func @named(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = ad.launch @"a@b"(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
-ad.kernel private @"a@b"(%x: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+ad.kernel private @"a@b"(%x: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = "elementwise"} {
   ad.yield %x : tensor<4xf32>
 }
 func.func private @kernel_a$40b(tensor<4xf32>)
@@ -42,9 +42,9 @@ func.func @like_others(%x: tensor<4xf32>) -> tensor<4xf32> {
   %z = ad.launch @kernel_kept(%y) : (tensor<4xf32>) -> tensor<4xf32>
   return %z : tensor<4xf32>
 }
-ad.kernel private @memcpy(%x: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+ad.kernel private @memcpy(%x: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = "elementwise"} {
   ad.yield %x : tensor<4xf32>
 }
-ad.kernel private @kernel_kept(%x: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+ad.kernel private @kernel_kept(%x: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = "elementwise"} {
   ad.yield %x : tensor<4xf32>
 }

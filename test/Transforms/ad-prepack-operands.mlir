@@ -34,7 +34,7 @@ func.func @nested(%w: tensor<72x70xf32>, %x: tensor<8x72xf32>, %start: tensor<8x
   %c4 = arith.constant 4 : index
   %r = scf.for %i = %c0 to %c4 step %c1 iter_args(%outer = %start) -> (tensor<8x70xf32>) {
     %s = scf.for %j = %c0 to %c4 step %c1 iter_args(%sum = %outer) -> (tensor<8x70xf32>) {
-      %y = ad.fusion dot (%a = %x, %b = %w, %c = %sum) {kernel = #ad<kernel_class contraction>, order = #ad.order<block = 512>}
+      %y = ad.fusion dot (%a = %x, %b = %w, %c = %sum) {kernel = "contraction", order = #ad.order<block = 512>}
           : (tensor<8x72xf32>, tensor<72x70xf32>, tensor<8x70xf32>) -> tensor<8x70xf32> {
         %0 = linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
             ins(%a, %b : tensor<8x72xf32>, tensor<72x70xf32>) outs(%c : tensor<8x70xf32>) {
@@ -64,7 +64,7 @@ func.func @transposed(%w: tensor<64x72xbf16>, %x: tensor<8x72xbf16>, %start: ten
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
   %r = scf.for %i = %c0 to %c8 step %c1 iter_args(%sum = %start) -> (tensor<8x64xf32>) {
-    %y = ad.fusion dot (%a = %x, %b = %w, %c = %sum) {kernel = #ad<kernel_class contraction>, order = #ad.order<block = 512>}
+    %y = ad.fusion dot (%a = %x, %b = %w, %c = %sum) {kernel = "contraction", order = #ad.order<block = 512>}
         : (tensor<8x72xbf16>, tensor<64x72xbf16>, tensor<8x64xf32>) -> tensor<8x64xf32> {
       %0 = linalg.generic {indexing_maps = [#lhs, #transposed, #out], iterator_types = ["parallel", "parallel", "reduction"]}
           ins(%a, %b : tensor<8x72xbf16>, tensor<64x72xbf16>) outs(%c : tensor<8x64xf32>) attrs = {ad.mma} {
@@ -99,7 +99,7 @@ func.func @few_iterations(%w: tensor<64x72xf32>, %x: tensor<8x72xf32>, %start: t
   %c9 = arith.constant 9 : index
   %e = tensor.empty() : tensor<72x72xf32>
   %r = scf.for %i = %c0 to %c7 step %c1 iter_args(%sum = %start) -> (tensor<64x72xf32>) {
-    %y = ad.fusion dot (%a = %sum, %b = %e, %c = %sum) {kernel = #ad<kernel_class contraction>, order = #ad.order<block = 512>}
+    %y = ad.fusion dot (%a = %sum, %b = %e, %c = %sum) {kernel = "contraction", order = #ad.order<block = 512>}
         : (tensor<64x72xf32>, tensor<72x72xf32>, tensor<64x72xf32>) -> tensor<64x72xf32> {
       %0 = linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
           ins(%a, %b : tensor<64x72xf32>, tensor<72x72xf32>) outs(%c : tensor<64x72xf32>) {
@@ -113,7 +113,7 @@ func.func @few_iterations(%w: tensor<64x72xf32>, %x: tensor<8x72xf32>, %start: t
   }
   %s = scf.for %i = %c0 to %c9 step %c1 iter_args(%sum = %r) -> (tensor<64x72xf32>) {
     %e2 = tensor.empty() : tensor<72x72xf32>
-    %y = ad.fusion dot (%a = %sum, %b = %e2, %c = %sum) {kernel = #ad<kernel_class contraction>, order = #ad.order<block = 512>}
+    %y = ad.fusion dot (%a = %sum, %b = %e2, %c = %sum) {kernel = "contraction", order = #ad.order<block = 512>}
         : (tensor<64x72xf32>, tensor<72x72xf32>, tensor<64x72xf32>) -> tensor<64x72xf32> {
       %0 = linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
           ins(%a, %b : tensor<64x72xf32>, tensor<72x72xf32>) outs(%c : tensor<64x72xf32>) {

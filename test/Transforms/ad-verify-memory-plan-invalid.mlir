@@ -212,7 +212,7 @@ func.func @transposed() {
   ad.receive "b"(%b) : tensor<4x4xf32>
   return
 }
-ad.kernel private @transpose(%a: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {kernel_class = #ad<kernel_class generic>} {
+ad.kernel private @transpose(%a: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {kernel_class = "generic"} {
   %e = tensor.empty() : tensor<4x4xf32>
   %t = linalg.generic {indexing_maps = [#transposed, #map], iterator_types = ["parallel", "parallel"]}
       ins(%a : tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) {
@@ -230,7 +230,7 @@ func.func @two_results(%x: tensor<4xf32>) {
   %a, %b = ad.launch @both(%x) into(%b0, %b0) : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
   return
 }
-ad.kernel private @both(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) attributes {kernel_class = #ad<kernel_class elementwise>} {
+ad.kernel private @both(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) attributes {kernel_class = "elementwise"} {
   ad.yield %a, %a : tensor<4xf32>, tensor<4xf32>
 }
 

@@ -15,7 +15,7 @@ func.func @points() {
   ad.receive "b"(%b) : tensor<4x4xf32>
   return
 }
-ad.kernel private @kernel(%a: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {kernel_class = #ad<kernel_class generic>} {
+ad.kernel private @kernel(%a: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {kernel_class = "generic"} {
   %w = tensor.empty() : tensor<4x4xf32>
   %r = linalg.generic {indexing_maps = [#point, #point, #point], iterator_types = ["parallel", "parallel"]}
       ins(%a, %a : tensor<4x4xf32>, tensor<4x4xf32>) outs(%w : tensor<4x4xf32>) {
@@ -39,7 +39,7 @@ func.func @rows() {
   ad.receive "b"(%b) : tensor<4x4xf32>
   return
 }
-ad.kernel private @kernel(%a: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {kernel_class = #ad<kernel_class row>, order = #ad.order<lanes = 16, chunk = 4096>} {
+ad.kernel private @kernel(%a: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {kernel_class = "row", order = #ad.order<lanes = 16, chunk = 4096>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<4xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
@@ -73,7 +73,7 @@ func.func @rows_in_blocks() {
   ad.receive "b"(%b) : tensor<4x4xf32>
   return
 }
-ad.kernel private @kernel(%a: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {kernel_class = #ad<kernel_class generic>, order = #ad.order<block = 512>} {
+ad.kernel private @kernel(%a: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {kernel_class = "generic", order = #ad.order<block = 512>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<4xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
@@ -107,7 +107,7 @@ func.func @columns() {
   ad.receive "b"(%b) : tensor<4x4xf32>
   return
 }
-ad.kernel private @kernel(%a: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {kernel_class = #ad<kernel_class row>, order = #ad.order<lanes = 16, chunk = 4096>} {
+ad.kernel private @kernel(%a: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {kernel_class = "row", order = #ad.order<lanes = 16, chunk = 4096>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<4xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
@@ -141,7 +141,7 @@ func.func @other_rows() {
   ad.receive "b"(%b) : tensor<4x4xf32>
   return
 }
-ad.kernel private @kernel(%a: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {kernel_class = #ad<kernel_class row>, order = #ad.order<lanes = 16, chunk = 4096>} {
+ad.kernel private @kernel(%a: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {kernel_class = "row", order = #ad.order<lanes = 16, chunk = 4096>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<4xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
@@ -175,7 +175,7 @@ func.func @first_of_row() {
   ad.receive "b"(%b) : tensor<4x4xf32>
   return
 }
-ad.kernel private @kernel(%a: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {kernel_class = #ad<kernel_class row>, order = #ad.order<lanes = 16, chunk = 4096>} {
+ad.kernel private @kernel(%a: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {kernel_class = "row", order = #ad.order<lanes = 16, chunk = 4096>} {
   %w = tensor.empty() : tensor<4x4xf32>
   %r = linalg.generic {indexing_maps = [#point, affine_map<(d0, d1) -> (d0, 0)>, #point], iterator_types = ["parallel", "parallel"]}
       ins(%a, %a : tensor<4x4xf32>, tensor<4x4xf32>) outs(%w : tensor<4x4xf32>) {
@@ -198,7 +198,7 @@ func.func @other_result() {
   ad.receive "b"(%b, %c) : tensor<4xf32>, tensor<2xf32>
   return
 }
-ad.kernel private @kernel(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<2xf32>) attributes {kernel_class = #ad<kernel_class generic>} {
+ad.kernel private @kernel(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<2xf32>) attributes {kernel_class = "generic"} {
   %e = tensor.empty() : tensor<4xf32>
   %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
       ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
@@ -221,7 +221,7 @@ func.func @other_type() {
   ad.receive "b"(%b) : tensor<4xf64>
   return
 }
-ad.kernel private @kernel(%a: tensor<4xf32>) -> tensor<4xf64> attributes {kernel_class = #ad<kernel_class elementwise>} {
+ad.kernel private @kernel(%a: tensor<4xf32>) -> tensor<4xf64> attributes {kernel_class = "elementwise"} {
   %e = tensor.empty() : tensor<4xf64>
   %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
       ins(%a : tensor<4xf32>) outs(%e : tensor<4xf64>) {
@@ -244,11 +244,11 @@ func.func @inserted(%x: tensor<2xf32>) {
   ad.receive "c"(%c) : tensor<4xf32>
   return
 }
-ad.kernel private @once(%a: tensor<4xf32>, %x: tensor<2xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class generic>} {
+ad.kernel private @once(%a: tensor<4xf32>, %x: tensor<2xf32>) -> tensor<4xf32> attributes {kernel_class = "generic"} {
   %r = tensor.insert_slice %x into %a[1] [2] [1] : tensor<2xf32> into tensor<4xf32>
   ad.yield %r : tensor<4xf32>
 }
-ad.kernel private @read(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class generic>} {
+ad.kernel private @read(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = "generic"} {
   %x = tensor.extract_slice %a[0] [2] [1] : tensor<4xf32> to tensor<2xf32>
   %r = tensor.insert_slice %x into %a[1] [2] [1] : tensor<2xf32> into tensor<4xf32>
   ad.yield %r : tensor<4xf32>

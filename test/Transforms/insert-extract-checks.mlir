@@ -16,7 +16,7 @@
 // CHECK-NOT: ad.require
 // CHECK-NOT: ad.fusion
 // CHECK: ad.launch
-ad.kernel private @inside_kernel(%t: tensor<16x256xf32>, %b: tensor<8xi8>) -> tensor<8x4xf32> attributes {kernel_class = #ad<kernel_class generic>} {
+ad.kernel private @inside_kernel(%t: tensor<16x256xf32>, %b: tensor<8xi8>) -> tensor<8x4xf32> attributes {kernel_class = "generic"} {
   %two = arith.constant 2 : index
   %one = arith.constant 1 : index
   %e = tensor.empty() : tensor<8x4xf32>
@@ -45,7 +45,7 @@ func.func @inside(%t: tensor<16x256xf32>, %b: tensor<8xi8>) -> tensor<8x4xf32> {
 // CHECK-NOT: ad.fusion
 // CHECK: ad.require 2 %{{.+}}(%{{.+}}, %{{.+}}, %{{.+}}) "tensor.extract"
 // CHECK-NEXT: ad.launch
-ad.kernel private @loop_kernel(%t: tensor<?xf32>, %x: tensor<?xf32>) -> tensor<?xf32> attributes {kernel_class = #ad<kernel_class generic>} {
+ad.kernel private @loop_kernel(%t: tensor<?xf32>, %x: tensor<?xf32>) -> tensor<?xf32> attributes {kernel_class = "generic"} {
   %zero = arith.constant 0 : index
   %n = tensor.dim %x, %zero : tensor<?xf32>
   %e = tensor.empty(%n) : tensor<?xf32>
@@ -79,7 +79,7 @@ func.func @loop(%t: tensor<?xf32>, %x: tensor<?xf32>) -> tensor<?xf32> {
 // CHECK: tensor.extract %[[FOUND]]#1[]
 // CHECK: ad.require 2 %{{.+}}(%{{.+}}, %{{.+}}, %{{.+}}) "tensor.extract"
 // CHECK-NEXT: ad.launch
-ad.kernel private @gather_kernel(%t: tensor<10x4xf32>, %k: tensor<3xi64>) -> tensor<3x4xf32> attributes {kernel_class = #ad<kernel_class generic>} {
+ad.kernel private @gather_kernel(%t: tensor<10x4xf32>, %k: tensor<3xi64>) -> tensor<3x4xf32> attributes {kernel_class = "generic"} {
   %e = tensor.empty() : tensor<3x4xf32>
   %r = linalg.generic {indexing_maps = [#row, #point], iterator_types = ["parallel", "parallel"]} ins(%k : tensor<3xi64>) outs(%e : tensor<3x4xf32>) {
   ^bb0(%x: i64, %o: f32):
@@ -96,7 +96,7 @@ func.func @gather(%t: tensor<10x4xf32>, %k: tensor<3xi64>) -> tensor<3x4xf32> {
 }
 
 //--- accumulator.mlir
-ad.kernel private @chain(%t: tensor<10xi64>, %k: tensor<3xi64>) -> tensor<i64> attributes {kernel_class = #ad<kernel_class generic>} {
+ad.kernel private @chain(%t: tensor<10xi64>, %k: tensor<3xi64>) -> tensor<i64> attributes {kernel_class = "generic"} {
   %z = arith.constant 0 : i64
   %e = tensor.empty() : tensor<i64>
   %f = linalg.fill ins(%z : i64) outs(%e : tensor<i64>) -> tensor<i64>

@@ -7,6 +7,32 @@
 
 include "mlir/Pass/PassBase.td"
 
+def SelectKernelsPass : Pass<"ad-select-kernels"> {
+  let summary = "Choose the class of kernel for every fusion";
+  let description = [{
+    Why: emitters support different operations. The class is chosen once, visibly, while the operations of the fusion
+    are still known: of the registered classes of the target that cover the fusion, the one with the highest benefit.
+    The classes of other compilers are chosen in the same way (docs/embedding.md).
+
+    `elementwise`: elementwise operations, broadcasts and constants only. `row`: reductions over the last axis as well,
+    such as softmax and the norms. `contraction`: `ad.dot` or `ad.gemm` with what is fused to it. `transposition`:
+    `ad.transpose` alone, when it moves the last axis. `generic`: everything else. A fusion that has a class keeps it.
+
+    Before:
+    ```mlir
+    %y = ad.fusion reduce (%a = %x) : (tensor<4x3xf32>) -> tensor<4xf32> {
+      %s = ad.reduce_sum %a axes [1] : tensor<4x3xf32> -> tensor<4xf32>
+      ad.yield %s : tensor<4xf32>
+    }
+    ```
+    After: the same fusion with `kernel = "row"`.
+
+    Refuses operations outside of a fusion: they would get no kernel. A fusion that no other class covers is `generic`.
+  }];
+  let options = [Option<"target", "target", "std::string", "\"cpu\"", "Whose classes are chosen from: cpu or gpu">];
+  let dependentDialects = ["::mlir::ad::ADDialect"];
+}
+
 def EmitCPUPass : Pass<"ad-emit-cpu", "::mlir::ModuleOp"> {
   let summary = "Emit the code of each kernel for the CPU";
   let description = [{

@@ -40,8 +40,4 @@ def AD_FusionKind : AD_Enum<"FusionKind", "which kind of operation a fusion star
   I32EnumCase<"elementwise", 0>, I32EnumCase<"dot", 1>, I32EnumCase<"reduce", 2>,
   I32EnumCase<"movement", 3>]>;
 
-def AD_KernelClass : AD_Enum<"KernelClass", "which emitter makes the code of a kernel", [
-  I32EnumCase<"elementwise", 0>, I32EnumCase<"row", 1>, I32EnumCase<"generic", 2>,
-  I32EnumCase<"contraction", 3>, I32EnumCase<"transposition", 4>]>;
-
 #endif // ADJOINT_DIALECT_AD_IR_ADENUMS

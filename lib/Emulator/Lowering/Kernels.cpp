@@ -3,7 +3,7 @@
 // The layout of shared memory, and for each kernel an entry that unpacks arguments and a constant with its
 // description, adsim::KernelCode.
 #include "Lowering.h"
-#include "adjoint/Codegen/Kernel/KernelAttributes.h"
+#include "adjoint/Codegen/Kernel/KernelFunctions.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

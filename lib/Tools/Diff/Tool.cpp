@@ -99,7 +99,8 @@ int finish(const DiffReport &report, const DiffOptions &options) {
     llvm::outs() << mlir::ad::printableLines(report.tableText) << mlir::ad::printableLines(report.text);
   Error unwritten = flushStandardOutput();
   for (const std::string &warning : report.warnings)
-    llvm::WithColor::warning(mlir::ad::printableErrors(), "ad-diff") << mlir::ad::messageText(warning) << "\n";
+    llvm::WithColor::warning(mlir::ad::printableErrors(), "ad-diff")
+        << mlir::ad::messageText(warning) << "\n";
   for (const std::string &error : report.errors)
     complain(error);
   mlir::ad::printableErrors() << report.failure;

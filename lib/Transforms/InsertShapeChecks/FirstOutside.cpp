@@ -6,6 +6,7 @@
 
 #include "FirstOutside.h"
 #include "HostSizes.h"
+#include "adjoint/Dialect/AD/Transforms/KernelClass.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -221,10 +222,9 @@ FusionOp FirstOutside::write(LaunchOp launch, KernelOp kernel) {
   closeLoops();
   OpBuilder builder(launch);
   auto number = RankedTensorType::get({}, builder.getI64Type());
-  auto fusion =
-      FusionOp::create(builder, loc, SmallVector<Type>(indices.size() + 1, number), FusionKind::reduce,
-                       launch.getInputs(), KernelClassAttr::get(builder.getContext(), KernelClass::generic),
-                       kernel.getOrderAttr(), kernel.getAllowAttr());
+  auto fusion = FusionOp::create(builder, loc, SmallVector<Type>(indices.size() + 1, number),
+                                 FusionKind::reduce, launch.getInputs(), builder.getStringAttr(kGenericClass),
+                                 kernel.getOrderAttr(), kernel.getAllowAttr());
   Block &body = fusion.getBody().emplaceBlock();
   for (Type type : kernel.getArgumentTypes())
     body.addArgument(type, loc);

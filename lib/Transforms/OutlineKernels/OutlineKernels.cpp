@@ -3,6 +3,7 @@
 // The pass `ad-outline-kernels`: the code of each fusion becomes a kernel, the fusion a launch.
 
 #include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/Transforms/KernelClass.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "adjoint/Support/SymbolName.h"
 #include "adjoint/Transforms/Passes.h"
@@ -184,7 +185,7 @@ class OutlineKernelsPass : public ad::impl::OutlineKernelsPassBase<OutlineKernel
     auto name = (subjectOf(fusion) + "_0").str();
     auto kernel = KernelOp::create(builder, fusion.getLoc(), name, type, builder.getStringAttr("private"),
                                    /*arg_attrs=*/nullptr, /*res_attrs=*/nullptr,
-                                   fusion.getKernel().value_or(KernelClass::generic), fusion.getOrderAttr(),
+                                   fusion.getKernel().value_or(kGenericClass), fusion.getOrderAttr(),
                                    fusion.getAllowAttr());
     kernel.getBody().takeBody(fusion.getBody());
     symbols.insert(kernel);

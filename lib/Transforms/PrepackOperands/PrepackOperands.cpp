@@ -4,6 +4,7 @@
 
 #include "adjoint/Codegen/Kernel/Contractions.h"
 #include "adjoint/Codegen/Kernel/RegisterTile.h"
+#include "adjoint/Dialect/AD/Transforms/KernelClass.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "adjoint/Support/NumericOption.h"
 #include "adjoint/Support/TripCount.h"
@@ -73,8 +74,7 @@ private:
     SmallVector<unsigned> reduced;
     generic.getReductionDims(reduced);
     if (generic.getNumLoops() != 3 || reduced != SmallVector<unsigned>{2} || generic.getNumDpsInputs() != 2 ||
-        generic.getNumResults() != 1 || !fusion.getKernel() ||
-        *fusion.getKernel() != KernelClass::contraction)
+        generic.getNumResults() != 1 || fusion.getKernel() != kContractionClass)
       return;
     OpOperand *right = generic.getDpsInputOperand(1);
     auto argument = dyn_cast<BlockArgument>(right->get());
@@ -120,9 +120,8 @@ private:
     unsigned column = transposed ? 0 : 1, k = 1 - column;
     RankedTensorType packed = layout.type(type.getDimSize(k), type.getDimSize(column), type.getElementType());
     OpBuilder builder(loop);
-    auto fusion =
-        FusionOp::create(builder, user.getLoc(), packed, FusionKind::movement, matrix,
-                         KernelClassAttr::get(&getContext(), KernelClass::generic), nullptr, nullptr);
+    auto fusion = FusionOp::create(builder, user.getLoc(), packed, FusionKind::movement, matrix,
+                                   builder.getStringAttr(kGenericClass), nullptr, nullptr);
     Block &body = fusion.getBody().emplaceBlock();
     body.addArgument(type, user.getLoc());
     builder.setInsertionPointToStart(&body);

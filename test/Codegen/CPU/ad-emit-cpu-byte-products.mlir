@@ -27,7 +27,7 @@
 // HALF-LABEL: func.func private @packed
 // HALF: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.256"
 ad.kernel private @packed(%a: tensor<8x64xi8>, %b: tensor<64x32xi8>) -> tensor<8x32xi32> attributes
-    {kernel_class = #ad<kernel_class contraction>, order = #ad.order<block = 512>} {
+    {kernel_class = "contraction", order = #ad.order<block = 512>} {
   %zero = arith.constant 0 : i32
   %e = tensor.empty() : tensor<8x32xi32>
   %f = linalg.fill ins(%zero : i32) outs(%e : tensor<8x32xi32>) -> tensor<8x32xi32>
@@ -48,7 +48,7 @@ ad.kernel private @packed(%a: tensor<8x64xi8>, %b: tensor<64x32xi8>) -> tensor<8
 // CHECK: llvm.alloca %{{.+}} x i8
 // CHECK: vpdpbusd
 ad.kernel private @copied(%a: tensor<63x8xi8>, %b: tensor<63x32xi8>) -> tensor<8x32xi32> attributes
-    {kernel_class = #ad<kernel_class contraction>, order = #ad.order<block = 512>} {
+    {kernel_class = "contraction", order = #ad.order<block = 512>} {
   %zero = arith.constant 0 : i32
   %e = tensor.empty() : tensor<8x32xi32>
   %f = linalg.fill ins(%zero : i32) outs(%e : tensor<8x32xi32>) -> tensor<8x32xi32>
@@ -68,7 +68,7 @@ ad.kernel private @copied(%a: tensor<63x8xi8>, %b: tensor<63x32xi8>) -> tensor<8
 // CHECK-LABEL: func.func private @unsigned
 // CHECK-NOT: vpdpbusd
 ad.kernel private @unsigned(%a: tensor<8x64xi8>, %b: tensor<64x32xi8>) -> tensor<8x32xi32> attributes
-    {kernel_class = #ad<kernel_class contraction>, order = #ad.order<block = 512>} {
+    {kernel_class = "contraction", order = #ad.order<block = 512>} {
   %zero = arith.constant 0 : i32
   %e = tensor.empty() : tensor<8x32xi32>
   %f = linalg.fill ins(%zero : i32) outs(%e : tensor<8x32xi32>) -> tensor<8x32xi32>
@@ -87,7 +87,7 @@ ad.kernel private @unsigned(%a: tensor<8x64xi8>, %b: tensor<64x32xi8>) -> tensor
 // CHECK-LABEL: func.func private @square
 // CHECK-NOT: vpdpbusd
 ad.kernel private @square(%a: tensor<8x64xi8>, %b: tensor<64x32xi8>) -> tensor<8x32xi32> attributes
-    {kernel_class = #ad<kernel_class contraction>, order = #ad.order<block = 512>} {
+    {kernel_class = "contraction", order = #ad.order<block = 512>} {
   %zero = arith.constant 0 : i32
   %e = tensor.empty() : tensor<8x32xi32>
   %f = linalg.fill ins(%zero : i32) outs(%e : tensor<8x32xi32>) -> tensor<8x32xi32>

@@ -24,7 +24,7 @@
 // CHECK-NOT: math.fma
 // CHECK: return
 ad.kernel private @two_products(%x: tensor<4096x16xf32>, %v: tensor<16x16xf32>, %w: tensor<16x16xf32>)
-    -> (tensor<4096x16xf32>, tensor<4096x16xf32>) attributes {kernel_class = #ad<kernel_class contraction>} {
+    -> (tensor<4096x16xf32>, tensor<4096x16xf32>) attributes {kernel_class = "contraction"} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<4096x16xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4096x16xf32>) -> tensor<4096x16xf32>
@@ -52,7 +52,7 @@ ad.kernel private @two_products(%x: tensor<4096x16xf32>, %v: tensor<16x16xf32>, 
 // CHECK: llvm.store
 #identity = affine_map<(i, j) -> (i, j)>
 ad.kernel private @sum_and_half(%x: tensor<4x16xf32>, %y: tensor<4x16xf32>) -> (tensor<4x16xf32>, tensor<4x16xf32>)
-    attributes {kernel_class = #ad<kernel_class elementwise>} {
+    attributes {kernel_class = "elementwise"} {
   %e = tensor.empty() : tensor<4x16xf32>
   %s = linalg.generic {indexing_maps = [#identity, #identity, #identity], iterator_types = ["parallel", "parallel"]}
       ins(%x, %y : tensor<4x16xf32>, tensor<4x16xf32>) outs(%e : tensor<4x16xf32>) {

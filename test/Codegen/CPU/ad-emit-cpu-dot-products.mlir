@@ -20,7 +20,7 @@
 // CHECK: llvm.load %{{.+}} : !llvm.ptr -> i32
 // CHECK: llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"
 ad.kernel private @packed(%a: tensor<24x64xbf16>, %b: tensor<64x32xbf16>) -> tensor<24x32xf32> attributes
-    {kernel_class = #ad<kernel_class contraction>, order = #ad.order<block = 512>} {
+    {kernel_class = "contraction", order = #ad.order<block = 512>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<24x32xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<24x32xf32>) -> tensor<24x32xf32>
@@ -41,7 +41,7 @@ ad.kernel private @packed(%a: tensor<24x64xbf16>, %b: tensor<64x32xbf16>) -> ten
 // CHECK: arith.shli %{{.+}} : vector<16xi32>
 // CHECK: llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"
 ad.kernel private @joined(%a: tensor<8x64xbf16>, %b: tensor<64x32xbf16>) -> tensor<8x32xf32> attributes
-    {kernel_class = #ad<kernel_class contraction>, order = #ad.order<block = 512>} {
+    {kernel_class = "contraction", order = #ad.order<block = 512>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<8x32xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8x32xf32>) -> tensor<8x32xf32>
@@ -60,7 +60,7 @@ ad.kernel private @joined(%a: tensor<8x64xbf16>, %b: tensor<64x32xbf16>) -> tens
 // REFUSED-LABEL: func.func private @without_permission
 // REFUSED-NOT: dpbf16ps
 ad.kernel private @without_permission(%a: tensor<8x64xbf16>, %b: tensor<64x32xbf16>) -> tensor<8x32xf32> attributes
-    {allow = #ad.allow<mma>, kernel_class = #ad<kernel_class contraction>, order = #ad.order<block = 512>} {
+    {allow = #ad.allow<mma>, kernel_class = "contraction", order = #ad.order<block = 512>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<8x32xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8x32xf32>) -> tensor<8x32xf32>
@@ -78,7 +78,7 @@ ad.kernel private @without_permission(%a: tensor<8x64xbf16>, %b: tensor<64x32xbf
 // REFUSED-LABEL: func.func private @odd_k
 // REFUSED-NOT: dpbf16ps
 ad.kernel private @odd_k(%a: tensor<8x63xbf16>, %b: tensor<63x32xbf16>) -> tensor<8x32xf32> attributes
-    {kernel_class = #ad<kernel_class contraction>, order = #ad.order<block = 512>} {
+    {kernel_class = "contraction", order = #ad.order<block = 512>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<8x32xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8x32xf32>) -> tensor<8x32xf32>
@@ -100,7 +100,7 @@ ad.kernel private @odd_k(%a: tensor<8x63xbf16>, %b: tensor<63x32xbf16>) -> tenso
 // CHECK: dpbf16ps
 // REFUSED-LABEL: func.func private @three_rows
 ad.kernel private @three_rows(%a: tensor<3x64xbf16>, %b: tensor<64x32xbf16>) -> tensor<3x32xf32> attributes
-    {kernel_class = #ad<kernel_class contraction>, order = #ad.order<block = 512>} {
+    {kernel_class = "contraction", order = #ad.order<block = 512>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<3x32xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<3x32xf32>) -> tensor<3x32xf32>

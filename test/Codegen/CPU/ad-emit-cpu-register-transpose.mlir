@@ -20,7 +20,7 @@
 // CHECK-NOT: gather
 // CHECK: return
 ad.kernel private @matrix_times_vector(%w: tensor<8x64xf32>, %x: tensor<64xf32>) -> tensor<8xf32>
-    attributes {kernel_class = #ad<kernel_class contraction>} {
+    attributes {kernel_class = "contraction"} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<8xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8xf32>) -> tensor<8xf32>
@@ -51,7 +51,7 @@ ad.kernel private @matrix_times_vector(%w: tensor<8x64xf32>, %x: tensor<64xf32>)
 // CHECK: arith.mulf
 // CHECK: return
 ad.kernel private @gated(%x: tensor<8x16xf32>, %v: tensor<16x8xf32>, %w: tensor<16x8xf32>) -> tensor<8x8xf32>
-    attributes {kernel_class = #ad<kernel_class contraction>} {
+    attributes {kernel_class = "contraction"} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<8x8xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>

@@ -26,7 +26,7 @@
 // CHECK: vector.broadcast %[[NEXT_SUM]] : f32 to vector<16xf32>
 // CHECK: scf.for %{{.+}} = %[[PAIRS]] to %{{.+}} step %[[ONE]] {
 ad.kernel private @two_rows(%a: tensor<301x32xf32>) -> tensor<301x32xf32> attributes
-    {kernel_class = #ad<kernel_class row>, order = #ad.order<lanes = 16, chunk = 4096>} {
+    {kernel_class = "row", order = #ad.order<lanes = 16, chunk = 4096>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<301xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<301xf32>) -> tensor<301xf32>
@@ -54,7 +54,7 @@ ad.kernel private @two_rows(%a: tensor<301x32xf32>) -> tensor<301x32xf32> attrib
 // CHECK-NOT: vector.extract %{{.+}}[0] : f32 from vector<1xf32>
 // CHECK: return
 ad.kernel private @one_row(%a: tensor<301x32xf32>) -> tensor<301x32xf32> attributes
-    {kernel_class = #ad<kernel_class row>, order = #ad.order<lanes = 16, chunk = 4096>} {
+    {kernel_class = "row", order = #ad.order<lanes = 16, chunk = 4096>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<301xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<301xf32>) -> tensor<301xf32>
@@ -90,7 +90,7 @@ ad.kernel private @one_row(%a: tensor<301x32xf32>) -> tensor<301x32xf32> attribu
 // CHECK-NOT: llvm.intr.prefetch
 // CHECK: return
 ad.kernel private @large_rows_kept(%a: tensor<4096x1024xf32>) -> tensor<4096x1024xf32> attributes
-    {kernel_class = #ad<kernel_class row>, order = #ad.order<lanes = 16, chunk = 4096>} {
+    {kernel_class = "row", order = #ad.order<lanes = 16, chunk = 4096>} {
   %zero = arith.constant 0.0 : f32
   %w = tensor.empty() : tensor<4096x1024xf32>
   %p = linalg.generic {indexing_maps = [#identity, #identity], iterator_types = ["parallel", "parallel"]}
@@ -127,7 +127,7 @@ ad.kernel private @large_rows_kept(%a: tensor<4096x1024xf32>) -> tensor<4096x102
 // CHECK-NOT: rw = 1
 // CHECK: return
 ad.kernel private @large_rows(%a: tensor<4096x1024xf64>) -> tensor<4096x1024xf64> attributes
-    {kernel_class = #ad<kernel_class row>, order = #ad.order<lanes = 16, chunk = 4096>} {
+    {kernel_class = "row", order = #ad.order<lanes = 16, chunk = 4096>} {
   %zero = arith.constant 0.0 : f64
   %w = tensor.empty() : tensor<4096x1024xf64>
   %e = tensor.empty() : tensor<4096xf64>

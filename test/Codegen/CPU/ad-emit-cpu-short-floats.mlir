@@ -11,7 +11,7 @@
 // CHECK: arith.select %{{.+}} : vector<16xi1>, vector<16xi16>
 // CHECK-NOT: {{(select|broadcast).*bf16}}
 ad.kernel private @choose(%c: tensor<4x64xi1>, %x: tensor<4x64xbf16>, %y: tensor<4xbf16>) -> tensor<4x64xbf16> attributes
-    {kernel_class = #ad<kernel_class elementwise>} {
+    {kernel_class = "elementwise"} {
   %e = tensor.empty() : tensor<4x64xbf16>
   %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>,
         affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}

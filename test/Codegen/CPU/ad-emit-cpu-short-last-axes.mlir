@@ -15,7 +15,7 @@
 // CHECK: llvm.intr.masked.gather
 // CHECK: arith.remui %{{.+}} : vector<16xi32>
 // CHECK: llvm.intr.masked.gather
-ad.kernel private @largest_of_32_bits(%a: tensor<1073741823x1xf32>, %b: tensor<1x2xf32>) -> tensor<1073741823x2xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+ad.kernel private @largest_of_32_bits(%a: tensor<1073741823x1xf32>, %b: tensor<1x2xf32>) -> tensor<1073741823x2xf32> attributes {kernel_class = "elementwise"} {
   %e = tensor.empty() : tensor<1073741823x2xf32>
   %r = linalg.generic {indexing_maps = [#column, #row, #identity], iterator_types = ["parallel", "parallel"]}
       ins(%a, %b : tensor<1073741823x1xf32>, tensor<1x2xf32>) outs(%e : tensor<1073741823x2xf32>) {
@@ -33,7 +33,7 @@ ad.kernel private @largest_of_32_bits(%a: tensor<1073741823x1xf32>, %b: tensor<1
 // CHECK: arith.divui %{{.+}}, %[[TWO]] : vector<16xindex>
 // CHECK-NOT: xi32>
 // CHECK: return
-ad.kernel private @more_than_32_bits(%a: tensor<1073741824x1xf32>, %b: tensor<1x2xf32>) -> tensor<1073741824x2xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+ad.kernel private @more_than_32_bits(%a: tensor<1073741824x1xf32>, %b: tensor<1x2xf32>) -> tensor<1073741824x2xf32> attributes {kernel_class = "elementwise"} {
   %e = tensor.empty() : tensor<1073741824x2xf32>
   %r = linalg.generic {indexing_maps = [#column, #row, #identity], iterator_types = ["parallel", "parallel"]}
       ins(%a, %b : tensor<1073741824x1xf32>, tensor<1x2xf32>) outs(%e : tensor<1073741824x2xf32>) {

@@ -17,7 +17,7 @@
 // SMALL: llvm.alloca %{{.+}} x f32
 // LARGE: return
 ad.kernel private @product(%a: tensor<24x64xf32>, %b: tensor<64x64xf32>) -> tensor<24x64xf32> attributes
-    {kernel_class = #ad<kernel_class row>, order = #ad.order<block = 512>} {
+    {kernel_class = "row", order = #ad.order<block = 512>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<24x64xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<24x64xf32>) -> tensor<24x64xf32>
@@ -42,7 +42,7 @@ ad.kernel private @product(%a: tensor<24x64xf32>, %b: tensor<64x64xf32>) -> tens
 // LARGE-NOT: llvm.alloca
 // LARGE: math.fma
 ad.kernel private @unknown_rows(%a: tensor<?x512xf32>, %b: tensor<512x1024xf32>) -> tensor<?x1024xf32> attributes
-    {kernel_class = #ad<kernel_class row>, order = #ad.order<block = 512>} {
+    {kernel_class = "row", order = #ad.order<block = 512>} {
   %zero = arith.constant 0.0 : f32
   %c0 = arith.constant 0 : index
   %n = tensor.dim %a, %c0 : tensor<?x512xf32>
@@ -68,7 +68,7 @@ ad.kernel private @unknown_rows(%a: tensor<?x512xf32>, %b: tensor<512x1024xf32>)
 // LARGE: llvm.getelementptr %arg0
 // LARGE: "llvm.intr.prefetch"(%{{.+}}) <{cache = 1 : i32, hint = 2 : i32, rw = 0 : i32}>
 ad.kernel private @deep_product(%a: tensor<256x2048xf32>, %b: tensor<2048x64xf32>) -> tensor<256x64xf32> attributes
-    {kernel_class = #ad<kernel_class row>, order = #ad.order<block = 512>} {
+    {kernel_class = "row", order = #ad.order<block = 512>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<256x64xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<256x64xf32>) -> tensor<256x64xf32>
@@ -86,7 +86,7 @@ ad.kernel private @deep_product(%a: tensor<256x2048xf32>, %b: tensor<2048x64xf32
 // CHECK-NOT: gather
 // CHECK: return
 ad.kernel private @row_of_panels(%a: tensor<1x1024xf32>, %b: tensor<4x1024x256xf32>) -> tensor<1x1024xf32> attributes
-    {kernel_class = #ad<kernel_class contraction>, order = #ad.order<block = 512>} {
+    {kernel_class = "contraction", order = #ad.order<block = 512>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<1x1024xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x1024xf32>) -> tensor<1x1024xf32>
@@ -104,7 +104,7 @@ ad.kernel private @row_of_panels(%a: tensor<1x1024xf32>, %b: tensor<4x1024x256xf
 // CHECK-LABEL: func.func private @row_in_tiles$partial(
 // LARGE: scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>
 ad.kernel private @row_in_tiles(%a: tensor<1x1024xf32>, %b: tensor<1024x1024xf32>) -> tensor<1x1024xf32> attributes
-    {kernel_class = #ad<kernel_class contraction>, order = #ad.order<block = 512>} {
+    {kernel_class = "contraction", order = #ad.order<block = 512>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<1x1024xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x1024xf32>) -> tensor<1x1024xf32>
@@ -121,7 +121,7 @@ ad.kernel private @row_in_tiles(%a: tensor<1x1024xf32>, %b: tensor<1024x1024xf32
 // LARGE-NOT: -> (vector<16xf32>
 // CHECK: return
 ad.kernel private @row_streamed(%a: tensor<1x4096xf32>, %b: tensor<4096x1024xf32>) -> tensor<1x1024xf32> attributes
-    {kernel_class = #ad<kernel_class contraction>, order = #ad.order<block = 512>} {
+    {kernel_class = "contraction", order = #ad.order<block = 512>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<1x1024xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x1024xf32>) -> tensor<1x1024xf32>
@@ -138,7 +138,7 @@ ad.kernel private @row_streamed(%a: tensor<1x4096xf32>, %b: tensor<4096x1024xf32
 // LARGE-NOT: -> (vector<16xf32>
 // CHECK: return
 ad.kernel private @row_streamed_elsewhere(%a: tensor<1x1024xf32>, %b: tensor<1024x1000xf32>) -> tensor<1x1000xf32> attributes
-    {kernel_class = #ad<kernel_class contraction>, order = #ad.order<block = 512>} {
+    {kernel_class = "contraction", order = #ad.order<block = 512>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<1x1000xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x1000xf32>) -> tensor<1x1000xf32>
@@ -155,7 +155,7 @@ ad.kernel private @row_streamed_elsewhere(%a: tensor<1x1024xf32>, %b: tensor<102
 // LARGE-NOT: -> (vector<16xf32>
 // CHECK: return
 ad.kernel private @two_rows_streamed(%a: tensor<2x1024xf32>, %b: tensor<1024x1024xf32>) -> tensor<2x1024xf32> attributes
-    {kernel_class = #ad<kernel_class contraction>, order = #ad.order<block = 512>} {
+    {kernel_class = "contraction", order = #ad.order<block = 512>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<2x1024xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<2x1024xf32>) -> tensor<2x1024xf32>

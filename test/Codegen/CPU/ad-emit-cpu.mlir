@@ -15,7 +15,7 @@
 // CHECK: llvm.intr.masked.store
 // NARROW-LABEL: func.func private @scale
 // NARROW: arith.mulf %{{.+}} : vector<8xf32>
-ad.kernel private @scale(%a: tensor<40x1000xf32>) -> tensor<40x1000xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+ad.kernel private @scale(%a: tensor<40x1000xf32>) -> tensor<40x1000xf32> attributes {kernel_class = "elementwise"} {
   %e = tensor.empty() : tensor<40x1000xf32>
   %r = linalg.generic {indexing_maps = [#identity, #identity], iterator_types = ["parallel", "parallel"]}
       ins(%a : tensor<40x1000xf32>) outs(%e : tensor<40x1000xf32>) {
@@ -35,7 +35,7 @@ ad.kernel private @scale(%a: tensor<40x1000xf32>) -> tensor<40x1000xf32> attribu
 // NARROW-LABEL: func.func private @sum
 // NARROW: arith.addf %{{.+}} : vector<64xf32>
 ad.kernel private @sum(%a: tensor<4x200xf32>) -> tensor<4xf32> attributes
-    {kernel_class = #ad<kernel_class row>, order = #ad.order<lanes = 64, chunk = 4096>} {
+    {kernel_class = "row", order = #ad.order<lanes = 64, chunk = 4096>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<4xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>

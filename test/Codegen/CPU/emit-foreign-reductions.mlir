@@ -11,7 +11,7 @@
 #row = affine_map<(d0, d1) -> (d0)>
 
 ad.kernel private @lanes(%a: tensor<2x128xf32>, %c: tensor<2xf32>) -> tensor<2xf32> attributes
-    {kernel_class = #ad<kernel_class row>, order = #ad.order<lanes = 64, chunk = 4096>} {
+    {kernel_class = "row", order = #ad.order<lanes = 64, chunk = 4096>} {
   %r = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
       ins(%a : tensor<2x128xf32>) outs(%c : tensor<2xf32>) {
   ^bb0(%x: f32, %out: f32):
@@ -21,7 +21,7 @@ ad.kernel private @lanes(%a: tensor<2x128xf32>, %c: tensor<2xf32>) -> tensor<2xf
   ad.yield %r : tensor<2xf32>
 }
 ad.kernel private @blocks(%a: tensor<2x128xf32>, %c: tensor<2xf32>) -> tensor<2xf32> attributes
-    {kernel_class = #ad<kernel_class generic>, order = #ad.order<block = 32>} {
+    {kernel_class = "generic", order = #ad.order<block = 32>} {
   %r = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
       ins(%a : tensor<2x128xf32>) outs(%c : tensor<2xf32>) {
   ^bb0(%x: f32, %out: f32):
@@ -31,7 +31,7 @@ ad.kernel private @blocks(%a: tensor<2x128xf32>, %c: tensor<2xf32>) -> tensor<2x
   ad.yield %r : tensor<2xf32>
 }
 ad.kernel private @subtract(%a: tensor<2x128xf32>, %c: tensor<2xf32>) -> tensor<2xf32> attributes
-    {kernel_class = #ad<kernel_class generic>, order = #ad.order<block = 128>} {
+    {kernel_class = "generic", order = #ad.order<block = 128>} {
   %r = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
       ins(%a : tensor<2x128xf32>) outs(%c : tensor<2xf32>) {
   ^bb0(%x: f32, %out: f32):
@@ -42,7 +42,7 @@ ad.kernel private @subtract(%a: tensor<2x128xf32>, %c: tensor<2xf32>) -> tensor<
 }
 // The last element of each row.
 ad.kernel private @last(%a: tensor<2x128xf32>, %c: tensor<2xf32>) -> tensor<2xf32> attributes
-    {kernel_class = #ad<kernel_class generic>} {
+    {kernel_class = "generic"} {
   %r = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
       ins(%a : tensor<2x128xf32>) outs(%c : tensor<2xf32>) {
   ^bb0(%x: f32, %out: f32):
@@ -52,7 +52,7 @@ ad.kernel private @last(%a: tensor<2x128xf32>, %c: tensor<2xf32>) -> tensor<2xf3
 }
 // Both results are block arguments; the second one is what is written over.
 ad.kernel private @copies(%a: tensor<2x128xf32>, %c: tensor<2x128xf32>) -> (tensor<2x128xf32>, tensor<2x128xf32>) attributes
-    {kernel_class = #ad<kernel_class elementwise>} {
+    {kernel_class = "elementwise"} {
   %r:2 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
       ins(%a : tensor<2x128xf32>) outs(%a, %c : tensor<2x128xf32>, tensor<2x128xf32>) {
   ^bb0(%x: f32, %first: f32, %second: f32):
@@ -61,7 +61,7 @@ ad.kernel private @copies(%a: tensor<2x128xf32>, %c: tensor<2x128xf32>) -> (tens
   ad.yield %r#0, %r#1 : tensor<2x128xf32>, tensor<2x128xf32>
 }
 ad.kernel private @accumulate(%a: tensor<3x2048xf32>, %b: tensor<2048x5xf32>, %c: tensor<3x5xf32>) -> tensor<3x5xf32> attributes
-    {kernel_class = #ad<kernel_class contraction>, order = #ad.order<block = 512>} {
+    {kernel_class = "contraction", order = #ad.order<block = 512>} {
   %r = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
       iterator_types = ["parallel", "parallel", "reduction"]}
       ins(%a, %b : tensor<3x2048xf32>, tensor<2048x5xf32>) outs(%c : tensor<3x5xf32>) {

@@ -9,7 +9,7 @@
 #id = affine_map<(d0) -> (d0)>
 
 ad.kernel private @both(%a: tensor<19xf32>, %b: tensor<19xf32>, %c: tensor<19xf32>) -> (tensor<19xf32>, tensor<19xf32>) attributes
-    {kernel_class = #ad<kernel_class generic>} {
+    {kernel_class = "generic"} {
   %r:2 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
       ins(%a : tensor<19xf32>) outs(%b, %c : tensor<19xf32>, tensor<19xf32>) {
   ^bb0(%x: f32, %first: f32, %second: f32):
@@ -21,7 +21,7 @@ ad.kernel private @both(%a: tensor<19xf32>, %b: tensor<19xf32>, %c: tensor<19xf3
 }
 // The first and the third result only yield outs, in exchanged places; nobody reads the second.
 ad.kernel private @exchanged(%a: tensor<19xf32>, %b: tensor<19xf32>, %c: tensor<19xf32>, %d: tensor<19xf32>)
-    -> (tensor<19xf32>, tensor<19xf32>, tensor<19xf32>) attributes {kernel_class = #ad<kernel_class elementwise>} {
+    -> (tensor<19xf32>, tensor<19xf32>, tensor<19xf32>) attributes {kernel_class = "elementwise"} {
   %r:3 = linalg.generic {indexing_maps = [#id, #id, #id, #id], iterator_types = ["parallel"]}
       ins(%a : tensor<19xf32>) outs(%b, %c, %d : tensor<19xf32>, tensor<19xf32>, tensor<19xf32>) {
   ^bb0(%x: f32, %first: f32, %second: f32, %third: f32):

@@ -28,7 +28,7 @@
 // CHECK-COUNT-4: arith.mulf %{{.+}} : f32
 // CHECK: llvm.store %{{.+}} {alignment = 16 : i64} : vector<4xf32>
 // CHECK-NOT: scf.for
-ad.kernel private @flat(%a: tensor<4x20xf32>) -> tensor<4x20xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+ad.kernel private @flat(%a: tensor<4x20xf32>) -> tensor<4x20xf32> attributes {kernel_class = "elementwise"} {
   %e = tensor.empty() : tensor<4x20xf32>
   %r = linalg.generic {indexing_maps = [#identity, #identity], iterator_types = ["parallel", "parallel"]}
       ins(%a : tensor<4x20xf32>) outs(%e : tensor<4x20xf32>) {
@@ -47,7 +47,7 @@ ad.kernel private @flat(%a: tensor<4x20xf32>) -> tensor<4x20xf32> attributes {ke
 // CHECK: scf.for {{.+}} to %c21
 // CHECK: llvm.load %{{.+}} {alignment = 4 : i64} : !llvm.ptr -> f32
 // CHECK: llvm.store %{{.+}} {alignment = 4 : i64} : f32
-ad.kernel private @rest(%a: tensor<3x7xf32>) -> tensor<3x7xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+ad.kernel private @rest(%a: tensor<3x7xf32>) -> tensor<3x7xf32> attributes {kernel_class = "elementwise"} {
   %e = tensor.empty() : tensor<3x7xf32>
   %r = linalg.generic {indexing_maps = [#identity, #identity], iterator_types = ["parallel", "parallel"]}
       ins(%a : tensor<3x7xf32>) outs(%e : tensor<3x7xf32>) {
@@ -66,7 +66,7 @@ ad.kernel private @rest(%a: tensor<3x7xf32>) -> tensor<3x7xf32> attributes {kern
 // CHECK-NOT: llvm.load
 // CHECK: llvm.store %{{.+}} : vector<4xf32>
 ad.kernel private @broadcast(%a: tensor<4x20xf32>, %b: tensor<20xf32>, %c: tensor<4x1xf32>) -> tensor<4x20xf32>
-    attributes {kernel_class = #ad<kernel_class elementwise>} {
+    attributes {kernel_class = "elementwise"} {
   %e = tensor.empty() : tensor<4x20xf32>
   %r = linalg.generic {indexing_maps = [#identity, #column, #first, #identity], iterator_types = ["parallel", "parallel"]}
       ins(%a, %b, %c : tensor<4x20xf32>, tensor<20xf32>, tensor<4x1xf32>) outs(%e : tensor<4x20xf32>) {
@@ -83,7 +83,7 @@ ad.kernel private @broadcast(%a: tensor<4x20xf32>, %b: tensor<20xf32>, %c: tenso
 // CHECK: llvm.load %{{.+}} {alignment = 8 : i64} : !llvm.ptr -> vector<2xf32>
 // CHECK: llvm.store %{{.+}} {alignment = 8 : i64} : vector<2xf32>
 ad.kernel private @odd(%a: tensor<4x18xf32>, %b: tensor<18xf32>) -> tensor<4x18xf32>
-    attributes {kernel_class = #ad<kernel_class elementwise>} {
+    attributes {kernel_class = "elementwise"} {
   %e = tensor.empty() : tensor<4x18xf32>
   %r = linalg.generic {indexing_maps = [#identity, #column, #identity], iterator_types = ["parallel", "parallel"]}
       ins(%a, %b : tensor<4x18xf32>, tensor<18xf32>) outs(%e : tensor<4x18xf32>) {
@@ -98,7 +98,7 @@ ad.kernel private @odd(%a: tensor<4x18xf32>, %b: tensor<18xf32>) -> tensor<4x18x
 // CHECK-LABEL: gpu.func @mixed
 // CHECK: llvm.load %{{.+}} {alignment = 4 : i64} : !llvm.ptr -> vector<4xi8>
 // CHECK: llvm.store %{{.+}} {alignment = 16 : i64} : vector<4xf32>
-ad.kernel private @mixed(%a: tensor<8xi8>) -> tensor<8xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+ad.kernel private @mixed(%a: tensor<8xi8>) -> tensor<8xf32> attributes {kernel_class = "elementwise"} {
   %e = tensor.empty() : tensor<8xf32>
   %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
       ins(%a : tensor<8xi8>) outs(%e : tensor<8xf32>) {
@@ -120,7 +120,7 @@ ad.kernel private @mixed(%a: tensor<8xi8>) -> tensor<8xf32> attributes {kernel_c
 // CHECK: llvm.load %{{.+}} -> f64
 // CHECK: llvm.store %{{.+}} : f64
 ad.kernel private @open(%a: tensor<?x?xf64>, %b: tensor<?xf64>) -> tensor<?x?xf64>
-    attributes {kernel_class = #ad<kernel_class elementwise>} {
+    attributes {kernel_class = "elementwise"} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %m = tensor.dim %a, %c0 : tensor<?x?xf64>

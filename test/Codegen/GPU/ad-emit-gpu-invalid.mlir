@@ -5,7 +5,7 @@
 // RUN: not ad-opt %s --ad-emit-gpu=tile=32x32 --split-input-file 2>&1 | FileCheck %s --check-prefix=TILE
 // CHIP: error: unknown chip 'sm_99', expected sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100
 
-ad.kernel private @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class generic>} {
+ad.kernel private @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = "generic"} {
   // expected-error @+1 {{'arith.addf' op is not linalg on tensors}}
   %r = arith.addf %a, %a : tensor<4xf32>
   ad.yield %r : tensor<4xf32>
@@ -13,7 +13,7 @@ ad.kernel private @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_clas
 
 // -----
 
-ad.kernel private @k(%a: tensor<4xf32>) -> tensor<2x4xf32> attributes {kernel_class = #ad<kernel_class generic>} {
+ad.kernel private @k(%a: tensor<4xf32>) -> tensor<2x4xf32> attributes {kernel_class = "generic"} {
   %e = tensor.empty() : tensor<2x4xf32>
   // expected-error @+1 {{'tensor.insert_slice' op changes the rank; the GPU emitter expects equal ranks}}
   %r = tensor.insert_slice %a into %e[0, 0] [1, 4] [1, 1] : tensor<4xf32> into tensor<2x4xf32>
@@ -23,7 +23,7 @@ ad.kernel private @k(%a: tensor<4xf32>) -> tensor<2x4xf32> attributes {kernel_cl
 // -----
 
 // TILE: error: 'ad.kernel' op unknown tile '32x32' for fma, expected 128x128 or 64x64
-ad.kernel private @dot(%a: tensor<4x5xf32>, %b: tensor<5x6xf32>) -> tensor<4x6xf32> attributes {kernel_class = #ad<kernel_class contraction>} {
+ad.kernel private @dot(%a: tensor<4x5xf32>, %b: tensor<5x6xf32>) -> tensor<4x6xf32> attributes {kernel_class = "contraction"} {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<4x6xf32>
   %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<4x6xf32>) -> tensor<4x6xf32>
@@ -38,7 +38,7 @@ ad.kernel private @dot(%a: tensor<4x5xf32>, %b: tensor<5x6xf32>) -> tensor<4x6xf
 
 // -----
 
-ad.kernel private @fixed_generic(%a: tensor<16x16xf16>) -> tensor<16x16xf32> attributes {kernel_class = #ad<kernel_class generic>} {
+ad.kernel private @fixed_generic(%a: tensor<16x16xf16>) -> tensor<16x16xf32> attributes {kernel_class = "generic"} {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<16x16xf32>
   %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<16x16xf32>) -> tensor<16x16xf32>
@@ -58,7 +58,7 @@ ad.kernel private @fixed_generic(%a: tensor<16x16xf16>) -> tensor<16x16xf32> att
 
 // -----
 
-ad.kernel private @fixed_f32(%a: tensor<16x16xf32>) -> tensor<16x16xf32> attributes {kernel_class = #ad<kernel_class contraction>} {
+ad.kernel private @fixed_f32(%a: tensor<16x16xf32>) -> tensor<16x16xf32> attributes {kernel_class = "contraction"} {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<16x16xf32>
   %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<16x16xf32>) -> tensor<16x16xf32>

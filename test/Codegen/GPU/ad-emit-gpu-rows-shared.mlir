@@ -25,7 +25,7 @@
 // CHECK-NOT: llvm.load %{{.+}} : !llvm.ptr ->
 // CHECK: gpu.return
 ad.kernel private @centre(%a: tensor<4x9000xf32>) -> tensor<4x9000xf32> attributes
-    {kernel_class = #ad<kernel_class row>, order = #ad.order<lanes = 64, chunk = 4096>} {
+    {kernel_class = "row", order = #ad.order<lanes = 64, chunk = 4096>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<4xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>

@@ -40,7 +40,7 @@
 // CHECK-NOT: llvm.store
 // CHECK: gpu.return
 ad.kernel private @sum(%a: tensor<4x256xf32>) -> tensor<4xf32> attributes
-    {kernel_class = #ad<kernel_class row>, order = #ad.order<lanes = 64, chunk = 4096>} {
+    {kernel_class = "row", order = #ad.order<lanes = 64, chunk = 4096>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<4xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
@@ -64,7 +64,7 @@ ad.kernel private @sum(%a: tensor<4x256xf32>) -> tensor<4xf32> attributes
 // CHECK-NOT: llvm.store
 // CHECK: gpu.return
 ad.kernel private @centre(%a: tensor<4x128xf32>) -> tensor<4x128xf32> attributes
-    {kernel_class = #ad<kernel_class row>, order = #ad.order<lanes = 64, chunk = 4096>} {
+    {kernel_class = "row", order = #ad.order<lanes = 64, chunk = 4096>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<4xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
@@ -91,7 +91,7 @@ ad.kernel private @centre(%a: tensor<4x128xf32>) -> tensor<4x128xf32> attributes
 // CHECK: gpu.shuffle xor %{{.+}}, %c1_i32
 // CHECK: gpu.return
 ad.kernel private @short(%a: tensor<40x10xf32>) -> tensor<40xf32> attributes
-    {kernel_class = #ad<kernel_class row>, order = #ad.order<lanes = 64, chunk = 4096>} {
+    {kernel_class = "row", order = #ad.order<lanes = 64, chunk = 4096>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<40xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<40xf32>) -> tensor<40xf32>
@@ -115,7 +115,7 @@ ad.kernel private @short(%a: tensor<40x10xf32>) -> tensor<40xf32> attributes
 // CHECK: llvm.load %{{.+}} : !llvm.ptr<3> -> f32
 // CHECK: gpu.return
 ad.kernel private @long(%a: tensor<9000xf32>) -> tensor<f32> attributes
-    {kernel_class = #ad<kernel_class row>, order = #ad.order<lanes = 64, chunk = 4096>} {
+    {kernel_class = "row", order = #ad.order<lanes = 64, chunk = 4096>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<f32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<f32>) -> tensor<f32>
@@ -129,7 +129,7 @@ ad.kernel private @long(%a: tensor<9000xf32>) -> tensor<f32> attributes
 }
 
 ad.kernel private @twice(%a: tensor<4x4xf32>) -> tensor<f32> attributes
-    {kernel_class = #ad<kernel_class row>, order = #ad.order<lanes = 64, chunk = 4096>} {
+    {kernel_class = "row", order = #ad.order<lanes = 64, chunk = 4096>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<4xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
@@ -151,7 +151,7 @@ ad.kernel private @twice(%a: tensor<4x4xf32>) -> tensor<f32> attributes
 }
 
 ad.kernel private @blocks(%a: tensor<4x8xf32>) -> tensor<4xf32> attributes
-    {kernel_class = #ad<kernel_class row>, order = #ad.order<block = 4>} {
+    {kernel_class = "row", order = #ad.order<block = 4>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<4xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
@@ -165,7 +165,7 @@ ad.kernel private @blocks(%a: tensor<4x8xf32>) -> tensor<4xf32> attributes
 }
 
 ad.kernel private @part(%a: tensor<4x8xf32>, %b: tensor<4x4xf32>) -> tensor<4x4xf32> attributes
-    {kernel_class = #ad<kernel_class row>, order = #ad.order<lanes = 64, chunk = 4096>} {
+    {kernel_class = "row", order = #ad.order<lanes = 64, chunk = 4096>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<4xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
@@ -186,7 +186,7 @@ ad.kernel private @part(%a: tensor<4x8xf32>, %b: tensor<4x4xf32>) -> tensor<4x4x
 }
 
 ad.kernel private @different(%a: tensor<4x8xf32>, %b: tensor<4x4xf32>) -> (tensor<4xf32>, tensor<4xf32>) attributes
-    {kernel_class = #ad<kernel_class row>, order = #ad.order<lanes = 64, chunk = 4096>} {
+    {kernel_class = "row", order = #ad.order<lanes = 64, chunk = 4096>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<4xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>

@@ -26,7 +26,7 @@
 // CHECK: llvm.load %{{.+}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>
 // CHECK: llvm.store %{{.+}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr
 // CHECK: gpu.return
-ad.kernel private @whole(%a: tensor<64x96xf32>) -> tensor<96x64xf32> attributes {kernel_class = #ad<kernel_class transposition>} {
+ad.kernel private @whole(%a: tensor<64x96xf32>) -> tensor<96x64xf32> attributes {kernel_class = "transposition"} {
   %e = tensor.empty() : tensor<96x64xf32>
   %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>],
                        iterator_types = ["parallel", "parallel"]} ins(%a : tensor<64x96xf32>) outs(%e : tensor<96x64xf32>) {
@@ -45,7 +45,7 @@ ad.kernel private @whole(%a: tensor<64x96xf32>) -> tensor<96x64xf32> attributes 
 // CHECK: llvm.store %{{.+}} {alignment = 4 : i64} : i32, !llvm.ptr<3>
 // CHECK: gpu.return
 ad.kernel private @short_floats(%a: tensor<3x64x128xf16>) -> tensor<3x128x64xf16>
-    attributes {kernel_class = #ad<kernel_class transposition>} {
+    attributes {kernel_class = "transposition"} {
   %e = tensor.empty() : tensor<3x128x64xf16>
   %r = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>],
                        iterator_types = ["parallel", "parallel", "parallel"]}
@@ -64,7 +64,7 @@ ad.kernel private @short_floats(%a: tensor<3x64x128xf16>) -> tensor<3x128x64xf16
 // CHECK: scf.if
 // CHECK: llvm.store %{{.+}} {alignment = 4 : i64} : f32, !llvm.ptr
 // CHECK: gpu.return
-ad.kernel private @edges(%a: tensor<7x38xf32>) -> tensor<38x7xf32> attributes {kernel_class = #ad<kernel_class transposition>} {
+ad.kernel private @edges(%a: tensor<7x38xf32>) -> tensor<38x7xf32> attributes {kernel_class = "transposition"} {
   %e = tensor.empty() : tensor<38x7xf32>
   %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>],
                        iterator_types = ["parallel", "parallel"]} ins(%a : tensor<7x38xf32>) outs(%e : tensor<38x7xf32>) {
@@ -74,7 +74,7 @@ ad.kernel private @edges(%a: tensor<7x38xf32>) -> tensor<38x7xf32> attributes {k
   ad.yield %r : tensor<38x7xf32>
 }
 
-ad.kernel private @rows(%a: tensor<7x38x4xf32>) -> tensor<38x7x4xf32> attributes {kernel_class = #ad<kernel_class transposition>} {
+ad.kernel private @rows(%a: tensor<7x38x4xf32>) -> tensor<38x7x4xf32> attributes {kernel_class = "transposition"} {
   %e = tensor.empty() : tensor<38x7x4xf32>
   %r = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d1, d0, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>],
                        iterator_types = ["parallel", "parallel", "parallel"]}
@@ -85,7 +85,7 @@ ad.kernel private @rows(%a: tensor<7x38x4xf32>) -> tensor<38x7x4xf32> attributes
   ad.yield %r : tensor<38x7x4xf32>
 }
 
-ad.kernel private @negated(%a: tensor<7x38xf32>) -> tensor<38x7xf32> attributes {kernel_class = #ad<kernel_class transposition>} {
+ad.kernel private @negated(%a: tensor<7x38xf32>) -> tensor<38x7xf32> attributes {kernel_class = "transposition"} {
   %e = tensor.empty() : tensor<38x7xf32>
   %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>],
                        iterator_types = ["parallel", "parallel"]} ins(%a : tensor<7x38xf32>) outs(%e : tensor<38x7xf32>) {

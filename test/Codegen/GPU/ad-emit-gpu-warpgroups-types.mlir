@@ -40,8 +40,8 @@ func.func @words(%a: tensor<3x104x72xf32>, %b: tensor<3x90x72xf32>) -> tensor<3x
 
 // -----
 
-// REMARK: wgmma | Category:ad-gpu | kernel=dot_0, reason="wgmma takes only K-major operands of i8"
 // REMARK: contraction-class | Category:ad-gpu | instruction=mma.sync, kernel=dot_0
+// REMARK: wgmma | Category:ad-gpu | kernel=dot_0, reason="wgmma takes only K-major operands of i8"
 // CHECK: func.func @n_major_bytes
 // CHECK-NOT: wgmma
 // CHECK: nvvm.mma.sync
@@ -52,8 +52,8 @@ func.func @n_major_bytes(%a: tensor<64x64xi8>, %b: tensor<64x64xi8>) -> tensor<6
 
 // -----
 
-// REMARK: wgmma | Category:ad-gpu | kernel=dot_0, reason="wgmma takes only K-major operands of f32"
 // REMARK: contraction-class | Category:ad-gpu | instruction=mma.sync, kernel=dot_0
+// REMARK: wgmma | Category:ad-gpu | kernel=dot_0, reason="wgmma takes only K-major operands of f32"
 // CHECK: func.func @n_major_words
 // CHECK-NOT: wgmma
 // CHECK: nvvm.mma.sync
@@ -64,8 +64,8 @@ func.func @n_major_words(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor
 
 // -----
 
-// REMARK: wgmma | Category:ad-gpu | kernel=dot_0, reason="the rows of an operand have 72 bytes, which is no multiple of 16"
 // REMARK: contraction-class | Category:ad-gpu | instruction=mma.sync, kernel=dot_0
+// REMARK: wgmma | Category:ad-gpu | kernel=dot_0, reason="the rows of an operand have 72 bytes, which is no multiple of 16"
 func.func @ragged(%a: tensor<64x72xi8>, %b: tensor<64x72xi8>) -> tensor<64x64xi32> {
   %0 = ad.dot %a, %b batch [] x [] contract [1] x [1] : (tensor<64x72xi8>, tensor<64x72xi8>) -> tensor<64x64xi32>
   return %0 : tensor<64x64xi32>

@@ -80,8 +80,8 @@ func.func @small(%a: tensor<3x72x104xf16>, %b: tensor<3x90x72xf16>) -> tensor<3x
 // -----
 
 // Rows that do not begin at a multiple of 16 bytes have no tensor map.
-// REMARK: wgmma | Category:ad-gpu | kernel=dot_0, reason="the rows of an operand have 132 bytes, which is no multiple of 16"
 // REMARK: contraction-class | Category:ad-gpu | instruction=mma.sync, kernel=dot_0
+// REMARK: wgmma | Category:ad-gpu | kernel=dot_0, reason="the rows of an operand have 132 bytes, which is no multiple of 16"
 func.func @ragged(%a: tensor<64x66xbf16>, %b: tensor<66x64xbf16>) -> tensor<64x64xbf16> {
   %0 = ad.dot %a, %b : (tensor<64x66xbf16>, tensor<66x64xbf16>) -> tensor<64x64xbf16>
   return %0 : tensor<64x64xbf16>
@@ -123,8 +123,8 @@ func.func @unknown_rows(%a: tensor<?x64xbf16>, %b: tensor<64x64xbf16>) -> tensor
 
 // -----
 
-// REMARK: wgmma | Category:ad-gpu | kernel=dot_0, reason="the rows of an operand have a dynamic size"
 // REMARK: contraction-class | Category:ad-gpu | instruction=mma.sync, kernel=dot_0
+// REMARK: wgmma | Category:ad-gpu | kernel=dot_0, reason="the rows of an operand have a dynamic size"
 func.func @unknown_k(%a: tensor<64x?xbf16>, %b: tensor<?x64xbf16>) -> tensor<64x64xbf16> {
   %0 = ad.dot %a, %b : (tensor<64x?xbf16>, tensor<?x64xbf16>) -> tensor<64x64xbf16>
   return %0 : tensor<64x64xbf16>

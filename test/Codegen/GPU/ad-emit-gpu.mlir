@@ -32,7 +32,7 @@
 // CHECK: llvm.store
 // CHECK-NOT: llvm.store
 ad.kernel private @sum(%a: tensor<4x200xf32>) -> tensor<4xf32> attributes
-    {kernel_class = #ad<kernel_class generic>, order = #ad.order<lanes = 64, chunk = 4096>} {
+    {kernel_class = "generic", order = #ad.order<lanes = 64, chunk = 4096>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<4xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
@@ -56,7 +56,7 @@ ad.kernel private @sum(%a: tensor<4x200xf32>) -> tensor<4xf32> attributes
 // CHECK: llvm.store %[[VALUE]]
 // CHECK-NOT: llvm.store
 // CHECK: gpu.return
-ad.kernel private @pad(%a: tensor<?xf32>) -> tensor<?xf32> attributes {kernel_class = #ad<kernel_class generic>} {
+ad.kernel private @pad(%a: tensor<?xf32>) -> tensor<?xf32> attributes {kernel_class = "generic"} {
   %zero = arith.constant 0.0 : f32
   %c0 = arith.constant 0 : index
   %c5 = arith.constant 5 : index
@@ -82,7 +82,7 @@ ad.kernel private @pad(%a: tensor<?xf32>) -> tensor<?xf32> attributes {kernel_cl
 // CHECK-NOT: llvm.store
 // CHECK: gpu.return
 ad.kernel private @concat(%a: tensor<5x8xf32>, %b: tensor<5x12xf32>) -> tensor<5x20xf32>
-    attributes {kernel_class = #ad<kernel_class generic>} {
+    attributes {kernel_class = "generic"} {
   %e = tensor.empty() : tensor<5x20xf32>
   %l = tensor.insert_slice %a into %e[0, 0] [5, 8] [1, 1] : tensor<5x8xf32> into tensor<5x20xf32>
   %r = tensor.insert_slice %b into %l[0, 8] [5, 12] [1, 1] : tensor<5x12xf32> into tensor<5x20xf32>

@@ -1,18 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Gives every fusion the class of its kernel.
+// What a cluster of operations is, by its operations alone.
 
-#include "adjoint/Dialect/AD/IR/ADOps.h"
-#include "adjoint/Dialect/AD/Transforms/Passes.h"
-#include "adjoint/Dialect/AD/Transforms/Stages.h"
-#include "llvm/Support/DebugLog.h"
-
-#define DEBUG_TYPE "ad-select-kernels"
-
-namespace mlir::ad {
-#define GEN_PASS_DEF_SELECTKERNELSPASS
-#include "adjoint/Dialect/AD/Transforms/Passes.h.inc"
-} // namespace mlir::ad
+#include "adjoint/Dialect/AD/Transforms/ClusterKinds.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -43,32 +33,21 @@ static bool movesLastAxis(Operation &op) {
          access.getResults().back() != getAffineDimExpr(access.getNumDims() - 1, op.getContext());
 }
 
-static KernelClass classOf(FusionOp fusion) {
-  auto operations = fusion.getBody().front().without_terminator();
-  auto isPartOfRows = [](Operation &op) { return isPartOfElementwise(op) || reducesLastAxis(&op); };
-  if (llvm::all_of(operations, isPartOfElementwise))
-    return KernelClass::elementwise;
-  if (llvm::all_of(operations, isPartOfRows))
-    return KernelClass::row;
-  if (llvm::any_of(operations, [](Operation &op) { return isContractionOp(&op); }))
-    return KernelClass::contraction;
-  if (llvm::hasSingleElement(operations) && movesLastAxis(*operations.begin()))
-    return KernelClass::transposition;
-  return KernelClass::generic;
+static auto operationsOf(FusionOp fusion) { return fusion.getBody().front().without_terminator(); }
+
+bool ad::isElementwiseCluster(FusionOp fusion) {
+  return llvm::all_of(operationsOf(fusion), isPartOfElementwise);
 }
 
-namespace {
-struct SelectKernelsPass : ad::impl::SelectKernelsPassBase<SelectKernelsPass> {
-  void runOnOperation() override {
-    // Operations outside of a fusion would get no class.
-    if (failed(requireStage(getOperation(), Stage::fused)))
-      return signalPassFailure();
-    getOperation()->walk([](FusionOp fusion) {
-      if (!fusion.getKernel())
-        fusion.setKernel(classOf(fusion));
-      LDBG() << "ad.fusion " << stringifyFusionKind(fusion.getKind()) << " at " << fusion.getLoc()
-             << " has class " << stringifyKernelClass(*fusion.getKernel());
-    });
-  }
-};
-} // namespace
+bool ad::isRowCluster(FusionOp fusion) {
+  return llvm::all_of(operationsOf(fusion),
+                      [](Operation &op) { return isPartOfElementwise(op) || reducesLastAxis(&op); });
+}
+
+bool ad::isContractionCluster(FusionOp fusion) {
+  return llvm::any_of(operationsOf(fusion), [](Operation &op) { return isContractionOp(&op); });
+}
+
+bool ad::isTransposition(FusionOp fusion) {
+  return llvm::hasSingleElement(operationsOf(fusion)) && movesLastAxis(*operationsOf(fusion).begin());
+}

@@ -53,7 +53,7 @@ func.func @fusion_c3_results(%x: tensor<4xf32>) {
 // -----
 
 // expected-error @+1 {{entry block argument #0('f64') must match the type of the corresponding argument in function signature('f32')}}
-"ad.kernel"() <{function_type = (f32) -> f64, kernel_class = #ad<kernel_class generic>, sym_name = "kernel_c1_arguments"}> ({
+"ad.kernel"() <{function_type = (f32) -> f64, kernel_class = "generic", sym_name = "kernel_c1_arguments"}> ({
 ^bb0(%a: f64):
   ad.yield %a : f64
 }) : () -> ()
@@ -61,14 +61,14 @@ func.func @fusion_c3_results(%x: tensor<4xf32>) {
 // -----
 
 // expected-error @+1 {{'ad.kernel' op expected a body that ends with ad.yield}}
-ad.kernel @kernel_c2_terminator() attributes {kernel_class = #ad<kernel_class generic>} {
+ad.kernel @kernel_c2_terminator() attributes {kernel_class = "generic"} {
   ub.unreachable
 }
 
 // -----
 
 // expected-error @+1 {{'ad.kernel' op expected results of types 'f32', as ad.yield has, but got 'f64'}}
-ad.kernel @kernel_c3_results(%a: f32) -> f64 attributes {kernel_class = #ad<kernel_class generic>} {
+ad.kernel @kernel_c3_results(%a: f32) -> f64 attributes {kernel_class = "generic"} {
   ad.yield %a : f32
 }
 
@@ -82,7 +82,7 @@ func.func @launch_c1_kernel(%x: tensor<4xf32>) {
 
 // -----
 
-ad.kernel @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class generic>} {
+ad.kernel @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = "generic"} {
   ad.yield %a : tensor<4xf32>
 }
 func.func @launch_c2_count(%x: tensor<4xf32>) {
@@ -93,7 +93,7 @@ func.func @launch_c2_count(%x: tensor<4xf32>) {
 
 // -----
 
-ad.kernel @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class generic>} {
+ad.kernel @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = "generic"} {
   ad.yield %a : tensor<4xf32>
 }
 func.func @launch_c2_type(%x: memref<3xf32>) {
@@ -104,7 +104,7 @@ func.func @launch_c2_type(%x: memref<3xf32>) {
 
 // -----
 
-ad.kernel @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class generic>} {
+ad.kernel @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = "generic"} {
   ad.yield %a : tensor<4xf32>
 }
 func.func @launch_c3_result(%x: tensor<4xf32>) {
@@ -115,7 +115,7 @@ func.func @launch_c3_result(%x: tensor<4xf32>) {
 
 // -----
 
-ad.kernel @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class generic>} {
+ad.kernel @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = "generic"} {
   ad.yield %a : tensor<4xf32>
 }
 func.func @launch_c3_count(%x: tensor<4xf32>) {
@@ -126,7 +126,7 @@ func.func @launch_c3_count(%x: tensor<4xf32>) {
 
 // -----
 
-ad.kernel @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class generic>} {
+ad.kernel @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = "generic"} {
   ad.yield %a : tensor<4xf32>
 }
 func.func @launch_c4_count(%x: tensor<4xf32>) {

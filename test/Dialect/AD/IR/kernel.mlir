@@ -12,10 +12,10 @@ func.func @fusion(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4x
     ad.yield %0 : tensor<4xf32>
   }
   // CHECK: ad.fusion elementwise (%[[A2:.+]] = %[[X]], %{{.+}} = %{{.+}}) {allow = #ad.allow<reorder>,
-  // CHECK-SAME: kernel = #ad<kernel_class row>, order = #ad.order<block = 512>} : (tensor<4xf32>, tensor<4xf32>) ->
+  // CHECK-SAME: kernel = "row", order = #ad.order<block = 512>} : (tensor<4xf32>, tensor<4xf32>) ->
   // CHECK-SAME: (tensor<4xf32>, tensor<4xf32>) {
   %z:2 = ad.fusion elementwise (%a = %x, %b = %y)
-      {allow = #ad.allow<reorder>, order = #ad.order<block = 512>, kernel = #ad<kernel_class row>}
+      {allow = #ad.allow<reorder>, order = #ad.order<block = 512>, kernel = "row"}
       : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
     ad.yield %b, %a : tensor<4xf32>, tensor<4xf32>
   }
@@ -32,15 +32,15 @@ func.func @fusion_of_nothing() -> tensor<f32> {
   return %y : tensor<f32>
 }
 
-// CHECK: ad.kernel @k(%[[A:.+]]: tensor<?xf32>) -> tensor<?xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+// CHECK: ad.kernel @k(%[[A:.+]]: tensor<?xf32>) -> tensor<?xf32> attributes {kernel_class = "elementwise"} {
 // CHECK-NEXT: ad.yield %[[A]] : tensor<?xf32>
-ad.kernel @k(%a: tensor<?xf32>) -> tensor<?xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+ad.kernel @k(%a: tensor<?xf32>) -> tensor<?xf32> attributes {kernel_class = "elementwise"} {
   ad.yield %a : tensor<?xf32>
 }
 
-// CHECK: ad.kernel private @m(%{{.+}}: memref<4xf32>, %{{.+}}: memref<4xf32>) attributes {kernel_class = #ad<kernel_class generic>} {
+// CHECK: ad.kernel private @m(%{{.+}}: memref<4xf32>, %{{.+}}: memref<4xf32>) attributes {kernel_class = "generic"} {
 // CHECK-NEXT: ad.yield
-ad.kernel private @m(%a: memref<4xf32>, %b: memref<4xf32>) attributes {kernel_class = #ad<kernel_class generic>} {
+ad.kernel private @m(%a: memref<4xf32>, %b: memref<4xf32>) attributes {kernel_class = "generic"} {
   ad.yield
 }
 

@@ -188,7 +188,7 @@ func.func @into_carry(%x: tensor<4xf32>, %n: index) {
   %a = ad.launch @k(%x) into(%b) : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
-ad.kernel private @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+ad.kernel private @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = "elementwise"} {
   ad.yield %x : tensor<4xf32>
 }
 

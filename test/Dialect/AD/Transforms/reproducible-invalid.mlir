@@ -104,10 +104,10 @@ func.func @strict(%x: tensor<f32>) -> tensor<f32> {
 
 module attributes {ad.numerics = #ad.numerics<reproducible>} {
   // expected-error @+1 {{'ad.kernel' op expected no permissions in a reproducible module}}
-  ad.kernel @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class elementwise>, allow = #ad.allow<contract>} {
+  ad.kernel @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = "elementwise", allow = #ad.allow<contract>} {
     ad.yield %a : tensor<4xf32>
   }
-  ad.kernel @exact(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+  ad.kernel @exact(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = "elementwise"} {
     ad.yield %a : tensor<4xf32>
   }
   func.func @main(%x: tensor<4xf32>) {
@@ -120,10 +120,10 @@ module attributes {ad.numerics = #ad.numerics<reproducible>} {
 // -----
 
 // expected-note @+1 {{@k has permissions}}
-ad.kernel @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class elementwise>, allow = #ad.allow<contract>} {
+ad.kernel @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = "elementwise", allow = #ad.allow<contract>} {
   ad.yield %a : tensor<4xf32>
 }
-ad.kernel @exact(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+ad.kernel @exact(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = "elementwise"} {
   ad.yield %a : tensor<4xf32>
 }
 func.func @main(%x: tensor<4xf32>) attributes {ad.numerics = #ad.numerics<reproducible>} {

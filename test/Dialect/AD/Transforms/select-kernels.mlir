@@ -2,7 +2,7 @@
 
 // CHECK-LABEL: @elementwise
 func.func @elementwise(%x: tensor<4x3xf32>, %b: tensor<3xf32>) -> tensor<4x3xf32> {
-  // CHECK: kernel = #ad<kernel_class elementwise>
+  // CHECK: kernel = "elementwise"
   %y = ad.fusion elementwise (%a = %x, %c = %b) : (tensor<4x3xf32>, tensor<3xf32>) -> tensor<4x3xf32> {
     %w = ad.broadcast %c : tensor<3xf32> -> tensor<4x3xf32>
     %one = ad.constant dense<1.0> : tensor<4x3xf32>
@@ -15,7 +15,7 @@ func.func @elementwise(%x: tensor<4x3xf32>, %b: tensor<3xf32>) -> tensor<4x3xf32
 
 // CHECK-LABEL: @row
 func.func @row(%x: tensor<4x3xf32>) -> tensor<4xf32> {
-  // CHECK: kernel = #ad<kernel_class row>
+  // CHECK: kernel = "row"
   %y = ad.fusion reduce (%a = %x) : (tensor<4x3xf32>) -> tensor<4xf32> {
     %s = ad.reduce_sum %a axes [1] : tensor<4x3xf32> -> tensor<4xf32>
     ad.yield %s : tensor<4xf32>
@@ -25,7 +25,7 @@ func.func @row(%x: tensor<4x3xf32>) -> tensor<4xf32> {
 
 // CHECK-LABEL: @rows
 func.func @rows(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
-  // CHECK: kernel = #ad<kernel_class row>
+  // CHECK: kernel = "row"
   %y = ad.fusion reduce (%a = %x) : (tensor<4x3xf32>) -> tensor<4x3xf32> {
     %m = ad.reduce_max %a axes [1] keep_dims : tensor<4x3xf32> -> tensor<4x1xf32>
     %w = ad.broadcast %m : tensor<4x1xf32> -> tensor<4x3xf32>
@@ -37,7 +37,7 @@ func.func @rows(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
 
 // CHECK-LABEL: @transposition
 func.func @transposition(%x: tensor<4x3x2xf32>) -> tensor<4x2x3xf32> {
-  // CHECK: kernel = #ad<kernel_class transposition>
+  // CHECK: kernel = "transposition"
   %y = ad.fusion movement (%a = %x) : (tensor<4x3x2xf32>) -> tensor<4x2x3xf32> {
     %t = ad.transpose %a [0, 2, 1] : tensor<4x3x2xf32>
     ad.yield %t : tensor<4x2x3xf32>
@@ -48,7 +48,7 @@ func.func @transposition(%x: tensor<4x3x2xf32>) -> tensor<4x2x3xf32> {
 // A permutation of whole rows is copied, not transposed.
 // CHECK-LABEL: @exchanged_rows
 func.func @exchanged_rows(%x: tensor<4x3x2xf32>) -> tensor<3x4x2xf32> {
-  // CHECK: kernel = #ad<kernel_class generic>
+  // CHECK: kernel = "generic"
   %y = ad.fusion movement (%a = %x) : (tensor<4x3x2xf32>) -> tensor<3x4x2xf32> {
     %t = ad.transpose %a [1, 0, 2] : tensor<4x3x2xf32>
     ad.yield %t : tensor<3x4x2xf32>
@@ -58,7 +58,7 @@ func.func @exchanged_rows(%x: tensor<4x3x2xf32>) -> tensor<3x4x2xf32> {
 
 // CHECK-LABEL: @other_axis
 func.func @other_axis(%x: tensor<4x3xf32>) -> tensor<3xf32> {
-  // CHECK: kernel = #ad<kernel_class generic>
+  // CHECK: kernel = "generic"
   %y = ad.fusion reduce (%a = %x) : (tensor<4x3xf32>) -> tensor<3xf32> {
     %s = ad.reduce_sum %a axes [0] : tensor<4x3xf32> -> tensor<3xf32>
     ad.yield %s : tensor<3xf32>
@@ -68,7 +68,7 @@ func.func @other_axis(%x: tensor<4x3xf32>) -> tensor<3xf32> {
 
 // CHECK-LABEL: @contraction
 func.func @contraction(%x: tensor<4x3xf32>, %w: tensor<3x2xf32>) -> tensor<4x2xf32> {
-  // CHECK: kernel = #ad<kernel_class contraction>
+  // CHECK: kernel = "contraction"
   %y = ad.fusion dot (%a = %x, %b = %w) : (tensor<4x3xf32>, tensor<3x2xf32>) -> tensor<4x2xf32> {
     %d = ad.dot %a, %b : (tensor<4x3xf32>, tensor<3x2xf32>) -> tensor<4x2xf32>
     ad.yield %d : tensor<4x2xf32>
@@ -78,8 +78,8 @@ func.func @contraction(%x: tensor<4x3xf32>, %w: tensor<3x2xf32>) -> tensor<4x2xf
 
 // CHECK-LABEL: @chosen_already
 func.func @chosen_already(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // CHECK: kernel = #ad<kernel_class generic>
-  %y = ad.fusion elementwise (%a = %x) {kernel = #ad<kernel_class generic>} : (tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK: kernel = "generic"
+  %y = ad.fusion elementwise (%a = %x) {kernel = "generic"} : (tensor<4xf32>) -> tensor<4xf32> {
     %e = ad.exp %a : tensor<4xf32>
     ad.yield %e : tensor<4xf32>
   }
@@ -88,7 +88,7 @@ func.func @chosen_already(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // CHECK-LABEL: @rank_0
 func.func @rank_0(%x: tensor<f32>) -> tensor<f32> {
-  // CHECK: kernel = #ad<kernel_class generic>
+  // CHECK: kernel = "generic"
   %y = ad.fusion movement (%a = %x) : (tensor<f32>) -> tensor<f32> {
     %t = ad.transpose %a [] : tensor<f32>
     ad.yield %t : tensor<f32>
@@ -99,7 +99,7 @@ func.func @rank_0(%x: tensor<f32>) -> tensor<f32> {
 // Numbers along an axis, and axes of size 1 that come or go, leave elements where they are.
 // CHECK-LABEL: @positions
 func.func @positions(%x: tensor<4xi32>) -> tensor<4x3xi1> {
-  // CHECK: kernel = #ad<kernel_class elementwise>
+  // CHECK: kernel = "elementwise"
   %y = ad.fusion elementwise (%a = %x) : (tensor<4xi32>) -> tensor<4x3xi1> {
     %n = ad.iota axis 1 : tensor<4x3xi32>
     %r = ad.reshape %a : tensor<4xi32> -> tensor<4x1xi32>
@@ -112,7 +112,7 @@ func.func @positions(%x: tensor<4xi32>) -> tensor<4x3xi1> {
 
 // CHECK-LABEL: @other_shape
 func.func @other_shape(%x: tensor<4x3xf32>) -> tensor<12xf32> {
-  // CHECK: kernel = #ad<kernel_class generic>
+  // CHECK: kernel = "generic"
   %y = ad.fusion movement (%a = %x) : (tensor<4x3xf32>) -> tensor<12xf32> {
     %r = ad.reshape %a : tensor<4x3xf32> -> tensor<12xf32>
     ad.yield %r : tensor<12xf32>

@@ -5,7 +5,7 @@
 // RUN: ad-opt %s --ad-verify-linalg --split-input-file --verify-diagnostics
 
 func.func @read_outside(%x: tensor<1xf32>) -> tensor<4096xf32> {
-  %0 = ad.fusion movement (%a = %x) {kernel = #ad<kernel_class generic>} : (tensor<1xf32>) -> tensor<4096xf32> {
+  %0 = ad.fusion movement (%a = %x) {kernel = "generic"} : (tensor<1xf32>) -> tensor<4096xf32> {
     %e = tensor.empty() : tensor<4096xf32>
     // expected-error @+1 {{'linalg.generic' op expected accesses inside operand 0 of type 'tensor<1xf32>', but axis 0 is read at d0 mod 4095}}
     %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0 mod 4095)>, affine_map<(d0) -> (d0)>],
@@ -22,7 +22,7 @@ func.func @read_outside(%x: tensor<1xf32>) -> tensor<4096xf32> {
 
 // Panels of 64 columns in a type that has panels of 32.
 func.func @write_outside(%x: tensor<96x96xf32>) -> tensor<3x96x32xf32> {
-  %0 = ad.fusion movement (%a = %x) {kernel = #ad<kernel_class generic>} : (tensor<96x96xf32>) -> tensor<3x96x32xf32> {
+  %0 = ad.fusion movement (%a = %x) {kernel = "generic"} : (tensor<96x96xf32>) -> tensor<3x96x32xf32> {
     %e = tensor.empty() : tensor<3x96x32xf32>
     // expected-error @+1 {{'linalg.generic' op expected the map of result 0 to be a projected permutation, or panels that its type has room for, but got (d0, d1) -> (d1 floordiv 64, d0, d1 mod 64)}}
     %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1 floordiv 64, d0, d1 mod 64)>],
@@ -39,7 +39,7 @@ func.func @write_outside(%x: tensor<96x96xf32>) -> tensor<3x96x32xf32> {
 
 // Two elements of the operand in one of the result.
 func.func @write_twice(%x: tensor<8xf32>) -> tensor<4xf32> {
-  %0 = ad.fusion movement (%a = %x) {kernel = #ad<kernel_class generic>} : (tensor<8xf32>) -> tensor<4xf32> {
+  %0 = ad.fusion movement (%a = %x) {kernel = "generic"} : (tensor<8xf32>) -> tensor<4xf32> {
     %e = tensor.empty() : tensor<4xf32>
     // expected-error @+1 {{expected the map of result 0 to be a projected permutation}}
     %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0 floordiv 2)>],
@@ -55,7 +55,7 @@ func.func @write_twice(%x: tensor<8xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @unknown_size(%x: tensor<?xf32>, %n: index) -> tensor<8xf32> {
-  %0 = ad.fusion movement (%a = %x) {kernel = #ad<kernel_class generic>} : (tensor<?xf32>) -> tensor<8xf32> {
+  %0 = ad.fusion movement (%a = %x) {kernel = "generic"} : (tensor<?xf32>) -> tensor<8xf32> {
     %e = tensor.empty() : tensor<8xf32>
     // expected-error @+1 {{but axis 0 is read at d0 floordiv 2 along an unknown size}}
     %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0 floordiv 2)>, affine_map<(d0) -> (d0)>],
@@ -72,7 +72,7 @@ func.func @unknown_size(%x: tensor<?xf32>, %n: index) -> tensor<8xf32> {
 
 // What the compiler makes itself: packed panels, a window, a reversed axis, an axis of size one that is kept.
 func.func @inside(%x: tensor<96x90xf32>, %w: tensor<10xf32>) -> (tensor<3x96x32xf32>, tensor<4xf32>, tensor<10xf32>) {
-  %0:3 = ad.fusion movement (%a = %x, %b = %w) {kernel = #ad<kernel_class generic>}
+  %0:3 = ad.fusion movement (%a = %x, %b = %w) {kernel = "generic"}
       : (tensor<96x90xf32>, tensor<10xf32>) -> (tensor<3x96x32xf32>, tensor<4xf32>, tensor<10xf32>) {
     %e = tensor.empty() : tensor<3x96x32xf32>
     %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1 floordiv 32, d0, d1 mod 32)>],

@@ -7,7 +7,7 @@
 // RUN: ad-opt %s --ad-emit-gpu --split-input-file --verify-diagnostics
 
 ad.kernel @writes_again(%a: tensor<4x8xf32>, %c: tensor<4xf32>) -> tensor<4xf32> attributes
-    {kernel_class = #ad<kernel_class generic>} {
+    {kernel_class = "generic"} {
   // expected-error @+1 {{'linalg.generic' op expected every parallel loop in the map of result 0, but d1 is missing, so that elements are written more than once}}
   %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>],
       iterator_types = ["parallel", "parallel"]} ins(%a : tensor<4x8xf32>) outs(%c : tensor<4xf32>) {
@@ -20,7 +20,7 @@ ad.kernel @writes_again(%a: tensor<4x8xf32>, %c: tensor<4xf32>) -> tensor<4xf32>
 // -----
 
 ad.kernel @writes_steps(%a: tensor<4x8xf32>, %c: tensor<4x8xf32>) -> tensor<4x8xf32> attributes
-    {kernel_class = #ad<kernel_class generic>} {
+    {kernel_class = "generic"} {
   // expected-error @+1 {{expected parallel loops in the map of result 0, but d1 is a reduction loop}}
   %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>],
       iterator_types = ["parallel", "reduction"]} ins(%a : tensor<4x8xf32>) outs(%c : tensor<4x8xf32>) {
@@ -34,7 +34,7 @@ ad.kernel @writes_steps(%a: tensor<4x8xf32>, %c: tensor<4x8xf32>) -> tensor<4x8x
 // -----
 
 ad.kernel @writes_a_column(%a: tensor<4xf32>, %c: tensor<4x8xf32>) -> tensor<4x8xf32> attributes
-    {kernel_class = #ad<kernel_class generic>} {
+    {kernel_class = "generic"} {
   // expected-error @+1 {{expected size 1 where the map of result 0 is constant, but axis 1 of 'tensor<4x8xf32>' has elements that are not written}}
   %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0, 0)>],
       iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%c : tensor<4x8xf32>) {
@@ -47,7 +47,7 @@ ad.kernel @writes_a_column(%a: tensor<4xf32>, %c: tensor<4x8xf32>) -> tensor<4x8
 // -----
 
 ad.kernel @two_maps(%a: tensor<4x4xf32>, %c: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) attributes
-    {kernel_class = #ad<kernel_class generic>} {
+    {kernel_class = "generic"} {
   // expected-error @+1 {{expected one map for all results, but that of result 1 is another one; write an operation for each}}
   %r:2 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1, d0)>],
       iterator_types = ["parallel", "parallel"]} ins(%a : tensor<4x4xf32>) outs(%c, %c : tensor<4x4xf32>, tensor<4x4xf32>) {
@@ -59,7 +59,7 @@ ad.kernel @two_maps(%a: tensor<4x4xf32>, %c: tensor<4x4xf32>) -> (tensor<4x4xf32
 
 // -----
 
-ad.kernel @computes_panels(%x: tensor<96x96xf32>) -> tensor<3x96x32xf32> attributes {kernel_class = #ad<kernel_class generic>} {
+ad.kernel @computes_panels(%x: tensor<96x96xf32>) -> tensor<3x96x32xf32> attributes {kernel_class = "generic"} {
   %e = tensor.empty() : tensor<3x96x32xf32>
   // expected-error @+1 {{expected a copy of a matrix where the map of the result divides loops}}
   %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1 floordiv 32, d0, d1 mod 32)>],
@@ -73,7 +73,7 @@ ad.kernel @computes_panels(%x: tensor<96x96xf32>) -> tensor<3x96x32xf32> attribu
 
 // -----
 
-ad.kernel @reads_nothing(%a: tensor<4x8xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class generic>} {
+ad.kernel @reads_nothing(%a: tensor<4x8xf32>) -> tensor<4xf32> attributes {kernel_class = "generic"} {
   %e = tensor.empty() : tensor<4xf32>
   // expected-error @+1 {{expected outs that have been written, but reads the tensor.empty of result 0; fill it first}}
   %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>],
@@ -88,7 +88,7 @@ ad.kernel @reads_nothing(%a: tensor<4x8xf32>) -> tensor<4xf32> attributes {kerne
 // -----
 
 ad.kernel @scan_is_read(%a: tensor<4x8xf32>, %c: tensor<4xf32>) -> (tensor<4x8xf32>, tensor<4xf32>) attributes
-    {kernel_class = #ad<kernel_class generic>} {
+    {kernel_class = "generic"} {
   %e = tensor.empty() : tensor<4x8xf32>
   // expected-error @+1 {{expected the steps of a running reduction to be a result of the kernel and nothing else to be read of it}}
   %r:2 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>],
@@ -104,7 +104,7 @@ ad.kernel @scan_is_read(%a: tensor<4x8xf32>, %c: tensor<4xf32>) -> (tensor<4x8xf
 
 // Twice the same loop: a diagonal.
 ad.kernel @writes_a_diagonal(%a: tensor<4xf32>, %c: tensor<4x4xf32>) -> tensor<4x4xf32> attributes
-    {kernel_class = #ad<kernel_class generic>} {
+    {kernel_class = "generic"} {
   // expected-error @+1 {{expected the map of result 0 to be a projected permutation, or panels that its type has room for, but got (d0) -> (d0, d0)}}
   %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0, d0)>],
       iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%c : tensor<4x4xf32>) {
@@ -116,7 +116,7 @@ ad.kernel @writes_a_diagonal(%a: tensor<4xf32>, %c: tensor<4x4xf32>) -> tensor<4
 
 // -----
 
-ad.kernel @named(%a: tensor<4x4xf32>, %c: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {kernel_class = #ad<kernel_class generic>} {
+ad.kernel @named(%a: tensor<4x4xf32>, %c: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {kernel_class = "generic"} {
   // expected-error @+1 {{'linalg.matmul' op expected linalg.generic or linalg.fill in a kernel; run --linalg-generalize-named-ops first}}
   %m = linalg.matmul ins(%a, %a : tensor<4x4xf32>, tensor<4x4xf32>) outs(%c : tensor<4x4xf32>) -> tensor<4x4xf32>
   ad.yield %m : tensor<4x4xf32>
@@ -124,7 +124,7 @@ ad.kernel @named(%a: tensor<4x4xf32>, %c: tensor<4x4xf32>) -> tensor<4x4xf32> at
 
 // -----
 
-ad.kernel @row(%a: tensor<4x4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class generic>} {
+ad.kernel @row(%a: tensor<4x4xf32>) -> tensor<4xf32> attributes {kernel_class = "generic"} {
   // expected-error @+1 {{'tensor.extract_slice' op expected a slice with all axes of its source, but drops some; drop them in the map of the operation that reads it}}
   %r = tensor.extract_slice %a[1, 0] [1, 4] [1, 1] : tensor<4x4xf32> to tensor<4xf32>
   ad.yield %r : tensor<4xf32>

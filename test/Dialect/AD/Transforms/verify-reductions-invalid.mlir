@@ -10,7 +10,7 @@
 #row = affine_map<(d0, d1) -> (d0)>
 
 ad.kernel @subtracts(%a: tensor<1x128xf32>, %c: tensor<1xf32>) -> tensor<1xf32> attributes
-    {kernel_class = #ad<kernel_class row>, order = #ad.order<block = 64>} {
+    {kernel_class = "row", order = #ad.order<block = 64>} {
   // expected-error @+1 {{'linalg.generic' op expected a reduction whose partial results can be joined, since the order #ad.order<block = 64> joins blocks of 128 elements, but 'arith.subf' does not join partial results; write blocks as long as the axis, or no order}}
   %r = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
       ins(%a : tensor<1x128xf32>) outs(%c : tensor<1xf32>) {
@@ -27,7 +27,7 @@ ad.kernel @subtracts(%a: tensor<1x128xf32>, %c: tensor<1xf32>) -> tensor<1xf32> 
 #row = affine_map<(d0, d1) -> (d0)>
 
 ad.kernel @reads_twice(%a: tensor<1x128xf32>, %c: tensor<1xf32>) -> tensor<1xf32> attributes
-    {kernel_class = #ad<kernel_class row>, order = #ad.order<lanes = 64, chunk = 4096>} {
+    {kernel_class = "row", order = #ad.order<lanes = 64, chunk = 4096>} {
   // expected-error @+1 {{since the order #ad.order<lanes = 64, chunk = 4096> joins lanes, but its body reads the accumulator more than once}}
   %r = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
       ins(%a : tensor<1x128xf32>) outs(%c : tensor<1xf32>) {
@@ -45,7 +45,7 @@ ad.kernel @reads_twice(%a: tensor<1x128xf32>, %c: tensor<1xf32>) -> tensor<1xf32
 #row = affine_map<(d0, d1) -> (d0)>
 
 ad.kernel @reads_elsewhere(%a: tensor<1x?xf32>, %c: tensor<1xf32>) -> tensor<1xf32> attributes
-    {kernel_class = #ad<kernel_class generic>, order = #ad.order<block = 512>} {
+    {kernel_class = "generic", order = #ad.order<block = 512>} {
   // expected-error @+1 {{joins blocks of an unknown number of elements, but its body reads the accumulator in 'arith.mulf', whose result it does not yield}}
   %r = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
       ins(%a : tensor<1x?xf32>) outs(%c : tensor<1xf32>) {
@@ -63,7 +63,7 @@ ad.kernel @reads_elsewhere(%a: tensor<1x?xf32>, %c: tensor<1xf32>) -> tensor<1xf
 #row = affine_map<(d0, d1) -> (d0)>
 
 ad.kernel @yields_an_argument(%a: tensor<1x128xf32>, %c: tensor<1xf32>) -> tensor<1xf32> attributes
-    {kernel_class = #ad<kernel_class row>, order = #ad.order<lanes = 64, chunk = 4096>} {
+    {kernel_class = "row", order = #ad.order<lanes = 64, chunk = 4096>} {
   // expected-error @+1 {{but its body yields a value that it does not compute}}
   %r = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
       ins(%a : tensor<1x128xf32>) outs(%c : tensor<1xf32>) {
@@ -79,7 +79,7 @@ ad.kernel @yields_an_argument(%a: tensor<1x128xf32>, %c: tensor<1xf32>) -> tenso
 #row = affine_map<(d0, d1) -> (d0)>
 
 ad.kernel @ignores(%a: tensor<1x128xf32>, %c: tensor<1xf32>) -> tensor<1xf32> attributes
-    {kernel_class = #ad<kernel_class row>, order = #ad.order<lanes = 64, chunk = 4096>} {
+    {kernel_class = "row", order = #ad.order<lanes = 64, chunk = 4096>} {
   // expected-error @+1 {{but its body does not read the accumulator}}
   %r = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
       ins(%a : tensor<1x128xf32>) outs(%c : tensor<1xf32>) {
@@ -96,7 +96,7 @@ ad.kernel @ignores(%a: tensor<1x128xf32>, %c: tensor<1xf32>) -> tensor<1xf32> at
 #row = affine_map<(d0, d1) -> (d0)>
 
 ad.kernel @multiplies_the_accumulator(%a: tensor<1x128xf32>, %c: tensor<1xf32>) -> tensor<1xf32> attributes
-    {kernel_class = #ad<kernel_class row>, order = #ad.order<block = 64>} {
+    {kernel_class = "row", order = #ad.order<block = 64>} {
   // expected-error @+1 {{but its body multiplies the accumulator}}
   %r = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
       ins(%a : tensor<1x128xf32>) outs(%c : tensor<1xf32>) {
@@ -113,7 +113,7 @@ ad.kernel @multiplies_the_accumulator(%a: tensor<1x128xf32>, %c: tensor<1xf32>) 
 #row = affine_map<(d0, d1) -> (d0)>
 
 ad.kernel @two_sums(%a: tensor<1x128xf32>, %c: tensor<1xf32>) -> (tensor<1xf32>, tensor<1xf32>) attributes
-    {kernel_class = #ad<kernel_class row>, order = #ad.order<block = 64>} {
+    {kernel_class = "row", order = #ad.order<block = 64>} {
   // expected-error @+1 {{but it has several results, which one condition does not select}}
   %r:2 = linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["parallel", "reduction"]}
       ins(%a : tensor<1x128xf32>) outs(%c, %c : tensor<1xf32>, tensor<1xf32>) {

@@ -52,7 +52,7 @@ def AD_FusionOp : AD_Op<"fusion", [IsolatedFromAbove, SingleBlock, RecursiveMemo
     ```
   }];
   let arguments = (ins EnumAttr<AD_Dialect, AD_FusionKind, "fusion_kind">:$kind, Variadic<AnyType>:$inputs,
-                       OptionalAttr<EnumAttr<AD_Dialect, AD_KernelClass, "kernel_class">>:$kernel,
+                       OptionalAttr<StrAttr>:$kernel,
                        OptionalAttr<AD_OrderAttr>:$order, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs Variadic<AD_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);
@@ -74,7 +74,7 @@ def AD_KernelOp : AD_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, Singl
 
     Example:
     ```mlir
-    ad.kernel @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+    ad.kernel @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = "elementwise"} {
       ad.yield %a : tensor<4xf32>
     }
     ```
@@ -82,7 +82,7 @@ def AD_KernelOp : AD_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, Singl
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
                        OptionalAttr<StrAttr>:$sym_visibility, OptionalAttr<DictArrayAttr>:$arg_attrs,
                        OptionalAttr<DictArrayAttr>:$res_attrs,
-                       EnumAttr<AD_Dialect, AD_KernelClass, "kernel_class">:$kernel_class,
+                       StrAttr:$kernel_class,
                        OptionalAttr<AD_OrderAttr>:$order, OptionalAttr<AD_PermissionsAttr>:$allow);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;

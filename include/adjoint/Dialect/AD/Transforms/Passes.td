@@ -388,30 +388,6 @@ def FusePass : Pass<"ad-fuse"> {
   let dependentDialects = ["::mlir::ad::ADDialect"];
 }
 
-def SelectKernelsPass : Pass<"ad-select-kernels"> {
-  let summary = "Choose the class of kernel for every fusion";
-  let description = [{
-    Why: emitters support different operations. The class is chosen once, visibly, while the operations of the fusion
-    are still known.
-
-    `elementwise`: elementwise operations, broadcasts and constants only. `row`: reductions over the last axis as well,
-    such as softmax and the norms. `contraction`: `ad.dot` or `ad.gemm` with what is fused to it. `transposition`:
-    `ad.transpose` alone, when it moves the last axis. `generic`: everything else. A fusion that has a class keeps it.
-
-    Before:
-    ```mlir
-    %y = ad.fusion reduce (%a = %x) : (tensor<4x3xf32>) -> tensor<4xf32> {
-      %s = ad.reduce_sum %a axes [1] : tensor<4x3xf32> -> tensor<4xf32>
-      ad.yield %s : tensor<4xf32>
-    }
-    ```
-    After: the same fusion with `kernel = #ad<kernel_class row>`.
-
-    Refuses operations outside of a fusion: they would get no kernel. A fusion that no other class covers is `generic`.
-  }];
-  let dependentDialects = ["::mlir::ad::ADDialect"];
-}
-
 def VerifyFusedPass : Pass<"ad-verify-fused"> {
   let summary = "Check that every computation is in a fusion with a kernel class";
   let description = [{

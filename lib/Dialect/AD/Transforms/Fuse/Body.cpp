@@ -48,7 +48,7 @@ public:
     OpBuilder outer(last);
     outer.setInsertionPointAfter(last);
     auto fusion = FusionOp::create(outer, outer.getFusedLoc(locations), types, kind(), inputs,
-                                   KernelClassAttr(), order, allow);
+                                   /*kernel=*/StringAttr(), order, allow);
     Block &target = fusion.getBody().emplaceBlock();
     for (Value input : inputs)
       target.addArgument(input.getType(), input.getLoc());

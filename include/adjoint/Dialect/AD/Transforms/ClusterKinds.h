@@ -1,0 +1,26 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What a cluster of operations is, by its operations alone: the same on all targets.
+
+#ifndef ADJOINT_DIALECT_AD_TRANSFORMS_CLUSTERKINDS_H
+#define ADJOINT_DIALECT_AD_TRANSFORMS_CLUSTERKINDS_H
+
+#include "adjoint/Dialect/AD/IR/ADOps.h"
+
+namespace mlir::ad {
+
+/// Elementwise operations, broadcasts and constants only; reshapes that add or drop axes of size 1.
+bool isElementwiseCluster(FusionOp fusion);
+
+/// The same and reductions over the last axis, such as softmax and the norms.
+bool isRowCluster(FusionOp fusion);
+
+/// A contraction (`ad.dot`, `ad.gemm`) with what is fused to it.
+bool isContractionCluster(FusionOp fusion);
+
+/// One transposition that moves the last axis, and nothing else.
+bool isTransposition(FusionOp fusion);
+
+} // namespace mlir::ad
+
+#endif // ADJOINT_DIALECT_AD_TRANSFORMS_CLUSTERKINDS_H

@@ -1,0 +1,88 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+#include "EmitterClass.h"
+#include "PartialSizes.h"
+#include "adjoint/Codegen/Kernel/KernelFunctions.h"
+#include "adjoint/Codegen/Kernel/WorkUnits.h"
+#include "mlir/IR/Remarks.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::device;
+using ::mlir::gpu::GPUFuncOp;
+
+// Of the functions of a divided kernel, in profiles.
+static constexpr StringLiteral kDividedClass = "divided";
+
+LogicalResult EmitterClass::emit(GPUFunctions &functions, const KernelPlan &plan) const {
+  FailureOr<func::FuncOp> declared = emitDivided(functions, plan);
+  return succeeded(declared) && !*declared ? LogicalResult(emitWhole(functions, plan))
+                                           : LogicalResult(declared);
+}
+
+static void finish(GPUFunctions &functions, GPUFuncOp function, const GPUKernelEmitter &emitter,
+                   StringRef className) {
+  functions.finish(function, emitter.launchShape, {emitter.minBlocksPerSM(), emitter.maxRegisters()},
+                   className);
+}
+
+FailureOr<func::FuncOp> EmitterClass::emitWhole(GPUFunctions &functions, const KernelPlan &plan) const {
+  GPUFuncOp function = functions.define();
+  Emitter emitter = emitterFor(functions, function, plan);
+  if (!emitter || failed(emitter->emit()))
+    return failure();
+  finish(functions, function, *emitter, getName());
+  return functions.declare(function, emitter->launchShape);
+}
+
+static FailureOr<bool> emitNodeSizes(KernelOp kernel, const Division &division, int64_t threadsPerNode) {
+  Type index = IndexType::get(kernel.getContext());
+  func::FuncOp sizes = defineHostFunction(kernel, kPartialSizesSuffix, index, {index, index, index});
+  FailureOr<bool> known = PartialSizes(kernel, sizes, division).emitSizes(threadsPerNode);
+  if (failed(known) || !*known)
+    sizes.erase();
+  return known;
+}
+
+static void reportDivision(KernelOp kernel, const Division &division) {
+  remark::passed(kernel.getLoc(), remark::RemarkOpts::name("divided-reduction").category("ad-gpu"))
+      << remark::metric("kernel", kernel.getSymName())
+      << remark::metric("divided", division.always ? "always" : "by its sizes");
+}
+
+// The functions of a kernel with divided reductions. Null when no reduction is divided, or if the sizes depend
+// on elements of operands.
+FailureOr<func::FuncOp> EmitterClass::emitDivided(GPUFunctions &functions, const KernelPlan &plan) const {
+  KernelOp kernel = functions.kernel;
+  std::optional<Division> division = divisionOf(kernel, plan);
+  if (!division)
+    return func::FuncOp();
+  OpBuilder builder(kernel);
+  // The memory of the nodes, and the leaves of a node.
+  Type more[] = {LLVM::LLVMPointerType::get(kernel.getContext()), builder.getIndexType()};
+  GPUFuncOp partial = functions.define(kPartialSuffix, more);
+  Emitter nodes = nodeEmitter(kernel, partial, plan);
+  if (failed(nodes->emitDivided(*division, KernelEmitter::Work::partial)))
+    return failure();
+  finish(functions, partial, *nodes, kDividedClass);
+  FailureOr<bool> known = emitNodeSizes(kernel, *division, nodes->launchShape.threadsPerElement);
+  if (failed(known))
+    return failure();
+  if (!*known) {
+    partial.erase();
+    return func::FuncOp();
+  }
+  functions.declare(partial, nodes->launchShape);
+  GPUFuncOp merge = functions.define(kMergeSuffix, more);
+  GPUKernelEmitter join(kernel, merge);
+  if (failed(join.emitDivided(*division, KernelEmitter::Work::merge)))
+    return failure();
+  finish(functions, merge, join, kDividedClass);
+  functions.declare(merge, join.launchShape);
+  reportDivision(kernel, *division);
+  FailureOr<func::FuncOp> whole =
+      division->always ? functions.declareDivided(join.launchShape) : emitWhole(functions, plan);
+  if (succeeded(whole))
+    (*whole)->setAttr(kPartialReductionsAttr, builder.getStringAttr(division->always ? "always" : "sizes"));
+  return whole;
+}

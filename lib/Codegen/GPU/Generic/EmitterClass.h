@@ -1,0 +1,41 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// A kernel class whose code a GPUKernelEmitter makes: one function, or those of divided reductions
+// (Division.h).
+
+#ifndef ADJOINT_LIB_CODEGEN_GPU_GENERIC_EMITTERCLASS_H
+#define ADJOINT_LIB_CODEGEN_GPU_GENERIC_EMITTERCLASS_H
+
+#include "Division.h"
+#include "GPUKernelEmitter.h"
+#include "adjoint/Codegen/GPU/GPUKernelClass.h"
+
+namespace mlir::ad::device {
+
+class EmitterClass : public GPUKernelClass {
+public:
+  LogicalResult emit(GPUFunctions &functions, const KernelPlan &plan) const final;
+
+protected:
+  using GPUKernelClass::GPUKernelClass;
+  using Emitter = std::unique_ptr<GPUKernelEmitter>;
+
+  /// Null after a diagnostic.
+  virtual Emitter emitterFor(GPUFunctions &functions, ::mlir::gpu::GPUFuncOp function,
+                             const KernelPlan &plan) const = 0;
+  virtual std::optional<Division> divisionOf(KernelOp kernel, const KernelPlan &) const {
+    return matchDivision(kernel, /*hasBlockPerRow=*/false);
+  }
+  /// Of the first kernel of a divided reduction.
+  virtual Emitter nodeEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function, const KernelPlan &) const {
+    return std::make_unique<GPUKernelEmitter>(kernel, function);
+  }
+
+private:
+  FailureOr<func::FuncOp> emitWhole(GPUFunctions &functions, const KernelPlan &plan) const;
+  FailureOr<func::FuncOp> emitDivided(GPUFunctions &functions, const KernelPlan &plan) const;
+};
+
+} // namespace mlir::ad::device
+
+#endif // ADJOINT_LIB_CODEGEN_GPU_GENERIC_EMITTERCLASS_H

@@ -1,0 +1,49 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The pass `ad-select-kernels`: gives every fusion the class of its kernel.
+
+#include "adjoint/Codegen/CPU/CPUKernelClass.h"
+#include "adjoint/Codegen/GPU/GPUKernelClass.h"
+#include "adjoint/Codegen/Passes.h"
+#include "adjoint/Dialect/AD/Transforms/Stages.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-select-kernels"
+
+namespace mlir::ad {
+#define GEN_PASS_DEF_SELECTKERNELSPASS
+#include "adjoint/Codegen/Passes.h.inc"
+} // namespace mlir::ad
+
+using namespace mlir;
+using namespace mlir::ad;
+
+namespace {
+struct SelectKernelsPass : ad::impl::SelectKernelsPassBase<SelectKernelsPass> {
+  using SelectKernelsPassBase::SelectKernelsPassBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    SelectKernelsPassBase::getDependentDialects(registry);
+    registerCPUKernelClasses(registry);
+    registerGPUKernelClasses(registry);
+  }
+
+  void runOnOperation() override {
+    std::optional<TargetKind> kind = findTargetKind(target);
+    if (!kind) {
+      emitError(getOperation()->getLoc(), "unknown target '") << target << "', expected cpu or gpu";
+      return signalPassFailure();
+    }
+    // Operations outside of a fusion would get no class.
+    if (failed(requireStage(getOperation(), Stage::fused)))
+      return signalPassFailure();
+    const KernelClasses *classes = KernelClasses::get(&getContext());
+    getOperation()->walk([&](FusionOp fusion) {
+      if (!fusion.getKernel())
+        fusion.setKernel(classes->classOf(fusion, *kind)->getName());
+      LDBG() << "ad.fusion " << stringifyFusionKind(fusion.getKind()) << " at " << fusion.getLoc()
+             << " has class " << *fusion.getKernel();
+    });
+  }
+};
+} // namespace

@@ -1,0 +1,140 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The registry of kernel classes, and the choice of one for a kernel.
+
+#include "adjoint/Dialect/AD/Transforms/KernelClass.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/DebugLog.h"
+#include "llvm/Support/ErrorHandling.h"
+
+#define DEBUG_TYPE "ad-kernel-classes"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+//===- Targets ------------------------------------------------------------===//
+
+StringRef ad::nameOf(TargetKind kind) { return kind == TargetKind::cpu ? "cpu" : "gpu"; }
+
+std::optional<TargetKind> ad::findTargetKind(StringRef name) {
+  for (TargetKind kind : {TargetKind::cpu, TargetKind::gpu})
+    if (nameOf(kind) == name)
+      return kind;
+  return std::nullopt;
+}
+
+//===- Classes and plans --------------------------------------------------===//
+
+KernelPlan::~KernelPlan() = default;
+
+void KernelPlan::print(raw_ostream &os) const {
+  llvm::interleaveComma(facts(), os, [&](const Fact &fact) { os << fact.first << '=' << fact.second; });
+}
+
+KernelClass::~KernelClass() = default;
+
+std::optional<KernelCost> KernelClass::cost(KernelOp kernel, const KernelPlan &) const {
+  return costOfKernel(kernel);
+}
+
+//===- The registry -------------------------------------------------------===//
+
+const KernelClasses *KernelClasses::get(MLIRContext *context) {
+  auto *dialect = context->getLoadedDialect<ADDialect>();
+  return dialect ? dialect->getRegisteredInterface<KernelClasses>() : nullptr;
+}
+
+void KernelClasses::add(ADDialect *dialect, Maker make) {
+  auto *all = dialect->getRegisteredInterface<KernelClasses>();
+  if (!all) {
+    dialect->addInterfaces<KernelClasses>();
+    all = dialect->getRegisteredInterface<KernelClasses>();
+  }
+  if (llvm::is_contained(llvm::make_first_range(all->classes), make))
+    return;
+  std::unique_ptr<KernelClass> fresh = make();
+  if (all->find(fresh->getName(), fresh->getTarget()))
+    llvm::reportFatalUsageError("two kernel classes '" + fresh->getName() + "' for target " +
+                                nameOf(fresh->getTarget()));
+  // Sorted by benefit; of equal ones the first registered stays first.
+  auto *position = llvm::find_if(all->classes, [&](const auto &known) {
+    return known.second->getBenefit() < fresh->getBenefit();
+  });
+  all->classes.insert(position, {make, std::move(fresh)});
+}
+
+const KernelClass *KernelClasses::find(StringRef name, TargetKind target) const {
+  for (const auto &[maker, known] : classes)
+    if (known->getName() == name && known->getTarget() == target)
+      return known.get();
+  return nullptr;
+}
+
+bool KernelClasses::isKnown(StringRef name) const {
+  return find(name, TargetKind::cpu) || find(name, TargetKind::gpu);
+}
+
+std::string KernelClasses::names() const {
+  llvm::StringSet<> all;
+  for (const auto &[maker, known] : classes)
+    all.insert(known->getName());
+  SmallVector<StringRef> sorted(all.keys());
+  llvm::sort(sorted);
+  return llvm::join(sorted, ", ");
+}
+
+const KernelClass *KernelClasses::classOf(FusionOp fusion, TargetKind target) const {
+  for (const auto &[maker, known] : classes)
+    if (known->getTarget() == target && known->covers(fusion))
+      return known.get();
+  return nullptr;
+}
+
+//===- The choice ---------------------------------------------------------===//
+
+static ChosenClass findClass(KernelOp kernel, const KernelTarget &target, const KernelClasses &classes) {
+  StringRef wanted = kernel.getKernelClass();
+  std::string reason = wanted == kGenericClass ? "no other class covers it"
+                                               : ("the target has no emitter for class " + wanted).str();
+  if (const KernelClass *named = classes.find(wanted, target.kind); named && wanted != kGenericClass)
+    if (std::unique_ptr<KernelPlan> plan = named->match(kernel, target, reason))
+      return {named, std::move(plan), ""};
+  std::string whyNotGeneric = "it has no generic class";
+  const KernelClass *generic = classes.find(kGenericClass, target.kind);
+  std::unique_ptr<KernelPlan> plan = generic ? generic->match(kernel, target, whyNotGeneric) : nullptr;
+  if (plan)
+    return {generic, std::move(plan), std::move(reason)};
+  kernel.emitOpError("cannot be run on target ") << nameOf(target.kind) << ": " << whyNotGeneric;
+  return {};
+}
+
+ChosenClass ad::chooseKernelClass(KernelOp kernel, const KernelTarget &target) {
+  const KernelClasses *classes = KernelClasses::get(kernel.getContext());
+  StringRef wanted = kernel.getKernelClass();
+  if (!classes || !classes->isKnown(wanted)) {
+    kernel.emitOpError("expected a registered kernel class, but got '")
+        << wanted << "'; known are " << (classes ? classes->names() : "none");
+    return {};
+  }
+  ChosenClass chosen = findClass(kernel, target, *classes);
+  if (chosen.kernelClass && failed(chosen.kernelClass->verify(kernel, *chosen.plan, chosen.reason)))
+    return {};
+  return chosen;
+}
+
+void ad::reportKernelClass(KernelOp kernel, const ChosenClass &choice, StringRef category) {
+  StringRef name = choice.kernelClass->getName();
+  LDBG() << "@" << kernel.getSymName() << " has class " << name
+         << (choice.reason.empty() ? "" : ": " + choice.reason);
+  // A remark keeps no copy of its name.
+  auto title = StringAttr::get(kernel.getContext(), name + "-class");
+  auto options = remark::RemarkOpts::name(title).category(category);
+  auto report = choice.reason.empty() ? remark::passed(kernel.getLoc(), options)
+                                      : remark::missed(kernel.getLoc(), options);
+  report << remark::metric("kernel", kernel.getSymName());
+  if (!choice.reason.empty())
+    report << remark::metric("reason", choice.reason);
+  for (const KernelPlan::Fact &fact : choice.plan->facts())
+    report << remark::metric(fact.first, fact.second);
+}
