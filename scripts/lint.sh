@@ -4,8 +4,8 @@
 #
 #   scripts/lint.sh [--fix] [--tidy] [FILE…]
 #
-# Without an option: layout (clang-format-22), banners, sizes of files, functions and classes, stray whitespace, refused
-# words, long lines, circles of includes, Python packages without a hash, the scripts (shellcheck).
+# Without an option: layout (clang-format-22), banners, sizes of files, stray whitespace, Python packages without a hash,
+# the scripts (shellcheck) and Python (ruff).
 #   --fix    lays out the C++ files instead of complaining about them
 #   --tidy   runs clang-tidy-22 too, over the C++ files of the configured build (minutes)
 #   FILE…    only these files
@@ -77,26 +77,6 @@ check_text() {
   done < <(of_kind '(\.(cpp|c|h|def|td|py|sh|mlir|test|md|txt|cmake|json|yaml)|\.ci/run)$')
 }
 
-# Words that were replaced do not come back: docs/glossary.md says which.
-check_words() {
-  local line found code=0
-  found=$(python3 scripts/refused_words.py "${files[@]}") || code=$?
-  ((code == 0)) || [[ $found ]] || die "scripts/refused_words.py failed with exit code $code"
-  while read -r line; do
-    if [[ $line ]]; then complain "$line"; fi
-  done <<<"$found"
-}
-
-# Lines of prose and code have 120 columns: scripts/long_lines.py says which have more.
-check_columns() {
-  local line found code=0
-  found=$(python3 scripts/long_lines.py "${files[@]}") || code=$?
-  ((code == 0)) || [[ $found ]] || die "scripts/long_lines.py failed with exit code $code"
-  while read -r line; do
-    if [[ $line ]]; then complain "$line"; fi
-  done <<<"$found"
-}
-
 # Python packages are pinned with hashes: scripts/unpinned.py says which are not.
 check_packages() {
   local line found code=0
@@ -107,26 +87,17 @@ check_packages() {
   done <<<"$found"
 }
 
-# Large files, functions and classes, and circles of includes: scripts/structure.py says which.
-check_structure() {
-  local line found code=0
-  found=$(python3 scripts/structure.py --check) || code=$?
-  ((code == 0)) || [[ $found ]] || die "scripts/structure.py failed with exit code $code"
-  while read -r line; do
-    if [[ $line ]]; then complain "$line"; fi
-  done <<<"$found"
-}
-
 check_scripts() {
-  local file
+  local file sources
   command -v shellcheck >/dev/null || die "shellcheck is not installed; run scripts/setup.sh"
   while read -r file; do
     shellcheck "$file" >&2 || complain "$file: shellcheck objects"
   done < <(of_kind '(\.sh|\.ci/run)$')
+  mapfile -t sources < <(of_kind '\.py$')
+  ((${#sources[@]})) || return 0
   while read -r file; do
-    python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$file" ||
-      complain "$file: Python does not read it"
-  done < <(of_kind '\.py$')
+    complain "$file"
+  done < <("$PYTHON" -m ruff check --quiet --no-cache --output-format concise "${sources[@]}" || true)
 }
 
 # Each warning is a complaint; generated code and headers of others are not ours to mend.
@@ -143,10 +114,7 @@ check_tidy() {
 
 check_layout
 check_text
-check_words
-check_columns
 check_packages
-check_structure
 check_scripts
 if [[ $tidy ]]; then check_tidy; fi
 if ((complaints)); then

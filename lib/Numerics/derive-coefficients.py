@@ -9,7 +9,7 @@ rounding took off the first coefficient.
 """
 import struct
 
-from mpmath import chebyfit, cos, erf, erfc, exp, factorial, ldexp, log, matrix, mp, mpf, pi, qr_solve, sin, sqrt, tanh
+from mpmath import chebyfit, cos, erf, erfc, exp, factorial, ldexp, log, matrix, mp, mpf, pi, qr_solve, sqrt, tanh
 
 mp.prec = 260
 

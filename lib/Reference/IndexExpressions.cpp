@@ -15,7 +15,7 @@ static int64_t multiply(int64_t a, int64_t b) {
 }
 
 std::optional<int64_t> mlir::ad::reference::evaluateIndex(AffineExpr expr, ArrayRef<int64_t> dims,
-                                                ArrayRef<int64_t> symbols) {
+                                                          ArrayRef<int64_t> symbols) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return constant.getValue();
   if (auto dim = dyn_cast<AffineDimExpr>(expr))

@@ -14,8 +14,8 @@ namespace mlir::ad::reference {
 /// quotient no meaning.
 std::optional<int64_t> evaluateIndex(AffineExpr expr, ArrayRef<int64_t> dims, ArrayRef<int64_t> symbols = {});
 
-/// Whether `size` elements from `first` on, `step` apart, lie between 0 and `have`; there is at least one. `last`
-/// is the index of the last one, or the nearest number of 64 bits.
+/// Whether `size` elements from `first` on, `step` apart, lie between 0 and `have`; there is at least one.
+/// `last` is the index of the last one, or the nearest number of 64 bits.
 bool isInside(int64_t first, int64_t size, int64_t step, int64_t have, int64_t &last);
 
 } // namespace mlir::ad::reference

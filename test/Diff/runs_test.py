@@ -5,7 +5,6 @@ the emulated GPU in mode reproducible, and each result of the program has a pair
 """
 
 import json
-import os
 import pathlib
 import re
 import subprocess

@@ -3,7 +3,8 @@
 compiler: it gives the sum of three times a tensor and its gradient. The other has a dialect with an elementwise
 operation and a reduction of rows, which implement Adjoint's interfaces: they are fused with operations of `ad` into one
 kernel, and their values and gradients are right on the reference interpreter, the CPU and the emulated GPU. A third one
-has rules for scalars, complex numbers and types of its own, whose derivatives are right or refused by name. A fourth one has code of its own for the kernels that it knows, on the CPU and on GPUs."""
+has rules for scalars, complex numbers and types of its own, whose derivatives are right or refused by name. A fourth one has code of its own for the kernels that it knows, on the CPU and on GPUs.
+"""
 
 import os
 import pathlib

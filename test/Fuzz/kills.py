@@ -38,7 +38,6 @@ sys.dont_write_bytecode = True
 import campaign
 import endings
 import output_kinds
-import runner
 import small_disk
 import whole_files
 from endings import Plan

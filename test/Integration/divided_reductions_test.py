@@ -5,7 +5,6 @@ bits of the reference interpreter with 1, 2 and 7 threads, each launch divided, 
 CPUs with AVX2 and with AVX-512. Takes --seed and --count; closes with `divided reductions: N run, N failed`."""
 
 import math
-import os
 import pathlib
 import random
 import sys

@@ -22,7 +22,6 @@ TARGETS = [[], ["--cpu=x86-64-v3"], ["--cpu=x86-64"], ["--target=gpu-sim"]]
 
 def reduction(op, shape, axis, element, order, dynamic=False):
     """The program, and its inputs as options."""
-    rest = shape[:axis] + shape[axis + 1:]
     sizes = ["?" if dynamic else str(size) for size in shape]
     operand = f"tensor<{'x'.join(sizes)}x{element}>"
     result = f"tensor<{''.join(size + 'x' for size in sizes[:axis] + sizes[axis + 1:])}{element}>"

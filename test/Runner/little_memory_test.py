@@ -2,7 +2,6 @@
 """Under limits on memory (ulimit -v), from the least with which it starts, each tool gives its results, or ends with
 exit code 4 and says that memory is missing; Python raises an exception."""
 
-import os
 import pathlib
 import resource
 import subprocess

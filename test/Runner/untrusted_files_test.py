@@ -194,7 +194,8 @@ def check_lines(folder):
     module = folder / "module.mlir"
     module.write_text("func.func @main(%x: tensor<f32>) -> tensor<f32> {\n %no = arith.constant false\n"
                       ' ad.require 1 %no() "a\\0Aerror: all is well"\n return %x : tensor<f32> }\n')
-    tools = [["ad-runner", module, "--arg=arg0=zeros", f"--target={target}"] for target in ("reference", "cpu", "gpu-sim")]
+    targets = ("reference", "cpu", "gpu-sim")
+    tools = [["ad-runner", module, "--arg=arg0=zeros", f"--target={target}"] for target in targets]
     tools += [[tool, folder / forged] for tool in ("ad-opt", "ad-runner", "adrt-run", "ad-gpu-emulate")]
     tools.append(["ad-diff", "runs", folder / forged, folder])
     trace = traced(folder)

@@ -7,8 +7,8 @@ import numpy as np
 
 import control
 import elements
-import operations_nn  # registers its operations
-from generator import Generator, Op, Program, Value, tensor_type
+import operations_nn  # noqa: F401, registers its operations
+from generator import Generator, Program, Value, tensor_type
 from operations import CATALOGUE, broadcast_result
 
 SIZES = {0: .03, 1: .1, 15: .12, 16: .15, 17: .15, 33: .13, 65: .12, 517: .13, 4095: .02, 4096: .02, 4101: .07}

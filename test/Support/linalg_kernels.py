@@ -10,7 +10,7 @@ import numpy as np
 import elements
 from draws import Draws
 from generator import tensor_type
-from linalg_sums import COMBINERS, in_order
+from linalg_sums import COMBINERS
 
 SIZES = [1, 1, 2, 3, 4, 5, 8, 15, 16, 17, 33]
 EXTENTS = [1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 200, 511, 512, 513, 600, 1024, 1025,

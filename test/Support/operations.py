@@ -5,7 +5,7 @@ instance was is noted in its attributes, from which oracle.py computes what it m
 
 import numpy as np
 
-from elements import ALL, FLOATS, INTEGERS, NUMBERS, SMALL_FLOATS, accumulator, is_float
+from elements import ALL, FLOATS, NUMBERS, SMALL_FLOATS, accumulator, is_float
 from generator import LONG, common_static, join_static, tensor_type
 
 CATALOGUE = {}

@@ -4,7 +4,7 @@
 import numpy as np
 
 import elements
-from elements import FLOATS, NUMBERS, accumulator
+from elements import FLOATS, NUMBERS
 from generator import common_static, tensor_type
 from operations import CATALOGUE, _wide, long_operand, operation
 

@@ -12,7 +12,6 @@ import numpy as np
 import elements
 import random_numbers
 from elements import decode, encode, is_float
-from operations import UNARY_FLOAT
 
 EPSILON = {"f32": 2.0**-24, "f64": 2.0**-53}
 

@@ -1,7 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Graphs of scalars (scalar_graphs.py) as programs that batch.py runs: host programs, and kernels of linalg.generic."""
 
-import elements
 import scalar_oracle as oracle
 from generator import Value
 from scalar_graphs import needed

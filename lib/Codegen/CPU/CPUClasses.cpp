@@ -3,7 +3,7 @@
 // The kernel classes for CPUs. CPUKernelEmitter makes the code of all of them.
 
 #include "CPUKernelEmitter.h"
-#include "adjoint/Codegen/CPU/CPUKernelClass.h"
+#include "adjoint/Codegen/Kernel/CPUKernelClass.h"
 #include "adjoint/Codegen/Kernel/KernelFunctions.h"
 #include "adjoint/Dialect/AD/Transforms/ClusterKinds.h"
 #include "llvm/Support/DebugLog.h"

@@ -3,10 +3,9 @@
 // The pass `ad-emit-gpu`: a `gpu.func` for each kernel by the emitter of its class, and a declaration that
 // tells the host program how to launch it.
 
-#include "Classes.h"
+#include "Classes/Classes.h"
 #include "Contraction/ByteFloats.h"
-#include "Contraction/ContractionMatch.h"
-#include "adjoint/Codegen/GPU/GPUKernelClass.h"
+#include "adjoint/Codegen/Kernel/GPUKernelClass.h"
 #include "adjoint/Codegen/Kernel/NormalizeKernel.h"
 #include "adjoint/Codegen/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
@@ -27,17 +26,6 @@ void ad::registerGPUKernelClasses(DialectRegistry &registry) {
   device::registerGenericClass(registry);
   device::registerRowClass(registry);
   device::registerTransposeClass(registry);
-}
-
-LogicalResult GPUKernelClass::verify(KernelOp kernel, const KernelPlan &, StringRef whyNotNamed) const {
-  bool isContraction = kernel.getKernelClass() == kContractionClass;
-  for (auto generic : kernel.getBody().getOps<linalg::GenericOp>())
-    if (device::fixedInstruction(generic))
-      return generic.emitOpError("expected a kernel that uses the instruction of ")
-             << kMmaAttr
-             << ", but this one cannot: " << (isContraction ? whyNotNamed : "its class is not contraction")
-             << "; run --ad-choose-instructions before --ad-fuse";
-  return success();
 }
 
 namespace {

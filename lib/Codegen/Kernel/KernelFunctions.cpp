@@ -7,8 +7,7 @@ using namespace mlir;
 using namespace mlir::ad;
 
 SmallVector<Type> ad::functionArgumentTypes(KernelOp kernel) {
-  Type index = IndexType::get(kernel.getContext()),
-       pointer = LLVM::LLVMPointerType::get(kernel.getContext());
+  Type index = IndexType::get(kernel.getContext()), pointer = LLVM::LLVMPointerType::get(kernel.getContext());
   SmallVector<Type> types;
   for (Type type : llvm::concat<const Type>(kernel.getArgumentTypes(), kernel.getResultTypes())) {
     auto tensor = dyn_cast<RankedTensorType>(type);

@@ -2,8 +2,8 @@
 //
 // The pass `ad-select-kernels`: gives every fusion the class of its kernel.
 
-#include "adjoint/Codegen/CPU/CPUKernelClass.h"
-#include "adjoint/Codegen/GPU/GPUKernelClass.h"
+#include "adjoint/Codegen/Kernel/CPUKernelClass.h"
+#include "adjoint/Codegen/Kernel/GPUKernelClass.h"
 #include "adjoint/Codegen/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "llvm/Support/DebugLog.h"

@@ -1,11 +1,11 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A compiler outside of Adjoint that brings code of its own for kernels that it knows: here products of two
-// tensors of f32, one class for CPUs and one for GPUs. Nothing in Adjoint knows them. Kernels that they do not
-// cover are Adjoint's.
+// A compiler outside of Adjoint with code of its own for kernels that it knows: here products of two
+// tensors of f32, one class for CPUs and one for GPUs. Nothing in Adjoint knows them. Kernels that they do
+// not cover are Adjoint's.
 
-#include "adjoint/Codegen/CPU/CPUKernelClass.h"
-#include "adjoint/Codegen/GPU/GPUKernelClass.h"
+#include "adjoint/Codegen/Kernel/CPUKernelClass.h"
+#include "adjoint/Codegen/Kernel/GPUKernelClass.h"
 #include "adjoint/Codegen/Kernel/KernelFunctions.h"
 #include "adjoint/Codegen/Kernel/WorkUnits.h"
 #include "adjoint/Runner/Program.h"

@@ -7,7 +7,7 @@
 #define ADJOINT_LIB_CODEGEN_GPU_GENERIC_GPUCOMPONENT_H
 
 #include "../../Kernel/KernelEmitter.h"
-#include "adjoint/Codegen/GPU/LaunchShape.h"
+#include "adjoint/Codegen/Kernel/LaunchShape.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 namespace mlir::ad::device {

@@ -58,9 +58,8 @@ void KernelClasses::add(ADDialect *dialect, Maker make) {
     llvm::reportFatalUsageError("two kernel classes '" + fresh->getName() + "' for target " +
                                 nameOf(fresh->getTarget()));
   // Sorted by benefit; of equal ones the first registered stays first.
-  auto *position = llvm::find_if(all->classes, [&](const auto &known) {
-    return known.second->getBenefit() < fresh->getBenefit();
-  });
+  auto *position = llvm::find_if(
+      all->classes, [&](const auto &known) { return known.second->getBenefit() < fresh->getBenefit(); });
   all->classes.insert(position, {make, std::move(fresh)});
 }
 

@@ -19,9 +19,7 @@ Count times(Count left, Count right) {
   return left && right ? llvm::checkedMul(*left, *right) : std::nullopt;
 }
 
-Count plus(Count left, Count right) {
-  return left && right ? llvm::checkedAdd(*left, *right) : std::nullopt;
-}
+Count plus(Count left, Count right) { return left && right ? llvm::checkedAdd(*left, *right) : std::nullopt; }
 
 Count product(ArrayRef<int64_t> sizes) {
   Count result = 1;

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The classes of kernels. A class is a name and what one target does with the kernels that have it: whether it
-// covers a cluster of operations, how it would run a kernel (its plan), what that costs, and the code. Any
+// The classes of kernels. A class is a name and what one target does with the kernels that have it: whether
+// it covers a cluster of operations, how it would run a kernel (its plan), what that costs, and the code. Any
 // compiler registers classes of its own, as Adjoint does:
 //
 //   ad::registerKernelClass<MyClass>(registry);
@@ -26,7 +26,8 @@ enum class TargetKind { cpu, gpu };
 StringRef nameOf(TargetKind kind);
 std::optional<TargetKind> findTargetKind(StringRef name);
 
-/// What code is generated for. Each kind of target has a type of its own (CPUKernelClass.h, GPUKernelClass.h).
+/// What code is generated for. Each kind of target has a type of its own (CPUKernelClass.h,
+/// GPUKernelClass.h).
 struct KernelTarget {
   explicit KernelTarget(TargetKind kind) : kind(kind) {}
   TargetKind kind;
@@ -73,8 +74,8 @@ public:
   virtual std::unique_ptr<KernelPlan> match(KernelOp kernel, const KernelTarget &target,
                                             std::string &reason) const = 0;
 
-  /// Fails after a diagnostic if the plan does not give the bits that the kernel demands. `whyNotNamed`: why the
-  /// kernel has not the class that it names; empty if it has.
+  /// Fails after a diagnostic if the plan does not give the bits that the kernel demands. `whyNotNamed`: why
+  /// the kernel has not the class that it names; empty if it has.
   virtual LogicalResult verify(KernelOp kernel, const KernelPlan &plan, StringRef whyNotNamed) const {
     return success();
   }

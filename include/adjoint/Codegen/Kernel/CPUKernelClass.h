@@ -2,8 +2,8 @@
 //
 // Kernel classes for CPUs (KernelClass.h).
 
-#ifndef ADJOINT_CODEGEN_CPU_CPUKERNELCLASS_H
-#define ADJOINT_CODEGEN_CPU_CPUKERNELCLASS_H
+#ifndef ADJOINT_CODEGEN_KERNEL_CPUKERNELCLASS_H
+#define ADJOINT_CODEGEN_KERNEL_CPUKERNELCLASS_H
 
 #include "adjoint/Codegen/Target/CPUs.h"
 #include "adjoint/Dialect/AD/Transforms/KernelClass.h"
@@ -27,10 +27,10 @@ public:
   virtual std::unique_ptr<KernelPlan> matchOnCPU(KernelOp kernel, const CPUTarget &target,
                                                  std::string &reason) const = 0;
 
-  /// Defines the function of the kernel (defineHostFunction, KernelFunctions.h) without a suffix. After the operands it has two arguments of type
-  /// index, the range of units of work to run. It has the attributes `ad.units`, how many units there are, and
-  /// `ad.nanoseconds` (WorkUnits.h). Loads and stores are of the LLVM dialect, loops of `scf`. The kernel is
-  /// erased afterwards. Fails after a diagnostic.
+  /// Defines the function of the kernel (defineHostFunction, KernelFunctions.h) without a suffix. After the
+  /// operands it has two arguments of type index, the range of units of work to run. It has the attributes
+  /// `ad.units`, how many units there are, and `ad.nanoseconds` (WorkUnits.h). Loads and stores are of the
+  /// LLVM dialect, loops of `scf`. The kernel is erased afterwards. Fails after a diagnostic.
   virtual LogicalResult emit(KernelOp kernel, const KernelPlan &plan, const CPUTarget &target) const = 0;
 
 protected:
@@ -42,4 +42,4 @@ void registerCPUKernelClasses(DialectRegistry &registry);
 
 } // namespace mlir::ad
 
-#endif // ADJOINT_CODEGEN_CPU_CPUKERNELCLASS_H
+#endif // ADJOINT_CODEGEN_KERNEL_CPUKERNELCLASS_H

@@ -1,10 +1,10 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The class that covers every kernel: each thread computes an element, or a warp computes a row when the kernel
-// sums over lanes. A value is computed where it is read.
+// The class that covers every kernel: each thread computes an element, or a warp computes a row when the
+// kernel sums over lanes. A value is computed where it is read.
 
-#include "../Classes.h"
 #include "../Elementwise/ElementwiseEmitter.h"
+#include "Classes.h"
 #include "EmitterClass.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 

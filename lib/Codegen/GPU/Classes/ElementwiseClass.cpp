@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-#include "../Classes.h"
-#include "../Generic/EmitterClass.h"
-#include "ElementwiseEmitter.h"
+#include "../Elementwise/ElementwiseEmitter.h"
+#include "Classes.h"
+#include "EmitterClass.h"
 #include "adjoint/Dialect/AD/Transforms/ClusterKinds.h"
 
 using namespace mlir;

@@ -2,8 +2,8 @@
 //
 // How a kernel is launched: the parameters of #ad.launch_config, which documents them.
 
-#ifndef ADJOINT_CODEGEN_GPU_LAUNCHSHAPE_H
-#define ADJOINT_CODEGEN_GPU_LAUNCHSHAPE_H
+#ifndef ADJOINT_CODEGEN_KERNEL_LAUNCHSHAPE_H
+#define ADJOINT_CODEGEN_KERNEL_LAUNCHSHAPE_H
 
 #include "adjoint/Codegen/Kernel/Grid.h"
 #include "adjoint/Dialect/AD/IR/ADLaunchAttributes.h"
@@ -26,4 +26,4 @@ struct LaunchShape {
 
 } // namespace mlir::ad::device
 
-#endif // ADJOINT_CODEGEN_GPU_LAUNCHSHAPE_H
+#endif // ADJOINT_CODEGEN_KERNEL_LAUNCHSHAPE_H

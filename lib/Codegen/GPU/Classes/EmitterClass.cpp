@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "EmitterClass.h"
-#include "PartialSizes.h"
+#include "../Generic/PartialSizes.h"
 #include "adjoint/Codegen/Kernel/KernelFunctions.h"
 #include "adjoint/Codegen/Kernel/WorkUnits.h"
 #include "mlir/IR/Remarks.h"
@@ -50,8 +50,8 @@ static void reportDivision(KernelOp kernel, const Division &division) {
       << remark::metric("divided", division.always ? "always" : "by its sizes");
 }
 
-// The functions of a kernel with divided reductions. Null when no reduction is divided, or if the sizes depend
-// on elements of operands.
+// The functions of a kernel with divided reductions. Null when no reduction is divided, or if the sizes
+// depend on elements of operands.
 FailureOr<func::FuncOp> EmitterClass::emitDivided(GPUFunctions &functions, const KernelPlan &plan) const {
   KernelOp kernel = functions.kernel;
   std::optional<Division> division = divisionOf(kernel, plan);

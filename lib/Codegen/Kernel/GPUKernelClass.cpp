@@ -1,11 +1,13 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Functions of kernels in the module of kernels, and their declarations in the host program.
+// Functions of kernels in the module of kernels, their declarations in the host program, and what every class
+// for GPUs refuses.
 
-#include "adjoint/Codegen/GPU/GPUKernelClass.h"
+#include "adjoint/Codegen/Kernel/GPUKernelClass.h"
 #include "adjoint/Codegen/Kernel/KernelFunctions.h"
 #include "adjoint/Dialect/AD/IR/ADLaunchAttributes.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "ad-emit-gpu"
@@ -13,6 +15,17 @@
 using namespace mlir;
 using namespace mlir::ad;
 using ::mlir::gpu::GPUFuncOp;
+
+LogicalResult GPUKernelClass::verify(KernelOp kernel, const KernelPlan &, StringRef whyNotNamed) const {
+  bool isContraction = kernel.getKernelClass() == kContractionClass;
+  for (auto generic : kernel.getBody().getOps<linalg::GenericOp>())
+    if (generic->hasAttrOfType<MmaAttr>(kMmaAttr))
+      return generic.emitOpError("expected a kernel that uses the instruction of ")
+             << kMmaAttr
+             << ", but this one cannot: " << (isContraction ? whyNotNamed : "its class is not contraction")
+             << "; run --ad-choose-instructions before --ad-fuse";
+  return success();
+}
 
 GPUFuncOp GPUFunctions::define(StringRef suffix, TypeRange more) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
@@ -48,8 +61,7 @@ void GPUFunctions::finish(GPUFuncOp function, const device::LaunchShape &shape,
   if (auto size = static_cast<int32_t>(shape.clusterSize); size > 1)
     function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), atEnd.getDenseI32ArrayAttr({size, 1, 1}));
   if (ArrayRef<TensorMapAttr> maps = shape.tensorMaps; !maps.empty())
-    function->setAttr(kTensorMapsAttr,
-                      atEnd.getArrayAttr(SmallVector<Attribute>(maps.begin(), maps.end())));
+    function->setAttr(kTensorMapsAttr, atEnd.getArrayAttr(SmallVector<Attribute>(maps.begin(), maps.end())));
 }
 
 static LaunchConfigAttr launchConfigOf(OpBuilder &builder, const device::LaunchShape &shape) {
@@ -73,5 +85,6 @@ func::FuncOp GPUFunctions::declare(GPUFuncOp function, const device::LaunchShape
 }
 
 func::FuncOp GPUFunctions::declareDivided(const device::LaunchShape &shape) {
-  return declare(kernel.getSymName(), FunctionType::get(kernel.getContext(), functionArgumentTypes(kernel), {}), shape);
+  return declare(kernel.getSymName(),
+                 FunctionType::get(kernel.getContext(), functionArgumentTypes(kernel), {}), shape);
 }

@@ -2,8 +2,8 @@
 //
 // The registrations of the kernel classes for GPUs, each in the folder of its class.
 
-#ifndef ADJOINT_LIB_CODEGEN_GPU_CLASSES_H
-#define ADJOINT_LIB_CODEGEN_GPU_CLASSES_H
+#ifndef ADJOINT_LIB_CODEGEN_GPU_CLASSES_CLASSES_H
+#define ADJOINT_LIB_CODEGEN_GPU_CLASSES_CLASSES_H
 
 #include "mlir/IR/DialectRegistry.h"
 
@@ -17,4 +17,4 @@ void registerTransposeClass(DialectRegistry &registry);
 
 } // namespace mlir::ad::device
 
-#endif // ADJOINT_LIB_CODEGEN_GPU_CLASSES_H
+#endif // ADJOINT_LIB_CODEGEN_GPU_CLASSES_CLASSES_H

@@ -1,9 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-#include "../Classes.h"
-#include "../Generic/EmitterClass.h"
-#include "RowEmitter.h"
-#include "RowMatch.h"
+#include "../Row/RowEmitter.h"
+#include "Classes.h"
+#include "EmitterClass.h"
 #include "adjoint/Dialect/AD/Transforms/ClusterKinds.h"
 
 using namespace mlir;

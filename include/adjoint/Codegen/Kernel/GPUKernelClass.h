@@ -2,10 +2,10 @@
 //
 // Kernel classes for GPUs (KernelClass.h).
 
-#ifndef ADJOINT_CODEGEN_GPU_GPUKERNELCLASS_H
-#define ADJOINT_CODEGEN_GPU_GPUKERNELCLASS_H
+#ifndef ADJOINT_CODEGEN_KERNEL_GPUKERNELCLASS_H
+#define ADJOINT_CODEGEN_KERNEL_GPUKERNELCLASS_H
 
-#include "adjoint/Codegen/GPU/LaunchShape.h"
+#include "adjoint/Codegen/Kernel/LaunchShape.h"
 #include "adjoint/Codegen/Target/Chips.h"
 #include "adjoint/Dialect/AD/Transforms/KernelClass.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -68,8 +68,8 @@ public:
   /// Refuses operations with a fixed instruction (ad.mma): code that does not use it has other bits.
   LogicalResult verify(KernelOp kernel, const KernelPlan &plan, StringRef whyNotNamed) const override;
 
-  /// Defines and finishes the function of the kernel, without a suffix. Every grid up to the one of the launch
-  /// computes the same bits. The kernel is erased afterwards. Fails after a diagnostic.
+  /// Defines and finishes the function of the kernel, without a suffix. Every grid up to the one of the
+  /// launch computes the same bits. The kernel is erased afterwards. Fails after a diagnostic.
   virtual LogicalResult emit(GPUFunctions &functions, const KernelPlan &plan) const = 0;
 
 protected:
@@ -81,4 +81,4 @@ void registerGPUKernelClasses(DialectRegistry &registry);
 
 } // namespace mlir::ad
 
-#endif // ADJOINT_CODEGEN_GPU_GPUKERNELCLASS_H
+#endif // ADJOINT_CODEGEN_KERNEL_GPUKERNELCLASS_H

@@ -3,12 +3,12 @@
 // A kernel class whose code a GPUKernelEmitter makes: one function, or those of divided reductions
 // (Division.h).
 
-#ifndef ADJOINT_LIB_CODEGEN_GPU_GENERIC_EMITTERCLASS_H
-#define ADJOINT_LIB_CODEGEN_GPU_GENERIC_EMITTERCLASS_H
+#ifndef ADJOINT_LIB_CODEGEN_GPU_CLASSES_EMITTERCLASS_H
+#define ADJOINT_LIB_CODEGEN_GPU_CLASSES_EMITTERCLASS_H
 
-#include "Division.h"
-#include "GPUKernelEmitter.h"
-#include "adjoint/Codegen/GPU/GPUKernelClass.h"
+#include "../Generic/Division.h"
+#include "../Generic/GPUKernelEmitter.h"
+#include "adjoint/Codegen/Kernel/GPUKernelClass.h"
 
 namespace mlir::ad::device {
 
@@ -38,4 +38,4 @@ private:
 
 } // namespace mlir::ad::device
 
-#endif // ADJOINT_LIB_CODEGEN_GPU_GENERIC_EMITTERCLASS_H
+#endif // ADJOINT_LIB_CODEGEN_GPU_CLASSES_EMITTERCLASS_H

@@ -1,9 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-#include "../Classes.h"
-#include "../Generic/EmitterClass.h"
-#include "ByteFloats.h"
-#include "ContractionEmitter.h"
+#include "../Contraction/ByteFloats.h"
+#include "../Contraction/ContractionEmitter.h"
+#include "Classes.h"
+#include "EmitterClass.h"
 #include "adjoint/Dialect/AD/Transforms/ClusterKinds.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringExtras.h"
@@ -68,9 +68,9 @@ private:
     SmallVector<std::string> names;
     for (const ContractionTile &known : tilesFor(own.contraction))
       names.push_back(known.name());
-    kernel.emitOpError("unknown tile '") << functions.target.tile << "' for "
-                                         << nameOf(own.contraction.instruction) << ", expected "
-                                         << llvm::join(names, " or ");
+    kernel.emitOpError("unknown tile '")
+        << functions.target.tile << "' for " << nameOf(own.contraction.instruction) << ", expected "
+        << llvm::join(names, " or ");
     return nullptr;
   }
 
