@@ -139,6 +139,15 @@ class CheckError(ProgramError):
     """A check inside the program failed."""
 
 
+TAB = "\t"
+
+
+def _printable(line: bytes) -> str:
+    """The text with the numbers of characters that steer a terminal, as the tools print it."""
+    text = line.decode(errors="replace")
+    return "".join(c if c.isprintable() or c == TAB else f"\\u{{{ord(c):X}}}" for c in text)
+
+
 class Source:
     """The text of a program, for the source lines in messages."""
 
@@ -150,10 +159,9 @@ class Source:
         lines = self.text.splitlines() if file == self.name and line > 0 else []
         if not 0 < line <= len(lines) or column < 1:
             return ""
-        shown = lines[line - 1].decode(errors="replace")
         # Columns count bytes.
-        indent = lines[line - 1][: column - 1].decode(errors="replace")
-        return f"\n{shown}\n{''.join(c if c.isspace() else ' ' for c in indent)}^"
+        indent = _printable(lines[line - 1][: column - 1])
+        return f"\n{_printable(lines[line - 1])}\n{''.join(c if c == TAB else ' ' for c in indent)}^"
 
     def excerpt_at(self, location: str) -> str:
         file, line, column = (location.rsplit(":", 2) + ["", ""])[:3]

@@ -218,3 +218,11 @@ def test_exceptions_can_be_pickled():
     ):
         twin = pickle.loads(pickle.dumps(error))
         assert type(twin) is type(error) and str(twin) == str(error)
+
+
+def test_source_lines_show_numbers_of_control_characters():
+    with pytest.raises(adjoint.CompileError) as caught:
+        adjoint.compile('func.func @main(%x: tensor<4xf32>) {\n\treturn "\x0bü\x9b"\n}\n', name="odd.mlir")
+    *_, line, caret = str(caught.value).split("\n")
+    assert line == '\treturn "\\u{B}ü\\u{9B}"'
+    assert caret == "\t" + " " * len('return "') + "^"

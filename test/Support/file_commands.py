@@ -18,7 +18,7 @@ from runner import binary
 SANITIZED = os.environ.get("ADJOINT_PRESET") in ("asan", "tsan")
 SLOWER = 6 if SANITIZED else 1
 SECONDS = 10 * SLOWER
-CODES = {"ad-diff": (0, 1, 2), "ad-opt": (0, 1, 2), "ad-lsp-server": (0, 1)}
+CODES = {"ad-diff": (0, 1, 2, 4), "ad-opt": (0, 1, 2), "ad-lsp-server": (0, 1)}
 USUAL_CODES = (0, 1, 2, 3, 4)
 CRASHES = re.compile(r"PLEASE submit a bug report|LLVM ERROR|Stack dump|terminate called|Assertion .* failed"
                      r"|: runtime error: |Sanitizer:|UNREACHABLE|Traceback \(most recent call last\)")

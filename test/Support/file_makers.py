@@ -4,6 +4,7 @@ the case and give the options to run the file."""
 
 import json
 import os
+import re
 import shutil
 import subprocess
 
@@ -31,7 +32,9 @@ def in_trace(change, name):
 
 
 def write_session(case, text):
-    """What an editor says to the language server about a program."""
+    """What an editor says to the language server about a program. Locations in its text end MLIR's server when an
+    error is at one that the text lacks (docs/security.md)."""
+    text = re.sub(rb"loc\(", b"lok(", text)
     file = {"uri": "test:///f.mlir"}
     opened = {**file, "languageId": "mlir", "version": 1, "text": text.decode(errors="replace")}
     messages = {

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which input of one run is which of the other. Runs whose inputs are exchanged differ for that reason alone,
-// so inputs are matched by name first, then by fingerprint, and by order only with a warning.
+// Pairs the inputs of two runs. They are matched by name, then by fingerprint, then by order with a warning:
+// runs that read exchanged inputs would differ for that reason alone.
 #ifndef ADJOINT_DIFF_FEEDMATCHING_H
 #define ADJOINT_DIFF_FEEDMATCHING_H
 

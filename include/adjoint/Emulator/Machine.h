@@ -68,6 +68,8 @@ enum class Schedule {
   Lazy,     ///< copies land as late as the waits allow
   Shuffled, ///< both are drawn from the seed
 };
+/// The names of the schedules on command lines and in traces, in the order of the enumeration.
+inline constexpr const char *kScheduleNames[] = {"eager", "lazy", "shuffled"};
 
 /// Global memory that a kernel may access. Ranges may overlap. An address may be written if one of its ranges
 /// may be.

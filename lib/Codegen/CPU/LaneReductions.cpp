@@ -184,7 +184,8 @@ FailureOr<Value> LaneReductions::laneAccumulators(linalg::GenericOp generic, Arr
   return laneAccumulators(generic, loops, sum, lower, upper, indexConstant(lanes), nullptr);
 }
 
-// The same for some of `wide` lanes, the first of which has the number `first`, or 0 if it is null.
+// The same for the vector of lanes that begins with lane `first` (null: lane 0), where the order has `wide`
+// lanes, more than a vector.
 FailureOr<Value> LaneReductions::laneAccumulators(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum,
                                                   Value lower, Value upper, Value wide, Value first) {
   auto fromFirst = [&](Value at) { return first ? binary<arith::AddIOp>(at, first) : at; };

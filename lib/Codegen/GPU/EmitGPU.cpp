@@ -3,7 +3,6 @@
 // The pass `ad-emit-gpu`: a `gpu.func` for each kernel by the emitter of its class, and a declaration that
 // tells the host program how to launch it.
 
-#include "Classes/Classes.h"
 #include "Contraction/ByteFloats.h"
 #include "adjoint/Codegen/Kernel/GPUKernelClass.h"
 #include "adjoint/Codegen/Kernel/NormalizeKernel.h"
@@ -19,14 +18,6 @@ namespace mlir::ad {
 using namespace mlir;
 using namespace mlir::ad;
 using ::mlir::gpu::GPUModuleOp;
-
-void ad::registerGPUKernelClasses(DialectRegistry &registry) {
-  device::registerContractionClass(registry);
-  device::registerElementwiseClass(registry);
-  device::registerGenericClass(registry);
-  device::registerRowClass(registry);
-  device::registerTransposeClass(registry);
-}
 
 namespace {
 class EmitGPUPass : public ad::impl::EmitGPUPassBase<EmitGPUPass> {

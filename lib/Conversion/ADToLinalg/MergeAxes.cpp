@@ -73,8 +73,9 @@ std::pair<Value, int64_t> AxisMerger::inputAlong(unsigned loop) {
   return {};
 }
 
-// The memory plan counts buffers per element of the product of their dynamic sizes: no factor may move
-// between it and the static sizes. A tensor without elements may have others whose product is no number.
+// Whether the loop may be merged with the group. The memory plan compares the products of dynamic sizes of
+// tensors, so a dynamic axis is not merged with a static one. Static sizes must have a product of 64 bits: in
+// a tensor without elements they need not.
 bool AxisMerger::canMultiplySizes(ArrayRef<unsigned> group, unsigned loop) {
   if (loops.sizeOf(loop) == 1)
     return true;

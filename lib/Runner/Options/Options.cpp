@@ -213,13 +213,12 @@ Error OptionsReader::readBench(Options &options) const {
 }
 
 Error OptionsReader::readEmulation(adrt::Emulation &emulation) const {
-  // In the order of the enumeration.
-  static constexpr StringRef schedules[] = {"eager", "lazy", "shuffled"};
+  SmallVector<StringRef> schedules(std::begin(adsim::kScheduleNames), std::end(adsim::kScheduleNames));
   std::string schedule = schedules[0].str();
   if (list.hasArg(OPT_schedule))
     if (Error error = readName(OPT_schedule, "schedule", schedules, schedule))
       return error;
-  emulation.schedule = static_cast<adsim::Schedule>(find(schedules, schedule) - std::begin(schedules));
+  emulation.schedule = static_cast<adsim::Schedule>(find(schedules, schedule) - schedules.begin());
   unsigned seed = 0;
   if (Error error = readCount(OPT_seed, 0, std::numeric_limits<unsigned>::max(), seed))
     return error;

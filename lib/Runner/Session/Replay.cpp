@@ -146,9 +146,8 @@ Error applyOptionFiles(const RecordedOptions &recorded, Options &options) {
 }
 
 Error applyOptions(const RecordedOptions &recorded, Options &options) {
-  static constexpr StringRef schedules[] = {"eager", "lazy", "shuffled"};
-  const StringRef *schedule = llvm::find(schedules, recorded.schedule);
-  if (schedule == std::end(schedules))
+  const auto *schedule = llvm::find(adsim::kScheduleNames, recorded.schedule);
+  if (schedule == std::end(adsim::kScheduleNames))
     return usageError("unknown schedule '" + recorded.schedule + "' in the trace");
   if (Error error = checkValues(recorded))
     return error;
@@ -170,7 +169,7 @@ Error applyOptions(const RecordedOptions &recorded, Options &options) {
   options.cpu = recorded.cpu;
   options.chip = recorded.chip;
   options.replay = recorded.replay;
-  options.emulation.schedule = static_cast<adsim::Schedule>(schedule - schedules);
+  options.emulation.schedule = static_cast<adsim::Schedule>(schedule - adsim::kScheduleNames);
   options.emulation.seed = recorded.seed;
   options.emulation.smCount = recorded.smCount;
   return applyOptionFiles(recorded, options);

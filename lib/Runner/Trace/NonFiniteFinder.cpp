@@ -407,8 +407,9 @@ std::shared_ptr<NonFiniteFinder::Producer> NonFiniteFinder::makeYielded(Operatio
   return producer;
 }
 
-// What a fusion yields is what its kernel wrote. It is judged by the operands of the operation that it
-// belongs to, which the interpreter has computed from those of the kernel.
+// Looks for origins among the results of a fusion, which its kernel has written. Whether a result is an
+// origin depends on the operands of the operation inside of the fusion that computes it. No kernel writes
+// those; the interpreter has computed them.
 void NonFiniteFinder::observeFusion(Operation *fusion, ArrayRef<Tensor> operands, ArrayRef<Tensor> results) {
   Operation *yield = cast<ad::FusionOp>(fusion).getBody().front().getTerminator();
   for (auto [yielded, result] : llvm::zip_equal(yield->getOperands(), results)) {

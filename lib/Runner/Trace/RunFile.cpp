@@ -37,7 +37,6 @@ std::string shortSource(StringRef source) {
 }
 
 llvm::json::Object optionsToJSON(const Options &options) {
-  static constexpr StringRef schedules[] = {"eager", "lazy", "shuffled"};
   return llvm::json::Object{
       {"entry", options.entry},
       {"target", targetName(options.target)},
@@ -54,7 +53,7 @@ llvm::json::Object optionsToJSON(const Options &options) {
       {"cpu", options.cpu},
       {"chip", options.chip},
       {"threads", options.threads},
-      {"schedule", schedules[static_cast<size_t>(options.emulation.schedule)]},
+      {"schedule", adsim::kScheduleNames[static_cast<size_t>(options.emulation.schedule)]},
       {"seed", static_cast<int64_t>(options.emulation.seed)},
       {"sm_count", options.emulation.smCount},
       {"replay", options.replay}};

@@ -136,7 +136,8 @@ void ValueRecorder::addValue(Operation *op, unsigned result, const reference::Te
   add(isConstant(op) ? constants : computed, std::move(record), value.view());
 }
 
-// The results of the fusion are those of the run; what it yields is what they are.
+// Records the values of the operations inside of a fusion. Those that the fusion yields are taken from
+// `results`, which the kernel has written. The interpreter has computed the others.
 void ValueRecorder::addFusion(Operation *fusion, ArrayRef<reference::Tensor> results) {
   OperandRange yielded = cast<FusionOp>(fusion).getBody().front().getTerminator()->getOperands();
   for (Pending &value : std::exchange(pending, {})) {

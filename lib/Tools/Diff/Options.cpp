@@ -426,6 +426,8 @@ void mlir::ad::diff::printDiffHelp(raw_ostream &os, std::optional<Command> comma
     os << "\nad-diff SUBCOMMAND --help lists the options of a subcommand.\n";
   }
   os << "\nExit codes: 0 done, 1 a difference is larger than its bound or something was found, 2 wrong "
-        "usage, a "
-        "file\nthat cannot be read, compared or written, or a program that fails\n";
+        "usage, a file\n"
+        "that cannot be read, compared or written, or a program that fails, 4 no memory, threads or device "
+        "for a\n"
+        "program\n";
 }

@@ -96,15 +96,11 @@ Error OptionsReader::readNumber(OptionId id, StringRef name, uint64_t min, uint6
 }
 
 Error OptionsReader::readSchedule(adsim::Schedule &schedule) const {
-  StringRef name = list.getLastArgValue(OPT_schedule, "eager");
-  if (name == "eager")
-    schedule = adsim::Schedule::Eager;
-  else if (name == "lazy")
-    schedule = adsim::Schedule::Lazy;
-  else if (name == "shuffled")
-    schedule = adsim::Schedule::Shuffled;
-  else
+  StringRef name = list.getLastArgValue(OPT_schedule, adsim::kScheduleNames[0]);
+  const auto *found = llvm::find(adsim::kScheduleNames, name);
+  if (found == std::end(adsim::kScheduleNames))
     return usageError("unknown schedule '" + name + "', expected eager, lazy or shuffled");
+  schedule = static_cast<adsim::Schedule>(found - adsim::kScheduleNames);
   return Error::success();
 }
 

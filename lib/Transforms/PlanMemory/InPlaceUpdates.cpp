@@ -118,9 +118,9 @@ bool InPlaceUpdates::mayWriteOver(OpOperand &use, Value value, int64_t buffer) {
   return launch || loop;
 }
 
-// Whether nothing reads `value`, which is in `buffer`, or an alias of it, at or after `writer`. The writer
-// itself may read it where it may overwrite it with a result that was chosen for the buffer. Uses outside of
-// the block of `writer` count, unless `inBlock` says that they do not.
+// Whether `writer` may overwrite `value`, which is in `buffer`: every use of it or of an alias comes earlier
+// in the block, or is a read of the writer itself that allows an update in place. A use outside of the block
+// means no, unless `inBlock` is set.
 bool InPlaceUpdates::diesBefore(Value value, Operation *writer, int64_t buffer, bool inBlock) {
   return llvm::all_of(usesThroughAliases(value), [&](OpOperand *use) {
     Operation *user = use->getOwner(), *ancestor = writer->getBlock()->findAncestorOpInBlock(*user);

@@ -18,8 +18,9 @@ int64_t ContractionEmitter::minBlocksPerSM() const {
   return large ? 1 : 2;
 }
 
-// Without a limit, ptxas interleaves the elements of the epilogue's vectors and uses all registers. One block
-// of a large tile may have all of them; it needs them where it has two sets of accumulators.
+// ptxas interleaves the elements of the epilogue's vectors and takes all registers that it may have, so
+// kernels of large tiles have a limit. With promoted sums a thread has two sets of accumulators and needs
+// more.
 int64_t ContractionEmitter::maxRegisters() const {
   constexpr int64_t ofOneSet = 192, ofTwoSets = 255;
   if (contraction.instruction != MathInstruction::MmaSync || tile.m <= 64)

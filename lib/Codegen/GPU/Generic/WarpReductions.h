@@ -1,9 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A chunk of a reduction over the lanes of the order (docs/numerics.md): each lane sums its elements in
-// ascending order, a halving tree joins the lanes. The threads of a warp have one or more lanes each and join
-// them by shuffles; code of a single thread sums one lane after another, in the order in which a pairwise
-// tree joins them like the halving one.
+// Reduces a chunk over the lanes of the order (docs/numerics.md): each lane sums its elements in ascending
+// order, then a halving tree joins the lanes. In a warp each thread has one or more lanes, and threads join
+// them by shuffles. A single thread sums the lanes one after the other. It visits them in bit-reversed order,
+// so that joining neighbours pairwise gives the same tree.
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_GENERIC_WARPREDUCTIONS_H
 #define ADJOINT_LIB_CODEGEN_GPU_GENERIC_WARPREDUCTIONS_H

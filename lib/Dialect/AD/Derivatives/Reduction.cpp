@@ -171,7 +171,7 @@ static Value withLastResort(Rule &rule, Value x, bool isMaximum) {
 template <typename OpT, typename ArgOpT> static LogicalResult extremumRule(OpT op, Rule &rule) {
   if (!rule.wants(0))
     return success();
-  // Nothing was read where there is nothing to give back.
+  // An operand without elements has a cotangent without elements.
   if (llvm::is_contained(typeOf(op.getInput()).getShape(), 0)) {
     rule.give(0, zerosLike(rule.builder, rule.loc, op.getInput()));
     return success();

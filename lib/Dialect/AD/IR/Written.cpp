@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The written operation is metadata of a fused location: no pass compares it, so that it keeps nothing
-// from being joined, and whoever copies or inlines an operation carries it along.
+// The operation that the user wrote is kept as metadata of a fused location. No pass compares locations, so
+// CSE still joins equal operations, and every copy of an operation has the location too.
 
 #include "adjoint/Dialect/AD/IR/Written.h"
 #include "mlir/IR/Builders.h"

@@ -47,8 +47,8 @@ template <typename ReduceOp> static bool readsMemory(ReduceOp op) {
          cast<RankedTensorType>(op.getInput().getType()).hasStaticShape();
 }
 
-// Makes one axis of axes that follow each other: of reduced ones where no order counts, which are one step
-// then instead of several, and of kept ones that are short.
+// Reshapes the input so that adjacent axes become one: reduced axes if the order does not matter (then one
+// reduction does the work of several), and kept axes if they are short.
 template <typename ReduceOp>
 static Value mergeAxes(ReduceOp op, PatternRewriter &rewriter, SmallVectorImpl<int64_t> &axes) {
   Value input = op.getInput();

@@ -109,8 +109,8 @@ struct InsertPrecisionFreeCastsPass
     return Type();
   }
 
-  // An instruction that the program writes is one of the kernel that is missing, and so is that of a named
-  // kernel, such as bf16x6.
+  // The operation will compute in f32, so that it cannot use a tensor core instruction for the narrow type.
+  // The program wrote the instruction, or named a kernel that has it, such as bf16x6.
   LogicalResult checkInstruction(Operation *op, Type missing) {
     Attribute instruction = op->getAttr(kMmaAttr);
     if (!instruction)

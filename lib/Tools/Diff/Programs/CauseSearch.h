@@ -28,9 +28,9 @@ struct Cause {
   std::set<Rewrite> allowed; ///< the found ones and those that both sides apply
   /// The only rewrites of the other side in the proof; none: it applies all of its rewrites.
   std::optional<std::set<Rewrite>> base;
-  std::vector<ResultDiff>
-      alone; ///< the results differ so if the side applies no other rewrites of these candidates
-  bool aloneCompiles = false;
+  /// The differences when the side applies the found rewrites and none of the other candidates.
+  std::vector<ResultDiff> alone;
+  bool aloneCompiles = false; ///< whether the program compiles then
   /// Shared ones without which the program does not compile, among those that were tried.
   std::vector<Rewrite> required;
   /// By side: with these rewrites alone the results differ, too. Of the kind Elsewhere.

@@ -22,7 +22,8 @@ def AD_ValueAndGradOp : AD_Op<"value_and_grad", [DeclareOpInterfaceMethods<Symbo
     function, followed by one derivative per entry of `wrt`, of the type of that argument; (C5) the first result of
     the function is a tensor of floats of rank 0; (C6) without `has_aux` the function has one result.
 
-    Adjoint: that of the operations which `ad-differentiate` replaces it with.
+    Adjoint: `ad-differentiate` first replaces the inner operation by the code of the derivative, then differentiates
+    that code.
 
     Example:
     ```mlir

@@ -1,0 +1,241 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The kernel classes for GPUs: what each covers, its plan, and which emitter makes the code. The emitters are
+// in folders of their own.
+
+#include "../Contraction/ByteFloats.h"
+#include "../Contraction/ContractionEmitter.h"
+#include "../Elementwise/ElementwiseEmitter.h"
+#include "../Row/RowEmitter.h"
+#include "../Transpose/TransposeEmitter.h"
+#include "EmitterClass.h"
+#include "adjoint/Dialect/AD/Transforms/ClusterKinds.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::device;
+using ::mlir::gpu::GPUFuncOp;
+
+//===- Elementwise --------------------------------------------------===//
+
+namespace {
+class ElementwiseClass : public EmitterClass {
+public:
+  ElementwiseClass() : EmitterClass(kElementwiseClass, /*benefit=*/4) {}
+
+  bool covers(FusionOp fusion) const override { return isElementwiseCluster(fusion); }
+
+  std::unique_ptr<KernelPlan> matchOnGPU(KernelOp, const GPUTarget &, std::string &) const override {
+    return std::make_unique<KernelPlan>();
+  }
+
+private:
+  Emitter emitterFor(GPUFunctions &functions, GPUFuncOp function, const KernelPlan &) const override {
+    return std::make_unique<ElementwiseEmitter>(functions.kernel, function);
+  }
+};
+} // namespace
+
+//===- Rows ---------------------------------------------------------===//
+
+namespace {
+struct RowPlan : KernelPlan {
+  RowPlan(const Rows &rows, bool blockPerRow) : rows(rows), blockPerRow(blockPerRow) {}
+  SmallVector<Fact> facts() const override {
+    return {{"length", std::to_string(rows.length)}, {"row", blockPerRow ? "block" : "group"}};
+  }
+  Rows rows;
+  bool blockPerRow; // otherwise a group of threads has a row
+};
+
+class RowClass : public EmitterClass {
+public:
+  RowClass() : EmitterClass(kRowClass, /*benefit=*/3) {}
+
+  bool covers(FusionOp fusion) const override { return isRowCluster(fusion); }
+
+  std::unique_ptr<KernelPlan> matchOnGPU(KernelOp kernel, const GPUTarget &,
+                                         std::string &reason) const override {
+    std::optional<Rows> rows = matchRows(kernel, reason);
+    return rows ? std::make_unique<RowPlan>(*rows, usesBlockPerRow(kernel, *rows)) : nullptr;
+  }
+
+private:
+  static const RowPlan &planOf(const KernelPlan &plan) { return static_cast<const RowPlan &>(plan); }
+
+  Emitter emitterFor(GPUFunctions &functions, GPUFuncOp function, const KernelPlan &plan) const override {
+    return std::make_unique<RowEmitter>(functions.kernel, function, planOf(plan).rows,
+                                        functions.target.chip.sharedBytes);
+  }
+  std::optional<Division> divisionOf(KernelOp kernel, const KernelPlan &plan) const override {
+    return matchDivision(kernel, planOf(plan).blockPerRow);
+  }
+  Emitter nodeEmitter(KernelOp kernel, GPUFuncOp function, const KernelPlan &plan) const override {
+    return std::make_unique<RowEmitter>(kernel, function, planOf(plan).rows, /*maxSharedBytes=*/0);
+  }
+};
+} // namespace
+
+//===- Contractions -------------------------------------------------===//
+
+namespace {
+struct ContractionPlan : KernelPlan {
+  explicit ContractionPlan(const Contraction &contraction) : contraction(contraction) {}
+  SmallVector<Fact> facts() const override {
+    std::string instruction = promotionStep(contraction.op) != 0 ? describePromoted(contraction)
+                                                                 : nameOf(contraction.instruction).str();
+    return {{"instruction", instruction}, {"tile", tile ? tile->name() : "none"}};
+  }
+
+  Contraction contraction;
+  std::optional<ContractionTile> tile; // none if the option names no tile of the instruction
+  std::string whyNoWgmma;              // although the chip has it; otherwise empty
+};
+
+class ContractionClass : public EmitterClass {
+public:
+  ContractionClass() : EmitterClass(kContractionClass, /*benefit=*/2) {}
+
+  bool covers(FusionOp fusion) const override { return isContractionCluster(fusion); }
+
+  std::unique_ptr<KernelPlan> matchOnGPU(KernelOp kernel, const GPUTarget &target,
+                                         std::string &reason) const override {
+    std::optional<Contraction> contraction = matchContraction(kernel, reason);
+    if (!contraction)
+      return nullptr;
+    auto plan = std::make_unique<ContractionPlan>(*contraction);
+    // Nothing proves that wgmma adds like mma.sync, and the layout of operands would decide which of the two.
+    if (contraction->instruction == MathInstruction::MmaSync && target.chip.hasWgmma &&
+        !fixedInstruction(contraction->op)) {
+      plan->whyNoWgmma = whyNoWgmma(*contraction);
+      if (plan->whyNoWgmma.empty())
+        plan->contraction.instruction = MathInstruction::Wgmma;
+    }
+    plan->tile = chooseTile(plan->contraction, target.tile);
+    return plan;
+  }
+
+  LogicalResult verify(KernelOp kernel, const KernelPlan &plan, StringRef) const override {
+    if (static_cast<const ContractionPlan &>(plan).contraction.instruction == MathInstruction::MmaSync)
+      return success();
+    return EmitterClass::verify(kernel, plan, "it multiplies other types");
+  }
+
+private:
+  Emitter emitterFor(GPUFunctions &functions, GPUFuncOp function, const KernelPlan &plan) const override {
+    const auto &own = static_cast<const ContractionPlan &>(plan);
+    KernelOp kernel = functions.kernel;
+    if (!own.whyNoWgmma.empty())
+      remark::missed(kernel.getLoc(), remark::RemarkOpts::name("wgmma").category("ad-gpu"))
+          << remark::metric("kernel", kernel.getSymName()) << remark::metric("reason", own.whyNoWgmma);
+    if (own.tile)
+      return std::make_unique<ContractionEmitter>(kernel, function, own.contraction, *own.tile);
+    SmallVector<std::string> names;
+    for (const ContractionTile &known : tilesFor(own.contraction))
+      names.push_back(known.name());
+    kernel.emitOpError("unknown tile '")
+        << functions.target.tile << "' for " << nameOf(own.contraction.instruction) << ", expected "
+        << llvm::join(names, " or ");
+    return nullptr;
+  }
+
+  // They have enough tiles for all multiprocessors, or their K is split before.
+  std::optional<Division> divisionOf(KernelOp, const KernelPlan &) const override { return std::nullopt; }
+};
+} // namespace
+
+//===- Transpositions -----------------------------------------------===//
+
+namespace {
+struct TransposePlan : KernelPlan {
+  explicit TransposePlan(const Transposition &transposition) : transposition(transposition) {}
+  SmallVector<Fact> facts() const override {
+    return {{"read-axis", std::to_string(transposition.readAxis)},
+            {"write-axis", std::to_string(transposition.writeAxis)}};
+  }
+  Transposition transposition;
+};
+
+class TransposeClass : public EmitterClass {
+public:
+  TransposeClass() : EmitterClass(kTranspositionClass, /*benefit=*/1) {}
+
+  bool covers(FusionOp fusion) const override { return isTransposition(fusion); }
+
+  std::unique_ptr<KernelPlan> matchOnGPU(KernelOp kernel, const GPUTarget &,
+                                         std::string &reason) const override {
+    std::optional<Transposition> moved = matchTransposition(kernel, reason);
+    return moved ? std::make_unique<TransposePlan>(*moved) : nullptr;
+  }
+
+private:
+  Emitter emitterFor(GPUFunctions &functions, GPUFuncOp function, const KernelPlan &plan) const override {
+    return std::make_unique<TransposeEmitter>(functions.kernel, function,
+                                              static_cast<const TransposePlan &>(plan).transposition);
+  }
+};
+} // namespace
+
+//===- Every kernel -------------------------------------------------===//
+
+// Each thread computes an element, or a warp computes a row when the kernel sums over lanes. A value is
+// computed where it is read.
+
+// Whether the slice begins and ends at multiples of the longest vector.
+static bool insertsVectors(tensor::InsertSliceOp insert) {
+  RankedTensorType source = insert.getSourceType();
+  int64_t axis = contiguousAxis(insert.getDestType().getShape());
+  if (axis < 0 || source.getRank() != insert.getDestType().getRank())
+    return false;
+  int64_t length = kAccessBytes / memoryBytes(source.getElementType());
+  std::optional<int64_t> offset = getConstantIntValue(insert.getMixedOffsets()[axis]);
+  return offset && *offset % length == 0 && !source.isDynamicDim(axis) &&
+         source.getDimSize(axis) % length == 0 && getConstantIntValue(insert.getMixedStrides()[axis]) == 1;
+}
+
+// Kernels without reductions, such as copies and insertions, can compute contiguous elements in a thread.
+static bool canVectorize(KernelOp kernel) {
+  return llvm::none_of(kernel.getBody().getOps<linalg::GenericOp>(), codegen::reduces) &&
+         llvm::all_of(kernel.getBody().getOps<tensor::InsertSliceOp>(), insertsVectors);
+}
+
+namespace {
+struct GenericPlan : KernelPlan {
+  explicit GenericPlan(bool vectorizes) : vectorizes(vectorizes) {}
+  SmallVector<Fact> facts() const override { return {{"vectors", vectorizes ? "yes" : "no"}}; }
+  bool vectorizes;
+};
+
+class GenericClass : public EmitterClass {
+public:
+  GenericClass() : EmitterClass(kGenericClass, /*benefit=*/0) {}
+
+  bool covers(FusionOp) const override { return true; }
+
+  std::unique_ptr<KernelPlan> matchOnGPU(KernelOp kernel, const GPUTarget &, std::string &) const override {
+    return std::make_unique<GenericPlan>(canVectorize(kernel));
+  }
+
+  std::optional<KernelCost> cost(KernelOp kernel, const KernelPlan &) const override {
+    return costOfKernel(kernel, /*recomputes=*/true);
+  }
+
+private:
+  Emitter emitterFor(GPUFunctions &functions, GPUFuncOp function, const KernelPlan &plan) const override {
+    if (static_cast<const GenericPlan &>(plan).vectorizes)
+      return std::make_unique<ElementwiseEmitter>(functions.kernel, function);
+    return std::make_unique<GPUKernelEmitter>(functions.kernel, function);
+  }
+};
+} // namespace
+
+void ad::registerGPUKernelClasses(DialectRegistry &registry) {
+  registerKernelClass<ElementwiseClass>(registry);
+  registerKernelClass<RowClass>(registry);
+  registerKernelClass<ContractionClass>(registry);
+  registerKernelClass<TransposeClass>(registry);
+  registerKernelClass<GenericClass>(registry);
+}
