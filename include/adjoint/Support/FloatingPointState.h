@@ -32,9 +32,14 @@ struct FloatingPointState {
     asm volatile("fnstcw %0" : "=m"(state.x87));
     return state;
   }
-  // Exceptions of the x87 that were masked would trap in a host that unmasks them.
+  /// Reading MXCSR and the status of the x87 takes longer than writing.
   void set() const {
     _mm_setcsr(vector);
+    uint16_t now;
+    asm volatile("fnstcw %0" : "=m"(now));
+    if (now == x87)
+      return;
+    // Exceptions of the x87 that were masked would trap in a host that unmasks them.
     uint16_t status;
     constexpr uint16_t exceptions = 0xff;
     asm volatile("fnstsw %0" : "=m"(status));
