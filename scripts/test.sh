@@ -3,10 +3,11 @@
 # Sets up, builds, lints and runs every test.
 #
 #   scripts/test.sh [FILTER]
+#   scripts/test.sh quick       for an edit: lint, passes and lowerings, unit tests, a few random programs (3 minutes)
 #   scripts/test.sh recipe      also follows the first recipe of CONTRIBUTING.md, in build/recipe (minutes)
 #
 # With a FILTER, a regular expression, only tests whose name matches it run. Closes with one line `N passed, N failed, N
-# skipped`; exit code 1 when something failed. $ADJOINT_PRESET picks another preset, e.g. asan. A test that does not end
+# skipped`; exit code 1 when something failed. As many tests run at a time as there are CPUs. $ADJOINT_PRESET picks another preset, e.g. asan. A test that does not end
 # is killed and fails: after 10 minutes under lit, after 20 as a program of its own, after six times that with asan.
 # Generated campaigns start from a seed that the commit gives, so that every commit tries other cases; $ADJOINT_SEED
 # sets it.
@@ -20,7 +21,9 @@ esac
 (($# <= 1)) || die "expected one filter, got $#; a regular expression can name several tests: 'a|b'"
 filter=${1-}
 grep -qE -e "$filter" <<<'' || (($? == 1)) || die "'$filter' is not a regular expression"
-FUZZ_COUNT=200
+quick='' FUZZ_COUNT=200
+if [[ $filter == quick ]]; then quick=1 filter='' FUZZ_COUNT=24; fi
+JOBS=$(nproc)
 SLOWER=1
 if [[ $PRESET == asan ]]; then SLOWER=6; fi
 LIT_SECONDS=$((600 * SLOWER)) PROGRAM_SECONDS=$((1200 * SLOWER))
@@ -49,24 +52,56 @@ one() {
   if limited "$@"; then verdict "$name" 1 0 0; else verdict "$name" 0 1 0; fi
 }
 
-# counted NAME COMMAND…: a program that closes with `N run, N failed`, perhaps after its name. It is one test, whatever
-# it counts: some count assertions, some campaigns cases.
-counted() {
+# passes NAME COMMAND…: whether a program passes that closes with `N run, N failed`, perhaps after its name.
+passes() {
   local name=$1 log=$BUILD/test-logs/$1.log code=0 closing
   shift
-  wanted "$name" || return 0
   mkdir -p "${log%/*}"
   limited "$@" >"$log" 2>&1 || code=$?
   closing=$(tail -n 1 "$log")
   if [[ $code == 0 && $closing =~ [1-9][0-9]*\ run,\ 0\ failed ]]; then
-    passed=$((passed + 1))
     say "$name: passed ($closing)"
     return 0
   fi
-  failed=$((failed + 1))
   tail -n 40 "$log"
   say "$name: failed with exit code $code; all of its output is in ${log#"$ROOT"/}"
+  return 1
 }
+
+# counted NAME COMMAND…: such a program is one test, whatever it counts: some count assertions, some campaigns cases.
+counted() {
+  wanted "$1" || return 0
+  if passes "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+}
+
+# beside NAME COMMAND…: `counted` while others run. The verdict is in a file, which `together` adds up.
+verdicts=()
+beside() {
+  local file=$BUILD/test-logs/$1.verdict
+  wanted "$1" || return 0
+  mkdir -p "${file%/*}"
+  rm -f "$file"
+  verdicts+=("$file")
+  while (($(jobs -rp | wc -l) >= JOBS)); do wait -n || true; done
+  {
+    if passes "$@" >"$file.text" 2>&1; then echo 1 0 >"$file"; else echo 0 1 >"$file"; fi
+    cat "$file.text"
+  } &
+}
+
+# together: waits for all of them. One that left no verdict has failed.
+together() {
+  local file counts
+  wait
+  for file in "${verdicts[@]}"; do
+    read -ra counts < <(cat "$file" 2>/dev/null || echo 0 1)
+    passed=$((passed + counts[0])) failed=$((failed + counts[1]))
+    rm -f "$file" "$file.text"
+  done
+  verdicts=()
+}
+# Processes in the background ignore Ctrl-C.
+trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT TERM
 
 # unit_suite NAME PROGRAM: a program of GoogleTest, each case of which is one test. A program that ends early, or has no
 # case, fails.
@@ -116,14 +151,16 @@ unit_tests() {
 python_tests() {
   local program
   while read -r program; do
-    counted "$program" env ADJOINT_BIN="$BUILD/bin" "$PYTHON" "$program"
+    beside "$program" env ADJOINT_BIN="$BUILD/bin" "$PYTHON" "$program"
   done < <(find test -name '*_test.py' | sort)
+  together
 }
 
 fuzz_campaigns() {
   local name count
   local all=(programs gradients slopes passes adx control gpu-sim fused linalg kernels scalars activity sizes diff files
     kills)
+  if [[ $quick ]]; then all=(programs gradients gpu-sim fused kernels); fi
   for name in "${all[@]}"; do
     # Each program of some is compiled several times, those of diff and sizes alone and most often. Most changed files
     # are refused before anything is compiled. Cases of kills wait for the disk.
@@ -136,8 +173,9 @@ fuzz_campaigns() {
     esac
     wanted "fuzz-$name" || continue
     say "fuzz-$name: scripts/fuzz.sh $name --count $count --seed $seed"
-    counted "fuzz-$name" scripts/fuzz.sh "$name" --count "$count" --seed "$seed"
+    beside "fuzz-$name" scripts/fuzz.sh "$name" --count "$count" --seed "$seed"
   done
+  together
 }
 
 # The first recipe of CONTRIBUTING.md, followed in a copy of the tree. A changed .td compiles nearly everything again,
@@ -176,6 +214,13 @@ say "building (about 7 minutes on two cores the first time)"
 build all
 export PATH=$BUILD/bin:$LLVM/bin:$ROOT/.venv/bin:$PATH
 one lint scripts/lint.sh
+if [[ $quick ]]; then
+  lit_suite lit --filter ':: (Codegen/CPU|Conversion|Dialect|Pipelines|Reference|Transforms)/'
+  unit_tests
+  fuzz_campaigns
+  echo "$passed passed, $failed failed, $skipped skipped"
+  exit $((failed > 0))
+fi
 lit_suite lit
 # What passes print parses and prints again; tests without ad-opt, or with hardly any, would only run once more.
 lit_suite lit-roundtrip -Dverify_roundtrip=1 \
