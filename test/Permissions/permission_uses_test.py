@@ -31,7 +31,7 @@ LISTED = {
     ("Codegen/GPU/Contraction/ContractionMatch.cpp", "contract"): (1, ["tf32 sm_80", "tf32 sm_90a"]),
     ("Codegen/GPU/Contraction/ContractionMatch.cpp", "mma"): (2, ["tensor-cores sm_80", "tensor-cores sm_90a"]),
     ("Codegen/GPU/Contraction/ContractionMatch.cpp", "narrow"): (1, ["tf32 sm_80", "tf32 sm_90a"]),
-    ("Codegen/GPU/EmitGPU.cpp", "mma"): (1, ["fixed instructions"]),
+    ("Codegen/Kernel/GPUKernelClass.cpp", "mma"): (2, ["fixed instructions"]),
     ("Codegen/Kernel/Contractions.cpp", "mma"): (1, ["dot-product-instruction", "instructions of GPUs on CPUs"]),
     ("Conversion/ADToLinalg/InterfacePatterns.cpp", "approx"): (3, ["approximate-function cpu",
                                                                   "approximate-function gpu-sim"]),

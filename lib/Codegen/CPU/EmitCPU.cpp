@@ -7,6 +7,9 @@
 #include "adjoint/Codegen/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "adjoint/Support/NumericOption.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-emit-cpu"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_EMITCPUPASS
@@ -49,6 +52,7 @@ private:
     ChosenClass chosen = chooseKernelClass(kernel, target);
     if (!chosen.kernelClass)
       return failure();
+    LDBG() << "@" << kernel.getSymName() << " has class " << chosen.kernelClass->getName();
     reportKernelClass(kernel, chosen, "ad-cpu");
     if (failed(static_cast<const CPUKernelClass *>(chosen.kernelClass)->emit(kernel, *chosen.plan, target)))
       return failure();

@@ -9,6 +9,9 @@
 #include "adjoint/Codegen/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-emit-gpu"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_EMITGPUPASS
@@ -67,6 +70,7 @@ private:
     ChosenClass chosen = chooseKernelClass(kernel, target);
     if (!chosen.kernelClass)
       return failure();
+    LDBG() << "@" << kernel.getSymName() << " has class " << chosen.kernelClass->getName();
     reportKernelClass(kernel, chosen, "ad-gpu");
     GPUFunctions functions(kernel, gpuModule, target);
     if (failed(static_cast<const GPUKernelClass *>(chosen.kernelClass)->emit(functions, *chosen.plan)))

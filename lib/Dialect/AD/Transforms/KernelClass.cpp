@@ -5,10 +5,7 @@
 #include "adjoint/Dialect/AD/Transforms/KernelClass.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/DebugLog.h"
 #include "llvm/Support/ErrorHandling.h"
-
-#define DEBUG_TYPE "ad-kernel-classes"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -124,8 +121,6 @@ ChosenClass ad::chooseKernelClass(KernelOp kernel, const KernelTarget &target) {
 
 void ad::reportKernelClass(KernelOp kernel, const ChosenClass &choice, StringRef category) {
   StringRef name = choice.kernelClass->getName();
-  LDBG() << "@" << kernel.getSymName() << " has class " << name
-         << (choice.reason.empty() ? "" : ": " + choice.reason);
   // A remark keeps no copy of its name.
   auto title = StringAttr::get(kernel.getContext(), name + "-class");
   auto options = remark::RemarkOpts::name(title).category(category);
