@@ -139,13 +139,13 @@ class CheckError(ProgramError):
     """A check inside the program failed."""
 
 
-TAB = "\t"
+_TAB = "\t"
 
 
 def _printable(line: bytes) -> str:
     """The text with the numbers of characters that steer a terminal, as the tools print it."""
     text = line.decode(errors="replace")
-    return "".join(c if c.isprintable() or c == TAB else f"\\u{{{ord(c):X}}}" for c in text)
+    return "".join(c if c.isprintable() or c == _TAB else f"\\u{{{ord(c):X}}}" for c in text)
 
 
 class Source:
@@ -161,7 +161,7 @@ class Source:
             return ""
         # Columns count bytes.
         indent = _printable(lines[line - 1][: column - 1])
-        return f"\n{_printable(lines[line - 1])}\n{''.join(c if c == TAB else ' ' for c in indent)}^"
+        return f"\n{_printable(lines[line - 1])}\n{''.join(c if c == _TAB else ' ' for c in indent)}^"
 
     def excerpt_at(self, location: str) -> str:
         file, line, column = (location.rsplit(":", 2) + ["", ""])[:3]

@@ -203,6 +203,26 @@ TEST_F(KernelClassTest, ValuesThatAreReadAgainAreComputedAgain) {
   EXPECT_EQ(chosen.kernelClass->cost(kernel, *chosen.plan)->operations, 2 * 64 * 32 + 64);
 }
 
+TEST_F(KernelClassTest, ResultsOfOneLoopAreComputedTogether) {
+  load();
+  // Only the second of two results is read: 16 steps of a negation and a product.
+  KernelOp kernel = parseKernel(R"(
+    #map = affine_map<(d0) -> (d0)>
+    ad.kernel @k(%x: tensor<16xf32>) -> tensor<16xf32> attributes {kernel_class = "generic"} {
+      %e = tensor.empty() : tensor<16xf32>
+      %y:2 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]}
+          ins(%x : tensor<16xf32>) outs(%e, %e : tensor<16xf32>, tensor<16xf32>) {
+      ^bb0(%a: f32, %p: f32, %q: f32):
+        %n = arith.negf %a : f32
+        %m = arith.mulf %a, %a : f32
+        linalg.yield %n, %m : f32, f32
+      } -> (tensor<16xf32>, tensor<16xf32>)
+      ad.yield %y#1 : tensor<16xf32>
+    })");
+  EXPECT_EQ(costOfKernel(kernel)->operations, 32);
+  EXPECT_EQ(costOfKernel(kernel, /*recomputes=*/true)->operations, 32);
+}
+
 TEST_F(KernelClassTest, DynamicSizesHaveNoCost) {
   load();
   EXPECT_EQ(costOfKernel(parseKernel(R"(

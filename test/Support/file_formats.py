@@ -3,9 +3,11 @@
 policies and .adx."""
 
 import hashlib
+import io
 import json
 import re
 import struct
+import zipfile
 
 from file_changes import NESTINGS, NUMBERS, change_bytes, change_text, nest
 
@@ -80,7 +82,7 @@ def change_json(content, source, plants):
     return write_json(value)
 
 
-DESCRIPTIONS = ["'<f4'", "'<f8'", "'>f4'", "'|V1'", "'|V2'", "'<i8'", "'|b1'", "'|O'", "'<U4'", "'<f16'", "''", "None",
+DESCRIPTIONS = ["'<f4'", "'<f8'", "'>f4'", "'|V1'", "'|V2'", "'|V3'", "'<i8'", "'|b1'", "'|O'", "'<U4'", "'<f16'", "''", "None",
                 "[('a', '<f4')]", "'<f4'*9", "'" + "f" * 5000 + "'", "'\x1b[31m'", '"<f4"']
 SIZES = ["8", "0", "1", "-1", "4611686018427387904", "9223372036854775807", "18446744073709551616", "8.0", "8L", "None",
          "(8,)", "2147483648", "00008", "1e3"]
@@ -110,7 +112,18 @@ def make_header(fields, source):
     return text.encode() + b" " * (-(len(text) + 11) % 64) + b"\n"
 
 
+def archive(content, source):
+    """What numpy.savez writes, with the file or without any."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w") as members:
+        if source.random() < 0.7:
+            members.writestr("a.npy", content)
+    return written.getvalue()
+
+
 def change_npy(content, source, plants):
+    if source.random() < 0.05:
+        return archive(content, source)
     kind = source.randrange(4)
     if kind == 0:
         return change_bytes(content, source, plants)

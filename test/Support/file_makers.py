@@ -133,11 +133,12 @@ def make_links(case, source):
     """A trace with links, or with other files in the place of its own."""
     trace = case.folder / "trace"
     shutil.copytree(case.seeds.fixed / "trace", trace)
-    path = source.choice(sorted(trace.rglob("*")))
-    if path.suffix == ".npy" and source.random() < 0.5:
+    if source.random() < 0.3:
+        path = source.choice([*trace.glob("feeds/*.npy"), *trace.glob("inputs/*.npy")])
         name_like_a_source(trace, path, source)
-        plant_link(path, source, case.plants)
+        path.symlink_to(case.plants.folder / source.choice([name for name in case.plants.FILES if name != "pipe"]))
         return
+    path = source.choice(sorted(trace.rglob("*")))
     if path.is_file() and source.random() < 0.3:
         change = file_formats.change_npy if path.suffix == ".npy" else change_bytes
         path.write_bytes(change(path.read_bytes(), source, case.plants))

@@ -185,7 +185,7 @@ FailureOr<Value> LaneReductions::laneAccumulators(linalg::GenericOp generic, Arr
 }
 
 // The same for the vector of lanes that begins with lane `first` (null: lane 0), where the order has `wide`
-// lanes, more than a vector.
+// lanes.
 FailureOr<Value> LaneReductions::laneAccumulators(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum,
                                                   Value lower, Value upper, Value wide, Value first) {
   auto fromFirst = [&](Value at) { return first ? binary<arith::AddIOp>(at, first) : at; };

@@ -95,7 +95,7 @@ struct CPUProducts : ad::CPUKernelClass {
   }
 };
 
-/// A thread computes an element, and each one that lies a multiple of all threads behind it.
+/// A grid-stride loop: each iteration of a thread computes one element.
 struct GPUProducts : ad::GPUKernelClass {
   GPUProducts() : GPUKernelClass(kProductClass, /*benefit=*/10) {}
   bool covers(ad::FusionOp fusion) const override { return isProduct(fusion); }

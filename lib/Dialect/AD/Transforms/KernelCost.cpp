@@ -64,8 +64,10 @@ private:
   }
 
   Count timesComputed(Value value) {
-    if (!recomputes || !isa<RankedTensorType>(value.getType()))
-      return isa<RankedTensorType>(value.getType()) ? elementsOf(value) : Count(1);
+    if (!isa<RankedTensorType>(value.getType()))
+      return 1;
+    if (!recomputes)
+      return elementsOf(value);
     auto found = reads.find(value);
     return found == reads.end() ? Count(0) : found->second;
   }
@@ -75,7 +77,13 @@ private:
     for (auto [size, kind] : llvm::zip_equal(ranges, generic.getIteratorTypesArray()))
       if (kind == utils::IteratorType::reduction)
         reduced.push_back(size);
-    Count steps = times(timesComputed(generic.getResult(0)), product(reduced));
+    // All results are computed together, as often as the one that is read most.
+    Count computed = 0;
+    for (Value result : generic.getResults()) {
+      Count count = timesComputed(result);
+      computed = computed && count ? Count(std::max(*computed, *count)) : std::nullopt;
+    }
+    Count steps = times(computed, product(reduced));
     for (OpOperand *input : generic.getDpsInputOperands())
       if (isa<RankedTensorType>(input->get().getType()))
         add(input->get(), steps);
