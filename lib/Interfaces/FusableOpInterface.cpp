@@ -3,6 +3,9 @@
 // The loops and accesses of elementwise operations, and what loops and accesses say about an operation.
 
 #include "adjoint/Interfaces/FusableOpInterface.h"
+#include "adjoint/Interfaces/LoopNestOpInterface.h"
+#include "adjoint/Interfaces/NamedKernelOpInterface.h"
+#include "adjoint/Interfaces/OrderedWriteOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 
 using namespace mlir;
@@ -13,14 +16,33 @@ static bool hasKind(Operation *op, FusionKind kind) {
   return fusable && fusable.getFusionKind() == kind;
 }
 
+FusionKind ad::defaultFusionKind(Operation *op) {
+  if (isa<LoopNestOpInterface, OrderedWriteOpInterface>(op))
+    return FusionKind::nest;
+  return isa<NamedKernelOpInterface>(op) ? FusionKind::movement : FusionKind::elementwise;
+}
+
 SmallVector<utils::IteratorType> ad::defaultIteratorTypes(Operation *op) {
+  if (auto nest = dyn_cast<LoopNestOpInterface>(op))
+    return nest.getLoops();
   if (!isElementwiseOp(op))
     return {};
   int64_t rank = cast<RankedTensorType>(op->getResult(0).getType()).getRank();
   return SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel);
 }
 
+// An access that may leave its tensor, or whose index a tensor holds, has no map of the loops.
+static SmallVector<AffineMap> accessMaps(LoopNestOpInterface nest) {
+  SmallVector<AffineMap> maps = llvm::map_to_vector(nest.getAccesses(), [](const ElementAccess &access) {
+    return access.outOfRange == OutOfRange::error && access.indexOperands.empty() ? access.map : AffineMap();
+  });
+  llvm::append_range(maps, nest.getResultMaps());
+  return maps;
+}
+
 SmallVector<AffineMap> ad::defaultAccessMaps(Operation *op) {
+  if (auto nest = dyn_cast<LoopNestOpInterface>(op))
+    return accessMaps(nest);
   int64_t tensors = llvm::count_if(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>);
   AffineMap map;
   if (isElementwiseOp(op))
@@ -33,6 +55,8 @@ ViewKind ad::viewKindOf(Operation *op) {
   auto fusable = dyn_cast_if_present<FusableOpInterface>(op);
   return fusable ? fusable.getViewKind() : ViewKind::none;
 }
+
+bool ad::isLoopNest(Operation *op) { return isa<LoopNestOpInterface>(op) && op->getNumResults() == 1; }
 
 bool ad::isElementwiseOp(Operation *op) {
   return hasKind(op, FusionKind::elementwise) && op->getNumResults() == 1;

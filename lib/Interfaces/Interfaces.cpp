@@ -7,6 +7,9 @@
 #include "adjoint/Interfaces/ElementwiseOpInterface.h"
 #include "adjoint/Interfaces/FusableOpInterface.h"
 #include "adjoint/Interfaces/LinalgLoweringOpInterface.h"
+#include "adjoint/Interfaces/LoopNestOpInterface.h"
+#include "adjoint/Interfaces/NamedKernelOpInterface.h"
+#include "adjoint/Interfaces/OrderedWriteOpInterface.h"
 #include "adjoint/Interfaces/PartialReadOpInterface.h"
 #include "adjoint/Interfaces/ReductionOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -18,6 +21,9 @@
 #include "adjoint/Interfaces/ElementwiseOpInterface.cpp.inc"
 #include "adjoint/Interfaces/FusableOpInterface.cpp.inc"
 #include "adjoint/Interfaces/LinalgLoweringOpInterface.cpp.inc"
+#include "adjoint/Interfaces/LoopNestOpInterface.cpp.inc"
+#include "adjoint/Interfaces/NamedKernelOpInterface.cpp.inc"
+#include "adjoint/Interfaces/OrderedWriteOpInterface.cpp.inc"
 #include "adjoint/Interfaces/PartialReadOpInterface.cpp.inc"
 #include "adjoint/Interfaces/ReductionOpInterface.cpp.inc"
 
@@ -33,4 +39,14 @@ bool ad::carriesDerivative(Type type) {
   if (auto tuple = dyn_cast<TupleType>(type))
     return llvm::any_of(tuple.getTypes(), carriesDerivative);
   return !isa<IntegerType, IndexType, NoneType>(type);
+}
+
+FailureOr<SmallVector<Value>> ad::decomposeNamedKernel(NamedKernelOpInterface op, OpBuilder &builder) {
+  FailureOr<SmallVector<Value>> values = op.decompose(builder);
+  if (failed(values))
+    return failure();
+  if (TypeRange(ValueRange(*values)) != TypeRange(op->getResultTypes()))
+    return op->emitOpError("expected a decomposition with a value of the same type for each result"),
+           failure();
+  return values;
 }

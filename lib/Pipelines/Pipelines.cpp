@@ -51,7 +51,7 @@ static void addNamedKernels(OpPassManager &pm, const SharedOptions &options) {
   pm.addPass(createExchangeKernelsPass(exchange));
 }
 
-void ad::buildAdFrontendPipeline(OpPassManager &pm, const SharedOptions &options) {
+void ad::buildAdFrontendPipeline(OpPassManager &pm, const SharedOptions &options, StringRef target) {
   pm.addPass(createVerifyProgramPass());
   addSetNumerics(pm, options);
   addAutocast(pm, options);
@@ -67,7 +67,9 @@ void ad::buildAdFrontendPipeline(OpPassManager &pm, const SharedOptions &options
     pm.addPass(createSimplifyPass());
   }
   addSetNumerics(pm, options);
-  pm.addPass(createDecomposePass());
+  DecomposePassOptions decompose;
+  decompose.target = target.str();
+  pm.addPass(createDecomposePass(decompose));
   addSetNumerics(pm, options);
   if (options.optimize) {
     pm.addPass(createSimplifyPass());
@@ -211,7 +213,7 @@ void ad::buildGpuBinaryPipeline(OpPassManager &pm, const AdToGpuOptions &options
 }
 
 void ad::buildAdToGpuPipeline(OpPassManager &pm, const AdToGpuOptions &options) {
-  buildAdFrontendPipeline(pm, options);
+  buildAdFrontendPipeline(pm, options, "gpu");
   buildAdGpuFusionPipeline(pm, options);
   buildAdGpuKernelPipeline(pm, options);
   buildGpuCodePipeline(pm, options);
@@ -237,9 +239,10 @@ void ad::registerPipelines() {
   Registration("ad-to-linalg", "From the ad dialect to linalg on tensors inside fusions",
                buildAdToLinalgPipeline);
   Registration("ad-to-cpu", "From the ad dialect to the LLVM dialect for the CPU", buildAdToCpuPipeline);
-  Registration("ad-to-cpu-frontend",
-               "Stages 0 to 3 of ad-to-cpu: numerics, mixed precision, derivatives, decomposition",
-               buildAdFrontendPipeline);
+  Registration(
+      "ad-to-cpu-frontend",
+      "Stages 0 to 3 of ad-to-cpu: numerics, mixed precision, derivatives, decomposition",
+      [](OpPassManager &pm, const AdToCpuOptions &options) { buildAdFrontendPipeline(pm, options); });
   Registration("ad-to-cpu-fusion",
                "Stage 4 of ad-to-cpu: wide operands, run-time conditions, fusions, kernel classes",
                buildAdFusionPipeline);
@@ -248,9 +251,13 @@ void ad::registerPipelines() {
   using GpuRegistration = PassPipelineRegistration<AdToGpuOptions>;
   GpuRegistration("ad-to-gpu", "From the ad dialect to code of a GPU and a host program in the LLVM dialect",
                   buildAdToGpuPipeline);
+  GpuRegistration(
+      "ad-to-gpu-frontend",
+      "Stages 0 to 3 of ad-to-gpu: those of ad-to-cpu, but named kernels that a class for GPUs covers stay "
+      "whole",
+      [](OpPassManager &pm, const AdToGpuOptions &options) { buildAdFrontendPipeline(pm, options, "gpu"); });
   GpuRegistration("ad-to-gpu-fusion",
-                  "Stage 4 of ad-to-gpu: contractions split, conditions, fusions, kernel classes; "
-                  "stages 0 to 3 are those of ad-to-cpu",
+                  "Stage 4 of ad-to-gpu: contractions split, conditions, fusions, kernel classes",
                   buildAdGpuFusionPipeline);
   GpuRegistration("ad-to-gpu-kernels", "Stage 5 of ad-to-gpu: linalg, kernels, memory",
                   buildAdGpuKernelPipeline);

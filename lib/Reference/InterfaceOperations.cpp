@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Operations that the table has no semantics of: elementary functions, and elementwise operations and
-// reductions of foreign dialects. Their interfaces give the scalar code, which runs once for each element.
+// Operations that the table has no semantics of: elementary functions, and elementwise operations, reductions
+// and named kernels of foreign dialects. Their interfaces give the scalar code, which runs once for each
+// element, or the operations that define them.
 
 #include "Accumulation.h"
 #include "Arithmetic.h"
@@ -82,6 +83,28 @@ int32_t mlir::ad::reference::runElementwise(ElementwiseOpInterface op, Frame &fr
   else if (int32_t status = executeCode(op, emit, frame, operands, result))
     return status;
   return frame.set(op->getResult(0), result);
+}
+
+//===- Named kernels ---------------------------------------------------===//
+
+// An observer sees the operation, not what it consists of: a compiled kernel shows no more.
+int32_t mlir::ad::reference::runNamedKernel(NamedKernelOpInterface op, Frame &frame) {
+  Block code;
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointToEnd(&code);
+  FailureOr<SmallVector<Value>> built = decomposeNamedKernel(op, builder);
+  if (failed(built))
+    return ADRT_PROGRAM_ERROR;
+  func::ReturnOp::create(builder, op->getLoc(), *built);
+  SmallVector<Tensor> values;
+  {
+    llvm::SaveAndRestore<Observer *> hidden(frame.run.observer, nullptr);
+    if (int32_t status = frame.runBlock(code, {}, values))
+      return status;
+  }
+  for (auto [result, value] : llvm::zip_equal(op->getResults(), values))
+    frame.set(result, value);
+  return ADRT_OK;
 }
 
 //===- Reductions ------------------------------------------------------===//

@@ -88,15 +88,26 @@ int32_t Frame::checkResults(Operation *op) {
   return ADRT_OK;
 }
 
+static bool hasInterface(Operation *op) {
+  return isa<ad::ElementwiseOpInterface, ad::ReductionOpInterface, ad::LoopNestOpInterface,
+             ad::OrderedWriteOpInterface, ad::NamedKernelOpInterface>(op);
+}
+
 static int32_t runByInterface(Operation *op, Frame &frame) {
-  auto elementwise = dyn_cast<ad::ElementwiseOpInterface>(op);
-  return elementwise ? runElementwise(elementwise, frame)
-                     : runReduction(cast<ad::ReductionOpInterface>(op), frame);
+  if (auto elementwise = dyn_cast<ad::ElementwiseOpInterface>(op))
+    return runElementwise(elementwise, frame);
+  if (auto nest = dyn_cast<ad::LoopNestOpInterface>(op))
+    return runLoopNest(nest, frame);
+  if (auto write = dyn_cast<ad::OrderedWriteOpInterface>(op))
+    return runOrderedWrite(write, frame);
+  if (auto kernel = dyn_cast<ad::NamedKernelOpInterface>(op))
+    return runNamedKernel(kernel, frame);
+  return runReduction(cast<ad::ReductionOpInterface>(op), frame);
 }
 
 int32_t Frame::runOperation(Operation *op) {
   const Semantics::Function *semantics = run.semantics.find(op);
-  if (!semantics && !isa<ad::ElementwiseOpInterface, ad::ReductionOpInterface>(op))
+  if (!semantics && !hasInterface(op))
     return refuse(
         op, "is not an operation that the reference interpreter runs; compiled targets may: cpu or gpu-sim");
   if (int32_t status = adrt_poll(run.context))

@@ -11,6 +11,9 @@
 
 #include "adjoint/Dialect/AD/IR/Written.h"
 #include "adjoint/Interfaces/ElementwiseOpInterface.h"
+#include "adjoint/Interfaces/LoopNestOpInterface.h"
+#include "adjoint/Interfaces/NamedKernelOpInterface.h"
+#include "adjoint/Interfaces/OrderedWriteOpInterface.h"
 #include "adjoint/Interfaces/ReductionOpInterface.h"
 #include "adjoint/Reference/Observer.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -70,6 +73,11 @@ std::optional<Tensor> scalarOf(const APInt &number, Type type);
 int32_t runElementwise(ElementwiseOpInterface op, Frame &frame);
 /// A reduction by its interfaces.
 int32_t runReduction(ReductionOpInterface op, Frame &frame);
+/// A nest of loops by its interfaces.
+int32_t runLoopNest(LoopNestOpInterface op, Frame &frame);
+int32_t runOrderedWrite(OrderedWriteOpInterface op, Frame &frame);
+/// The decomposition of a named kernel.
+int32_t runNamedKernel(NamedKernelOpInterface op, Frame &frame);
 /// The operands of an elementwise operation with one shape, as they are stored.
 int32_t broadcastOperands(Operation *op, Frame &frame, SmallVectorImpl<Tensor> &operands);
 

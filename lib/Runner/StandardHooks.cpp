@@ -81,7 +81,7 @@ static void buildOptimizePipeline(OpPassManager &pm, const runner::PipelineOptio
   AdToCpuOptions options;
   fill(options, given);
   selectEntry(pm, given);
-  buildAdFrontendPipeline(pm, options);
+  buildAdFrontendPipeline(pm, options, given.target);
 }
 
 static void buildCpuPipeline(OpPassManager &pm, const runner::PipelineOptions &given) {

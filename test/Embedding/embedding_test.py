@@ -3,7 +3,8 @@
 compiler: it gives the sum of three times a tensor and its gradient. The other has a dialect with an elementwise
 operation and a reduction of rows, which implement Adjoint's interfaces: they are fused with operations of `ad` into one
 kernel, and their values and gradients are right on the reference interpreter, the CPU and the emulated GPU. A third one
-has rules for scalars, complex numbers and types of its own, whose derivatives are right or refused by name. A fourth one has code of its own for the kernels that it knows, on the CPU and on GPUs.
+has rules for scalars, complex numbers and types of its own, whose derivatives are right or refused by name. A fourth one has code of its own for the kernels that it knows, on the CPU
+and on GPUs. A fifth one has loop nests, an ordered write and a named kernel.
 """
 
 import os
@@ -121,12 +122,58 @@ def foreign_classes(programs):
             yield f"classes: {target} has other squares: {second[:100]}"
 
 
+def tier_results():
+    """The formulas of tiers.cpp. What is exact there is f32 here, the moments are f64."""
+    x = ((numpy.arange(60) * 37 % 101 - 50) / numpy.float32(32)).astype(numpy.float32).reshape(5, 12)
+    ids, w = [4, 0, 4, -1, 2, 9, 4], numpy.float32([0.25, 0.5, 0.125])
+    rows = numpy.stack([x[i] if 0 <= i < 5 else numpy.full(12, -1, numpy.float32) for i in ids])
+    padded = numpy.pad(rows * rows, [(0, 0), (1, 1)])
+    blurred = -((padded[:, :-2] * w[0] + padded[:, 1:-1] * w[1]) + padded[:, 2:] * w[2])
+    added = x.copy()
+    for i, row in zip(ids, blurred):
+        if 0 <= i < 5:
+            added[i] += row
+    polynomial = added * numpy.float32(0.5)
+    for coefficient in (1, -2, 3):
+        polynomial = (polynomial if coefficient == 1 else polynomial * added) + numpy.float32(coefficient)
+    wide = blurred.astype(numpy.float64)
+    slope = 1.5 * x.astype(numpy.float64)**2 + 2 * x - 2
+    exact = {"rows": blurred, "sums": added, "polynomial": polynomial}
+    return exact, {"mean": wide.mean(axis=1), "variance": wide.var(axis=1), "gradient": slope}
+
+
+def foreign_tiers(programs):
+    """Loop nests, an ordered write and a named kernel, of which the CPU has a kernel class and GPUs have none."""
+    done = run(programs / "tiers")
+    if done.returncode:
+        yield "tiers: failed"
+        return
+    parts = re.split(r"^(reference|cpu|gpu-sim)\n", done.stdout, flags=re.M)[1:]
+    results = {target: text.splitlines() for target, text in zip(parts[::2], parts[1::2])}
+    emitted = {"reference": "emitted 0", "cpu": "emitted 1", "gpu-sim": "emitted 1"}
+    if list(results) != list(emitted):
+        yield f"tiers: ran on {list(results)}"
+    exact, near = tier_results()
+    names = ["rows", "mean", "variance", "sums", "polynomial", "gradient"]
+    for target, (*lines, count) in results.items():
+        if count != emitted[target]:
+            yield f"tiers: {target}: expected '{emitted[target]}', but got '{count}'"
+        if lines != results["reference"][:-1]:
+            yield f"tiers: {target} has other bits than the reference interpreter"
+        for name, line in zip(names, lines):
+            got = numpy.array(line.split(), dtype=numpy.float32)
+            if name in exact and got.tolist() != exact[name].ravel().tolist():
+                yield f"tiers: {name} on {target}: expected {exact[name].ravel()[:4]}, but got {got[:4]}"
+            if name in near and not numpy.allclose(got, near[name].ravel(), rtol=1e-5, atol=1e-6):
+                yield f"tiers: {name} on {target}: expected {near[name].ravel()[:4]}, but got {got[:4]}"
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         programs = build(pathlib.Path(name))
         complaints = ([["expected programs that build"]] if programs is None
                       else [list(check(programs)) for check in (embedded_compiler, foreign_dialect, foreign_scalars,
-                                                      foreign_classes)])
+                                                      foreign_classes, foreign_tiers)])
     for complaint in sum(complaints, []):
         print(complaint)
     failed = sum(bool(found) for found in complaints)

@@ -228,7 +228,8 @@ TEST(Program, StopsCompilingWhenAsked) {
     auto count = [&] { return ++polls < 0; };
     EXPECT_TRUE(Program::compile(doubling, "p", options, standardHooks(), count, failure));
     EXPECT_GT(polls, 4); // before every pass, not only between the stages
-    for (int stop : {1, 3, polls}) {
+    // Passes on functions may run on another thread, which does not ask: the number differs from run to run.
+    for (int stop : {1, 3, polls / 2}) {
       polls = 0;
       auto interrupted = [&] { return ++polls == stop; };
       EXPECT_FALSE(Program::compile(doubling, "p", options, standardHooks(), interrupted, failure));

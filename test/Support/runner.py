@@ -61,16 +61,16 @@ def match_reference(folder, text, arguments, results, targets):
         yield from ((label, name, expected, found[name]) for name, expected in reference.items())
 
 
-def run(text, arguments, results, options=(), timeout=300, folder=None):
+def run(text, arguments, results, options=(), timeout=300, folder=None, tool=None):
     """Runs @main of the module on arguments [option]; returns {name: array} of results [(name, element)]. Runs in one
-    folder find it in the cache there."""
+    folder find it in the cache there. `tool`: another program than ad-runner."""
     with tempfile.TemporaryDirectory(dir=folder) as out:
         program = pathlib.Path(folder or out) / "program.mlir"
         program.write_text(text)
         out = pathlib.Path(out) / "out"
         out.mkdir()
         cache = pathlib.Path(folder) / "cache" if folder else "off"
-        command = [binary("ad-runner"), str(program), f"--cache={cache}", f"--out-dir={out}", *options, *arguments]
+        command = [tool or binary("ad-runner"), str(program), f"--cache={cache}", f"--out-dir={out}", *options, *arguments]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
         except subprocess.TimeoutExpired:

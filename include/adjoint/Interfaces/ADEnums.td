@@ -38,6 +38,6 @@ def AD_GeluForm : AD_Enum<"GeluForm", "which formula of gelu", [
 
 def AD_FusionKind : AD_Enum<"FusionKind", "which kind of operation a fusion starts from", [
   I32EnumCase<"elementwise", 0>, I32EnumCase<"dot", 1>, I32EnumCase<"reduce", 2>,
-  I32EnumCase<"movement", 3>]>;
+  I32EnumCase<"movement", 3>, I32EnumCase<"nest", 4>]>;
 
 #endif // ADJOINT_DIALECT_AD_IR_ADENUMS

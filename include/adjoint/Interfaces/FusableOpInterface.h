@@ -28,6 +28,7 @@ struct PartialUpdate {
   Value whole, part;
 };
 
+FusionKind defaultFusionKind(Operation *op);
 SmallVector<utils::IteratorType> defaultIteratorTypes(Operation *op);
 SmallVector<AffineMap> defaultAccessMaps(Operation *op);
 
@@ -39,6 +40,9 @@ namespace mlir::ad {
 
 /// The view that the operation is; `none` for operations without the interface.
 ViewKind viewKindOf(Operation *op);
+/// Computes each element of its one result in a nest of loops (LoopNestOpInterface), whose points are those
+/// of the parallel loops.
+bool isLoopNest(Operation *op);
 /// Computes each element of its result from the elements at the same position.
 bool isElementwiseOp(Operation *op);
 /// Sums products, as `ad.dot` does.

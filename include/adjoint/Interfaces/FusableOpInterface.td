@@ -18,9 +18,10 @@ def FusableOpInterface : OpInterface<"FusableOpInterface"> {
   let methods = [
     InterfaceMethod<[{
         What kind of fusion this operation starts. `dot` is a contraction: it reads each element of its operands once
-        per tile of its result, so that nothing is computed inside of it.
+        per tile of its result, so that nothing is computed inside of it. By default that of the other interfaces that
+        the operation implements.
       }],
-      "::mlir::ad::FusionKind", "getFusionKind", (ins), [{}], [{ return ::mlir::ad::FusionKind::elementwise; }]>,
+      "::mlir::ad::FusionKind", "getFusionKind", (ins), [{}], [{ return ::mlir::ad::defaultFusionKind($_op); }]>,
     InterfaceMethod<[{
         The loops over the iteration space, from the outermost to the innermost. Empty for an operation that is not
         such a nest of loops, as `ad.concat`. An elementwise operation has one parallel loop per axis of its result.

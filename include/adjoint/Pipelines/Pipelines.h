@@ -73,8 +73,8 @@ struct AdToGpuOptions : SharedOptions, PassPipelineOptions<AdToGpuOptions> {
 };
 
 /// Stages 0 to 3: numerics explicit, mixed precision, derivatives made, calls inlined, simplified,
-/// decomposed.
-void buildAdFrontendPipeline(OpPassManager &pm, const SharedOptions &options);
+/// decomposed. `target`, cpu or gpu, says which named kernels stay whole.
+void buildAdFrontendPipeline(OpPassManager &pm, const SharedOptions &options, StringRef target = "cpu");
 /// What the reference interpreter runs: the written operations, with numerics and casts explicit and
 /// derivatives made.
 void buildAdReferencePipeline(OpPassManager &pm, const SharedOptions &options);

@@ -5,6 +5,7 @@
 #include "adjoint/Codegen/Kernel/CPUKernelClass.h"
 #include "adjoint/Codegen/Kernel/GPUKernelClass.h"
 #include "adjoint/Codegen/Passes.h"
+#include "adjoint/Dialect/AD/Transforms/NamedKernelOps.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -41,6 +42,12 @@ struct SelectKernelsPass : ad::impl::SelectKernelsPassBase<SelectKernelsPass> {
     getOperation()->walk([&](FusionOp fusion) {
       if (!fusion.getKernel())
         fusion.setKernel(classes->classOf(fusion, *kind)->getName());
+      if (NamedKernelOpInterface named = namedKernelIn(fusion);
+          named && *fusion.getKernel() == kGenericClass) {
+        named->emitOpError("has no kernel class for target ")
+            << target << "; run ad-decompose with this target first";
+        signalPassFailure();
+      }
       LDBG() << "ad.fusion " << stringifyFusionKind(fusion.getKind()) << " at " << fusion.getLoc()
              << " has class " << *fusion.getKernel();
     });

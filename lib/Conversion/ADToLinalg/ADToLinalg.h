@@ -18,6 +18,9 @@ namespace mlir::ad {
 /// with a model of LinalgLoweringOpInterface.
 void populateInterfacesToLinalgPatterns(RewritePatternSet &patterns);
 
+/// Patterns for loop nests and ordered writes.
+void populateLoopNestsToLinalgPatterns(RewritePatternSet &patterns);
+
 /// Models of LinalgLoweringOpInterface for operations of the `ad` dialect, by family (Models/).
 void registerContractionModels(DialectRegistry &registry);
 void registerCreationModels(DialectRegistry &registry);

@@ -9,6 +9,7 @@
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "adjoint/Dialect/AD/Transforms/PatternLog.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
+#include "adjoint/Interfaces/NamedKernelOpInterface.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
@@ -83,7 +84,7 @@ class ConvertADToLinalgPass : public ad::impl::ConvertADToLinalgPassBase<Convert
 
   static LogicalResult requireLowered(FusionOp fusion) {
     for (Operation &op : fusion.getBody().front())
-      if (isa<FusableOpInterface>(op))
+      if (isa<FusableOpInterface>(op) && !isa<NamedKernelOpInterface>(op)) // its class has the code
         return op.emitOpError(
             "cannot be lowered to linalg here; run --ad-to-cpu-frontend before --ad-to-cpu-fusion, or before "
             "--ad-to-gpu-fusion for a GPU");

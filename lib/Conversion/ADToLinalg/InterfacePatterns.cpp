@@ -164,4 +164,5 @@ struct LowerByModel : OpInterfaceRewritePattern<LinalgLoweringOpInterface> {
 void ad::populateInterfacesToLinalgPatterns(RewritePatternSet &patterns) {
   patterns.add<LowerElementwise, LowerReduction, LowerAffineView, LowerSplatConstant, LowerByModel>(
       patterns.getContext());
+  populateLoopNestsToLinalgPatterns(patterns);
 }

@@ -152,6 +152,8 @@ PipelineOptions Frontend::pipelineOptions(const CpuTarget &cpu) const {
   pipeline.precision = options.precision;
   pipeline.kernels = options.kernels;
   pipeline.missingKernels = options.missingKernels;
+  bool isOnDevice = options.target == Target::Cuda || options.target == Target::GpuSim;
+  pipeline.target = isOnDevice ? "gpu" : "cpu";
   pipeline.optimize = options.optimize;
   pipeline.fuse = options.fuse;
   pipeline.tiles = options.tiles;

@@ -38,8 +38,8 @@ static std::string policyText(StringRef precision) {
 
 std::string Frontend::cacheKey(const llvm::MemoryBuffer &input, const CpuTarget &cpu) const {
   // A structured binding of all fields: with a new field, this does not compile until the key has it.
-  const auto [entry, numerics, precision, kernels, missingKernels, optimize, fuse, tiles, tile, profile,
-              trace, chip, cpuName, cpuFeatures, vectorBytes, dotProducts, halfInstructions] =
+  const auto [entry, numerics, precision, kernels, missingKernels, target, optimize, fuse, tiles, tile,
+              profile, trace, chip, cpuName, cpuFeatures, vectorBytes, dotProducts, halfInstructions] =
       pipelineOptions(cpu);
   CacheKey key;
   key.add(buildId());

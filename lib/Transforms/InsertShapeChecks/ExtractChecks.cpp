@@ -31,6 +31,13 @@ public:
     return success();
   }
 
+  LogicalResult requireInside(linalg::GenericOp generic, ArrayRef<tensor::ExtractOp> extracts) {
+    for (tensor::ExtractOp extract : extracts)
+      if (failed(requireInside(generic, extract)))
+        return failure();
+    return success();
+  }
+
 private:
   void requireBounds(tensor::ExtractOp extract, unsigned axis, Value condition, Value index, Value size) {
     host.require(extract, ADRT_FAIL_BOUNDS, condition, {host.constant(axis), index, size});
@@ -136,4 +143,9 @@ private:
 LogicalResult ad::requireIndicesOfLaunch(LaunchOp launch) {
   KernelOp kernel = kernelOf(launch);
   return kernel && launch.getDestinations().empty() ? ExtractChecks(launch, kernel).run() : success();
+}
+
+LogicalResult ad::requireIndices(LaunchOp launch, KernelOp kernel, linalg::GenericOp generic,
+                                 ArrayRef<tensor::ExtractOp> extracts) {
+  return ExtractChecks(launch, kernel).requireInside(generic, extracts);
 }

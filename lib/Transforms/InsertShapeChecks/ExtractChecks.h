@@ -4,6 +4,8 @@
 #define ADJOINT_LIB_TRANSFORMS_INSERTSHAPECHECKS_EXTRACTCHECKS_H
 
 #include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::ad {
 
@@ -12,6 +14,10 @@ namespace mlir::ad {
 /// knows constant indices and those of loops of dynamic size; others are computed by a kernel of their own,
 /// which finds the first iteration that leaves the tensor. Fails after a diagnostic where none of these can.
 LogicalResult requireIndicesOfLaunch(LaunchOp launch);
+
+/// The same for some reads of one operation of a kernel, which need not be in the module of the launch.
+LogicalResult requireIndices(LaunchOp launch, KernelOp kernel, linalg::GenericOp generic,
+                             ArrayRef<tensor::ExtractOp> extracts);
 
 } // namespace mlir::ad
 

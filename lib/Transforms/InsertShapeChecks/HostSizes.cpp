@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "HostSizes.h"
+#include "adjoint/Dialect/AD/IR/Written.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -75,5 +76,5 @@ Value HostSizes::extentOf(linalg::LinalgOp op, unsigned loop) {
 
 void HostSizes::require(Operation *checked, int32_t kind, Value condition, ValueRange values) {
   if (getConstantIntValue(getAsOpFoldResult(condition)) != 1)
-    RequireOp::create(builder, checked->getLoc(), kind, condition, values, checked->getName().getStringRef());
+    RequireOp::create(builder, checked->getLoc(), kind, condition, values, writtenName(checked));
 }

@@ -5,6 +5,7 @@
 #include "ConditionWriter.h"
 #include "ExtractChecks.h"
 #include "LaunchChecks.h"
+#include "LoopNestChecks.h"
 #include "SliceChecks.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "adjoint/Dialect/AD/IR/Sizes.h"
@@ -226,6 +227,7 @@ class InsertShapeChecksPass : public ad::impl::InsertShapeChecksPassBase<InsertS
     getOperation().walk([&](Operation *op) {
       if (op->getParentOfType<linalg::LinalgOp>()) // code of a kernel
         return;
+      isRefused |= failed(requireAccesses(op));
       ConditionWriter write(op);
       llvm::TypeSwitch<Operation *>(op)
           .Case([&](scf::ForOp o) { step(write, o); })

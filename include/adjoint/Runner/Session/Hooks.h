@@ -20,6 +20,7 @@ struct PipelineOptions {
   std::string precision;      ///< bf16, f16, f8, none or FILE.yaml; empty: the module's own
   std::string kernels;        ///< OP=NAME[,…]: named implementations
   std::string missingKernels; ///< OP:TYPE[,…]: what the target has no kernels for
+  std::string target = "cpu"; ///< cpu or gpu: the kernel classes that named kernels may have
   bool optimize = true;       ///< false: the program is not simplified
   std::string fuse;           ///< the policy of ad-fuse
   std::string tiles;          ///< the tile table of ad-emit-cpu

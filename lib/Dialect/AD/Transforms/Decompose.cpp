@@ -2,6 +2,7 @@
 //
 // Runs the written decompositions, all or those that an option names.
 
+#include "adjoint/Dialect/AD/Transforms/NamedKernelOps.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/PatternLog.h"
@@ -54,7 +55,20 @@ struct DecomposePass : ad::impl::DecomposePassBase<DecomposePass> {
     return success();
   }
 
+  /// Before the patterns, which decompose what named kernels consist of.
+  LogicalResult decomposeNamed() {
+    if (!ops.empty())
+      return success();
+    std::optional<TargetKind> kind = findTargetKind(target);
+    if (!target.empty() && !kind)
+      return emitError(getOperation()->getLoc(), "unknown target '") << target << "', expected cpu or gpu";
+    return decomposeNamedKernels(
+        getOperation(), [&](NamedKernelOpInterface op) { return kind && hasKernelClass(op, *kind); });
+  }
+
   void runOnOperation() override {
+    if (failed(decomposeNamed()))
+      return signalPassFailure();
     // Only ad-simplify folds: this pass keeps every step of a decomposition as it is written.
     PatternLog log(DEBUG_TYPE);
     GreedyRewriteConfig config;

@@ -3,6 +3,7 @@
 // The registry of kernel classes, and the choice of one for a kernel.
 
 #include "adjoint/Dialect/AD/Transforms/KernelClass.h"
+#include "adjoint/Dialect/AD/Transforms/NamedKernelOps.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -89,6 +90,16 @@ const KernelClass *KernelClasses::classOf(FusionOp fusion, TargetKind target) co
 
 //===- The choice ---------------------------------------------------------===//
 
+// A named kernel has no linalg that the generic class could run.
+static LogicalResult requireNamedClass(KernelOp kernel, const KernelTarget &target, StringRef reason) {
+  NamedKernelOpInterface named = namedKernelIn(kernel);
+  if (!named)
+    return success();
+  return named->emitOpError("has no code on target ")
+         << nameOf(target.kind) << ", since class " << kernel.getKernelClass()
+         << " covers it, but refuses the kernel: " << reason << "; decompose it before fusion";
+}
+
 static ChosenClass findClass(KernelOp kernel, const KernelTarget &target, const KernelClasses &classes) {
   StringRef wanted = kernel.getKernelClass();
   std::string reason = wanted == kGenericClass ? "no other class covers it"
@@ -96,6 +107,8 @@ static ChosenClass findClass(KernelOp kernel, const KernelTarget &target, const 
   if (const KernelClass *named = classes.find(wanted, target.kind); named && wanted != kGenericClass)
     if (std::unique_ptr<KernelPlan> plan = named->match(kernel, target, reason))
       return {named, std::move(plan), ""};
+  if (failed(requireNamedClass(kernel, target, reason)))
+    return {};
   std::string whyNotGeneric = "it has no generic class";
   const KernelClass *generic = classes.find(kGenericClass, target.kind);
   std::unique_ptr<KernelPlan> plan = generic ? generic->match(kernel, target, whyNotGeneric) : nullptr;

@@ -2,6 +2,7 @@
 
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Interfaces/NamedKernelOpInterface.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -42,7 +43,9 @@ static LogicalResult requireStageOf(Operation *op, Stage stage) {
     return op->emitOpError("is a differentiation operation; ") << howToReach(stage);
   if (stage >= Stage::fused && isOutsideKernels(op, stage))
     return op->emitOpError("is not in an ad.fusion; ") << howToReach(stage);
-  if (stage >= Stage::lowered && isa<FusableOpInterface>(op) && !isOutsideKernels(op, Stage::fused))
+  bool hasCode = isa<NamedKernelOpInterface>(op); // that of its kernel class
+  if (stage >= Stage::lowered && isa<FusableOpInterface>(op) && !hasCode &&
+      !isOutsideKernels(op, Stage::fused))
     return op->emitOpError("is not lowered to linalg; ") << howToReach(stage);
   if (stage >= Stage::outlined && isa<FusionOp>(op))
     return op->emitOpError("is not a kernel outside of the program yet; ") << howToReach(stage);

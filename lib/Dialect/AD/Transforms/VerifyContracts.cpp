@@ -13,6 +13,7 @@
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
+#include "adjoint/Interfaces/NamedKernelOpInterface.h"
 #include "llvm/Support/DebugLog.h"
 
 namespace mlir::ad {
@@ -125,9 +126,11 @@ static LogicalResult checkFused(Operation *op) {
   return success();
 }
 
-// A reshape of the host program moves nothing and stays.
+// A reshape of the host program moves nothing and stays. The code of a named kernel is that of its kernel
+// class.
 static LogicalResult checkLinalg(Operation *op) {
-  if (isa<FusableOpInterface>(op) && (isInKernel(op) || !isa<ReshapeOp>(op)))
+  if (isa<FusableOpInterface>(op) && !isa<NamedKernelOpInterface>(op) &&
+      (isInKernel(op) || !isa<ReshapeOp>(op)))
     return op->emitOpError("is not lowered to linalg; ") << howToReach(Stage::lowered);
   return isa<FusionOp, KernelOp>(op) ? verifyLinalgBody(op) : success();
 }

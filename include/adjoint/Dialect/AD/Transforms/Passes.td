@@ -232,12 +232,17 @@ def DecomposePass : Pass<"ad-decompose"> {
     %zb = ad.broadcast %z : tensor<4x1xf32> -> tensor<4x3xf32>
     %y = ad.div %e, %zb : tensor<4x3xf32>
     ```
+    Named kernels of other dialects (NamedKernelOpInterface) are replaced by their decompositions, too, but for those that
+    a kernel class of `target` covers.
+
     Leaves: ad.gemm, ad.argmax, ad.argmin, ad.cumsum.
     Refuses: a name in `ops` that it has no decomposition for.
   }];
   let options = [
     ListOption<"ops", "ops", "std::string",
-               "only these operations, e.g. ad.softmax,ad.reduce_mean; all when empty">];
+               "only these operations, e.g. ad.softmax,ad.reduce_mean; all when empty">,
+    Option<"target", "target", "std::string", "\"\"",
+           "cpu or gpu: named kernels with a kernel class for this target stay whole; none when empty">];
   let dependentDialects = [
     "::mlir::ad::ADDialect", "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }

@@ -7,6 +7,7 @@
 #include "Inline.h"
 #include "Reverse.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "adjoint/Dialect/AD/Transforms/NamedKernelOps.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -128,6 +129,10 @@ FailureOr<func::FuncOp> ad::generateDerivative(func::FuncOp primal, ArrayRef<int
            << primal.getBody().getBlocks().size() << " blocks";
   func::FuncOp derivative = copyOf(primal, derivativeName(primal, wrt, seed), symbols);
   if (failed(inlineCalls(derivative, symbols)))
+    return failure();
+  // The derivative of a named kernel is its own rule, or that of what it consists of.
+  auto hasRule = [](Operation *op) { return isa<DifferentiableOpInterface>(op); };
+  if (failed(decomposeNamedKernels(derivative, hasRule)))
     return failure();
 
   Block &body = derivative.getBody().front();

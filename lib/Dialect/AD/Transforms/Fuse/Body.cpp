@@ -75,14 +75,15 @@ private:
     return mapped;
   }
 
-  // The kind of the fusion: that of a contraction, else of a reduction, else of elementwise operations.
+  // The kind of the fusion: that of a contraction, else of a reduction, else of a nest, else of elementwise
+  // operations.
   FusionKind kind() {
     auto has = [&](FusionKind wanted) {
       return llvm::any_of(members, [&](Operation *member) {
         return cast<FusableOpInterface>(member).getFusionKind() == wanted;
       });
     };
-    for (FusionKind kind : {FusionKind::dot, FusionKind::reduce, FusionKind::elementwise})
+    for (FusionKind kind : {FusionKind::dot, FusionKind::reduce, FusionKind::nest, FusionKind::elementwise})
       if (has(kind))
         return kind;
     return FusionKind::movement;

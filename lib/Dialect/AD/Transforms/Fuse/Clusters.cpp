@@ -73,6 +73,7 @@ void ClusterGraph::merge(Cluster &to, Cluster &from) {
   to.reduces |= from.reduces;
   to.hasSpaces |= from.hasSpaces;
   to.usesMma |= from.usesMma;
+  to.hasChains |= from.hasChains;
   if (!to.order)
     to.order = from.order;
   from.members.clear();

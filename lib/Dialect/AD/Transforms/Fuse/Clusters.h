@@ -27,6 +27,7 @@ struct Cluster {
   bool hasRows = false; ///< some members are computed once per row
   bool reduces = false;
   bool hasSpaces = false;         ///< several tensors of any shapes are reduced, each to one number
+  bool hasChains = false;         ///< it has reductions without an order, so that none with an order may join
   bool usesMma = false;           ///< it has a contraction with a fixed instruction (MmaAttr)
   OrderAttr order;                ///< the order that its reductions share
   unsigned first = ~0u, last = 0; ///< positions of members in the block

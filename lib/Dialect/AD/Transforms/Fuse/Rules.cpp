@@ -7,6 +7,7 @@
 
 #include "Rules.h"
 #include "Conversions.h"
+#include "adjoint/Interfaces/LoopNestOpInterface.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -19,6 +20,8 @@ static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(valu
 static int64_t costOf(Operation *op) {
   if (auto elementwise = dyn_cast<ElementwiseOpInterface>(op))
     return elementwise.getScalarCost();
+  if (auto nest = dyn_cast<LoopNestOpInterface>(op))
+    return nest.getIterationCost();
   auto reduction = dyn_cast<ReductionOpInterface>(op);
   return reduction ? reduction.getElementCost() : 1;
 }
@@ -60,7 +63,7 @@ bool fuse::isCopyableView(Operation *op) {
 }
 
 bool fuse::mayReadThroughViews(Operation *user) {
-  return isElementwiseOp(user) || reducesLastAxis(user) || isContractionLike(user);
+  return isElementwiseOp(user) || reducesLastAxis(user) || isContractionLike(user) || isLoopNest(user);
 }
 
 // Contractions read their operands many times, and have kernels for operands that are arguments.
@@ -107,20 +110,31 @@ static bool hasRowsOf(Value value, Value space, ClusterGraph &graph) {
   });
 }
 
+// Whether each point of the nest reads the element at the same point.
+static bool readsOwnPoint(LoopNestOpInterface nest, OpOperand &operand) {
+  if (!isa<RankedTensorType>(operand.get().getType()) || reduces(nest))
+    return false;
+  ElementAccess access = nest.getAccesses()[tensorNumber(nest, operand.getOperandNumber())];
+  return access.isPlain() && access.map == nest.getResultMaps().front();
+}
+
 // At which points a member reads its operand.
-static ComputeAt operandReadAt(Operation *member, ClusterGraph &graph) {
+static ComputeAt operandReadAt(OpOperand &operand, ClusterGraph &graph) {
+  Operation *member = operand.getOwner();
   ComputeAt at = graph.computedAt(member);
   if (isElementwiseOp(member))
     return at;
+  if (isLoopNest(member))
+    return readsOwnPoint(cast<LoopNestOpInterface>(member), operand) ? at : ComputeAt::reduction;
   bool reducesRows = reducesLastAxis(member) && at == ComputeAt::row &&
                      hasSpaceOf(member->getOperand(0), graph.clusterOf(member)->space, graph);
   return reducesRows ? ComputeAt::point : ComputeAt::reduction;
 }
 
 // At which points a member reads a value through copied operations.
-static ComputeAt readThroughAt(Value value, Operation *through, Operation *member, const Cluster &cluster,
+static ComputeAt readThroughAt(Value value, Operation *through, OpOperand &operand, const Cluster &cluster,
                                ClusterGraph &graph) {
-  ComputeAt at = operandReadAt(member, graph);
+  ComputeAt at = operandReadAt(operand, graph);
   if (isConversion(through))
     return at;
   if (viewKindOf(through) == ViewKind::reshape && at == ComputeAt::row &&
@@ -141,8 +155,8 @@ static std::optional<ComputeAt> usesReadAt(Value value, const Cluster &cluster, 
       continue;
     // A chain of several copied operations may lead to any element.
     bool direct = !use.through || use.operand->get() == use.through->getResult(0);
-    ComputeAt at = !use.through ? operandReadAt(member, graph)
-                   : direct     ? readThroughAt(value, use.through, member, cluster, graph)
+    ComputeAt at = !use.through ? operandReadAt(*use.operand, graph)
+                   : direct     ? readThroughAt(value, use.through, *use.operand, cluster, graph)
                                 : ComputeAt::reduction;
     if (common && *common != at)
       return std::nullopt;
@@ -150,6 +164,10 @@ static std::optional<ComputeAt> usesReadAt(Value value, const Cluster &cluster, 
   }
   return common;
 }
+
+// Kernels of contractions have tiles of registers, which read operands by loops alone.
+static constexpr StringRef kNestAndContraction =
+    "contractions and other nests of loops have kernels of their own";
 
 static constexpr StringRef kOneReduction =
     "the fusion has a product with a fixed instruction, whose kernel takes no other reduction";
@@ -187,11 +205,16 @@ static StringRef whyNotInside(Operation *op, const Cluster &cluster, ClusterGrap
       return "it is read at other points than those of the fusion";
     if (isContractionOp(member))
       return "the contraction would compute it again for every tile";
+    if (isLoopNest(member))
+      return "the loops would compute it again for every iteration that reads it";
   }
   return {};
 }
 
 static Fit refuse(StringRef reason) { return {ComputeAt::point, false, reason}; }
+
+static bool hasLoopNest(const Cluster &cluster) { return llvm::any_of(cluster.members, isLoopNest); }
+static bool hasContraction(const Cluster &cluster) { return llvm::any_of(cluster.members, isContractionOp); }
 
 static Fit fitElementwise(Operation *op, ComputeAt at, const Cluster &cluster, ClusterGraph &graph) {
   Value result = op->getResult(0);
@@ -224,7 +247,7 @@ static Fit fitRowReduction(Operation *op, ComputeAt at, const Cluster &cluster, 
     return refuse("it is reduced again at other points");
   if (cluster.usesMma)
     return refuse(kOneReduction);
-  if (!mayShareOrder(orderOf(op), cluster.order))
+  if (!mayShareOrder(orderOf(op), cluster.order) || cluster.hasChains)
     return refuse("the fusion sums in another order");
   if (at == ComputeAt::row) {
     if (cluster.reduces && !cluster.hasRows)
@@ -235,6 +258,8 @@ static Fit fitRowReduction(Operation *op, ComputeAt at, const Cluster &cluster, 
     return {at, false, {}};
   }
   // Read at every point: the points of the cluster become the rows of the reduced operand.
+  if (hasLoopNest(cluster))
+    return refuse("the fusion has a nest of loops at its points");
   if (cluster.reduces)
     return refuse("the fusion reduces another iteration space");
   if (!hasSpaceOf(op->getResult(0), cluster.space, graph))
@@ -245,20 +270,39 @@ static Fit fitRowReduction(Operation *op, ComputeAt at, const Cluster &cluster, 
 static Fit fitContractionLike(Operation *op, ComputeAt at, const Cluster &cluster, ClusterGraph &graph) {
   if (at != ComputeAt::point)
     return refuse("it is read at other points than those of the fusion");
-  if (cluster.hasRows || !mayShareOrder(orderOf(op), cluster.order))
+  if (cluster.hasRows || cluster.hasChains || !mayShareOrder(orderOf(op), cluster.order))
     return refuse("the fusion sums in another order");
   if (!hasSpaceOf(op->getResult(0), cluster.space, graph))
     return refuse("its shape differs from the kernel's iteration space");
   if (cluster.usesMma)
     return refuse(kOneReduction);
+  if (isContractionOp(op) && hasLoopNest(cluster))
+    return refuse(kNestAndContraction);
   return {at, false, hasFixedMma(op) ? whyNoMmaKernel(op, cluster, graph) : StringRef()};
+}
+
+static bool isReducingNest(Operation *op) {
+  auto nest = dyn_cast<LoopNestOpInterface>(op);
+  return nest && reduces(nest);
+}
+
+// A nest writes each element of its result once, at the points of the fusion.
+static Fit fitLoopNest(Operation *op, ComputeAt at, const Cluster &cluster, ClusterGraph &graph) {
+  if (at != ComputeAt::point)
+    return refuse("it is read at other points than those of the fusion");
+  if (isReducingNest(op) && cluster.reduces)
+    return refuse("the fusion sums in another order");
+  if (!hasSpaceOf(op->getResult(0), cluster.space, graph))
+    return refuse("its shape differs from the kernel's iteration space");
+  return {at, false, hasContraction(cluster) ? kNestAndContraction : StringRef()};
 }
 
 Fit fuse::fitInto(Operation *op, const Cluster &cluster, ClusterGraph &graph) {
   if (weightOf(cluster) >= kWeightLimit)
     return refuse("the fusion is as large as one kernel gets");
   bool elementwise = isElementwiseOp(op), row = reducesLastAxis(op), contraction = isContractionLike(op);
-  if (!elementwise && !row && !contraction)
+  bool nest = isLoopNest(op);
+  if (!elementwise && !row && !contraction && !nest)
     return refuse("its kind has a kernel of its own");
   if (llvm::any_of(cluster.members, [](Operation *member) { return !mayReadThroughViews(member); }))
     return refuse("the user's kind has a kernel of its own");
@@ -270,11 +314,13 @@ Fit fuse::fitInto(Operation *op, const Cluster &cluster, ClusterGraph &graph) {
     return refuse("it is read both at the points of the fusion and elsewhere");
   return elementwise ? fitElementwise(op, *at, cluster, graph)
          : row       ? fitRowReduction(op, *at, cluster, graph)
+         : nest      ? fitLoopNest(op, *at, cluster, graph)
                      : fitContractionLike(op, *at, cluster, graph);
 }
 
 void fuse::initialize(Cluster &cluster, Operation *op) {
-  cluster.reduces = reducesLastAxis(op) || isContractionLike(op);
+  cluster.reduces = reducesLastAxis(op) || isContractionLike(op) || isReducingNest(op);
+  cluster.hasChains = isReducingNest(op) && !orderOf(op);
   cluster.hasRows = reducesLastAxis(op);
   cluster.usesMma = hasFixedMma(op);
   cluster.order = orderOf(op);
@@ -293,7 +339,8 @@ void fuse::accept(Operation *op, const Fit &fit, Cluster &cluster, ClusterGraph 
       cluster.space = op->getOperand(0);
     cluster.reduces = cluster.hasRows = true;
   }
-  cluster.reduces |= isContractionLike(op);
+  cluster.reduces |= isContractionLike(op) || isReducingNest(op);
+  cluster.hasChains |= isReducingNest(op) && !orderOf(op);
   cluster.usesMma |= hasFixedMma(op);
   cluster.hasRows |= fit.at == ComputeAt::row;
   if (!cluster.order)
@@ -307,6 +354,8 @@ bool fuse::haveSameSpace(const Cluster &a, const Cluster &b, ClusterGraph &graph
   };
   // A kernel either reduces its rows or accumulates into its elements.
   bool clash = (a.hasRows && b.reduces && !b.hasRows) || (b.hasRows && a.reduces && !a.hasRows);
+  clash |= (hasLoopNest(a) && hasContraction(b)) || (hasLoopNest(b) && hasContraction(a));
+  clash |= (a.hasChains && b.reduces) || (b.hasChains && a.reduces);
   if (a.usesMma || b.usesMma)
     clash |= (a.reduces && b.reduces) || a.hasRows || b.hasRows || !hasShapeOf(a.space, b);
   return !clash && !a.hasSpaces && !b.hasSpaces && weightOf(a) + weightOf(b) <= kWeightLimit &&

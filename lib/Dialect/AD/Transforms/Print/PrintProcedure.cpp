@@ -71,6 +71,8 @@ private:
       return "ElwFuse";
     case FusionKind::movement:
       return "MovementFuse";
+    case FusionKind::nest:
+      return "NestFuse";
     }
     return "";
   }

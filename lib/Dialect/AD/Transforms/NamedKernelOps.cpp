@@ -1,0 +1,78 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+#include "adjoint/Dialect/AD/Transforms/NamedKernelOps.h"
+#include "adjoint/Interfaces/FusableOpInterface.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+// A decomposition into itself would never end.
+static constexpr unsigned kMaxDepth = 100;
+
+namespace {
+/// Gives new operations the permissions of the one that they replace.
+struct InheritPermissions : OpBuilder::Listener {
+  explicit InheritPermissions(Operation *replaced) : replaced(dyn_cast<NumericsOpInterface>(replaced)) {}
+  void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) override {
+    auto made = dyn_cast<NumericsOpInterface>(op);
+    if (made && replaced && replaced.hasPermissions() && !made.hasPermissions())
+      made.setPermissions(replaced.getPermissions());
+  }
+  NumericsOpInterface replaced;
+};
+} // namespace
+
+static LogicalResult decompose(NamedKernelOpInterface op) {
+  InheritPermissions inherit(op);
+  OpBuilder builder(op->getContext(), &inherit);
+  builder.setInsertionPoint(op);
+  FailureOr<SmallVector<Value>> values = decomposeNamedKernel(op, builder);
+  if (failed(values))
+    return failure();
+  op->replaceAllUsesWith(*values);
+  op->erase();
+  return success();
+}
+
+LogicalResult ad::decomposeNamedKernels(Operation *root, function_ref<bool(NamedKernelOpInterface)> keeps) {
+  for (unsigned depth = 0;; ++depth) {
+    SmallVector<NamedKernelOpInterface> found;
+    root->walk([&](NamedKernelOpInterface op) {
+      if (!keeps(op))
+        found.push_back(op);
+    });
+    if (found.empty())
+      return success();
+    if (depth == kMaxDepth)
+      return found.front()->emitOpError("is decomposed into itself, or into more than ")
+             << kMaxDepth << " named kernels in each other";
+    for (NamedKernelOpInterface op : found)
+      if (failed(decompose(op)))
+        return failure();
+  }
+}
+
+bool ad::hasKernelClass(NamedKernelOpInterface op, TargetKind target) {
+  const KernelClasses *classes = KernelClasses::get(op->getContext());
+  if (!classes || !isa<FusableOpInterface>(op.getOperation()))
+    return false;
+  OpBuilder builder(op->getContext());
+  OwningOpRef<FusionOp> cluster =
+      FusionOp::create(builder, op->getLoc(), op->getResultTypes(), defaultFusionKind(op), op->getOperands(),
+                       /*kernel=*/StringAttr(), /*order=*/OrderAttr(), /*allow=*/PermissionsAttr());
+  Block &body = cluster->getBody().emplaceBlock();
+  builder.setInsertionPointToStart(&body);
+  Operation *clone = builder.clone(*op);
+  for (OpOperand &operand : clone->getOpOperands())
+    operand.set(body.addArgument(operand.get().getType(), op->getLoc()));
+  YieldOp::create(builder, op->getLoc(), clone->getResults());
+  const KernelClass *found = classes->classOf(*cluster, target);
+  return found && found->getName() != kGenericClass;
+}
+
+NamedKernelOpInterface ad::namedKernelIn(Operation *fusionOrKernel) {
+  for (Operation &op : fusionOrKernel->getRegion(0).front())
+    if (auto named = dyn_cast<NamedKernelOpInterface>(op))
+      return named;
+  return nullptr;
+}
