@@ -55,11 +55,11 @@ Value AccessCode::expand(AffineExpr expr, ValueRange symbols) const {
   case AffineExprKind::Mul:
     return builder.createOrFold<arith::MulIOp>(loc, left, right);
   case AffineExprKind::FloorDiv:
-    return builder.createOrFold<arith::FloorDivSIOp>(loc, left, right);
+    return arith::FloorDivSIOp::create(builder, loc, left, right);
   case AffineExprKind::CeilDiv:
-    return builder.createOrFold<arith::CeilDivSIOp>(loc, left, right);
+    return arith::CeilDivSIOp::create(builder, loc, left, right);
   case AffineExprKind::Mod: {
-    Value quotient = builder.createOrFold<arith::FloorDivSIOp>(loc, left, right);
+    Value quotient = arith::FloorDivSIOp::create(builder, loc, left, right);
     return builder.createOrFold<arith::SubIOp>(loc, left,
                                                builder.createOrFold<arith::MulIOp>(loc, quotient, right));
   }
