@@ -17,6 +17,8 @@ static constexpr Chip kChips[] = {
     {"sm_90a", "ptx80", 227 * 1024, true, "ptx84"},      {"sm_100", "ptx86", kMinSharedBytes, false, "ptx86"},
 };
 
+ArrayRef<Chip> ad::chips() { return kChips; }
+
 std::optional<Chip> ad::findChip(StringRef name) {
   const auto *found = llvm::find_if(kChips, [&](const Chip &chip) { return chip.name == name; });
   return found == std::end(kChips) ? std::nullopt : std::optional<Chip>(*found);

@@ -2,6 +2,7 @@
 //
 // Reads the values of the command line.
 #include "OptionsReader.h"
+#include "adjoint/Codegen/Target/Chips.h"
 #include "adjoint/Dialect/AD/Transforms/FusePolicies.h"
 #include "adjoint/Numerics/BuiltinPolicies.h"
 #include "adjoint/Support/Error.h"
@@ -16,24 +17,8 @@ using namespace mlir::ad::runner;
 
 namespace {
 
-#define OPTTABLE_STR_TABLE_CODE
-#include "Options.inc"
-#undef OPTTABLE_STR_TABLE_CODE
-
-#define OPTTABLE_PREFIXES_TABLE_CODE
-#include "Options.inc"
-#undef OPTTABLE_PREFIXES_TABLE_CODE
-
-constexpr OptTable::Info optionInfos[] = {
-#define OPTION(...) LLVM_CONSTRUCT_OPT_INFO(__VA_ARGS__),
-#include "Options.inc"
-#undef OPTION
-};
-
-class RunnerOptTable : public GenericOptTable {
-public:
-  RunnerOptTable() : GenericOptTable(OptionStrTable, OptionPrefixesTable, optionInfos) {}
-};
+#define ADJOINT_OPTIONS "Options.inc"
+#include "adjoint/Support/OptionTable.inc"
 
 } // namespace
 
@@ -165,7 +150,10 @@ Error OptionsReader::readCompilation(Options &options) const {
                       "'");
   if (!list.hasArg(OPT_chip))
     return Error::success();
-  return readName(OPT_chip, "chip", {"sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100"}, options.chip);
+  SmallVector<StringRef> names;
+  for (const Chip &chip : chips())
+    names.push_back(chip.name);
+  return readName(OPT_chip, "chip", names, options.chip);
 }
 
 Error OptionsReader::readSources(Options &options) const {
@@ -285,7 +273,7 @@ StringRef mlir::ad::runner::toolName(OptionSet set) {
 }
 
 Expected<Options> mlir::ad::runner::parseOptions(ArrayRef<const char *> arguments, OptionSet set) {
-  RunnerOptTable table;
+  OptionTable table;
   unsigned missingIndex = 0, missingCount = 0;
   InputArgList list = table.ParseArgs(arguments, missingIndex, missingCount, visibilityOf(set));
   // --help is obeyed even if the rest of the command line is wrong.
@@ -303,8 +291,8 @@ void mlir::ad::runner::printHelp(raw_ostream &os, OptionSet set) {
   std::string usage = (toolName(set) + " " + programFile(set) + " [options]").str();
   const char *title = set == OptionSet::Run ? "Runs a tensor program that ad-runner --emit has compiled"
                                             : "Compiles and runs a tensor program in the ad dialect";
-  RunnerOptTable().printHelp(os, usage.c_str(), title, /*ShowHidden=*/false, /*ShowAllAliases=*/false,
-                             visibilityOf(set));
+  OptionTable().printHelp(os, usage.c_str(), title, /*ShowHidden=*/false, /*ShowAllAliases=*/false,
+                          visibilityOf(set));
   os << "\nExit codes: 0 done, 1 the program is wrong, 2 wrong usage or a file that cannot be read or "
         "written,\n"
         "3 a check in the program failed, 4 the target is not available or fails, or there is too little "

@@ -41,24 +41,8 @@ enum OptionId {
 #undef OPTION
 };
 
-#define OPTTABLE_STR_TABLE_CODE
-#include "DiffOptions.inc"
-#undef OPTTABLE_STR_TABLE_CODE
-
-#define OPTTABLE_PREFIXES_TABLE_CODE
-#include "DiffOptions.inc"
-#undef OPTTABLE_PREFIXES_TABLE_CODE
-
-constexpr OptTable::Info optionInfos[] = {
-#define OPTION(...) LLVM_CONSTRUCT_OPT_INFO(__VA_ARGS__),
-#include "DiffOptions.inc"
-#undef OPTION
-};
-
-class DiffOptTable : public GenericOptTable {
-public:
-  DiffOptTable() : GenericOptTable(OptionStrTable, OptionPrefixesTable, optionInfos) {}
-};
+#define ADJOINT_OPTIONS "DiffOptions.inc"
+#include "adjoint/Support/OptionTable.inc"
 
 /// Whether a subcommand runs programs.
 enum class Runs { Never, IfGivenPrograms, Always };
@@ -400,7 +384,7 @@ Expected<DiffOptions> mlir::ad::diff::parseDiffOptions(ArrayRef<const char *> ar
     return usageError("unknown subcommand '" + name + "', expected one of " + commandNames() +
                       suggestValue(name, names));
   options.command = *command;
-  DiffOptTable table;
+  OptionTable table;
   unsigned missingIndex = 0, missingCount = 0;
   InputArgList list = table.ParseArgs(arguments.drop_front(), missingIndex, missingCount,
                                       Visibility(infoOf(*command).visibility));
@@ -416,8 +400,8 @@ void mlir::ad::diff::printDiffHelp(raw_ostream &os, std::optional<Command> comma
   if (command) {
     const CommandInfo &info = infoOf(*command);
     std::string usage = ("ad-diff " + info.name + " " + info.operands + " [options]").str();
-    DiffOptTable().printHelp(os, usage.c_str(), info.title.str().c_str(), /*ShowHidden=*/false,
-                             /*ShowAllAliases=*/false, Visibility(info.visibility));
+    OptionTable().printHelp(os, usage.c_str(), info.title.str().c_str(), /*ShowHidden=*/false,
+                            /*ShowAllAliases=*/false, Visibility(info.visibility));
   } else {
     os << "OVERVIEW: Tells how two numerical runs differ\n\nUSAGE: ad-diff SUBCOMMAND …\n\nSUBCOMMANDS:\n";
     constexpr unsigned nameColumn = 11;

@@ -2,15 +2,12 @@
 //
 // The command line of ad-gpu-emulate.
 #include "Options.h"
-#include "adjoint/Support/Error.h"
-#include "llvm/Option/ArgList.h"
-#include "llvm/Option/OptTable.h"
-#include "llvm/Option/Option.h"
+#include "adjoint/Support/CommandLine.h"
 
 using namespace llvm;
 using namespace llvm::opt;
 using namespace mlir::ad::emulator;
-using mlir::ad::runner::usageError;
+using namespace mlir::ad::runner;
 
 namespace {
 
@@ -21,47 +18,21 @@ enum OptionId {
 #undef OPTION
 };
 
-#define OPTTABLE_STR_TABLE_CODE
-#include "EmulatorOptions.inc"
-#undef OPTTABLE_STR_TABLE_CODE
+#define ADJOINT_OPTIONS "EmulatorOptions.inc"
+#include "adjoint/Support/OptionTable.inc"
 
-#define OPTTABLE_PREFIXES_TABLE_CODE
-#include "EmulatorOptions.inc"
-#undef OPTTABLE_PREFIXES_TABLE_CODE
-
-constexpr OptTable::Info optionInfos[] = {
-#define OPTION(...) LLVM_CONSTRUCT_OPT_INFO(__VA_ARGS__),
-#include "EmulatorOptions.inc"
-#undef OPTION
-};
-
-class ToolOptTable : public GenericOptTable {
+class OptionsReader : CommandLine {
 public:
-  ToolOptTable() : GenericOptTable(OptionStrTable, OptionPrefixesTable, optionInfos) {}
-};
-
-class OptionsReader {
-public:
-  explicit OptionsReader(const InputArgList &list) : list(list) {}
+  OptionsReader(const OptTable &table, const InputArgList &list)
+      : CommandLine(table, list, Visibility(DefaultVis)) {}
   Expected<ToolOptions> read();
 
 private:
-  Error checkUnknown() const;
   Error readDim(OptionId id, StringRef name, adsim::Dim3 &dim) const;
   template <typename Number>
   Error readNumber(OptionId id, StringRef name, uint64_t min, uint64_t max, Number &number) const;
   Error readSchedule(adsim::Schedule &schedule) const;
-  const InputArgList &list;
 };
-
-Error OptionsReader::checkUnknown() const {
-  if (const Arg *unknown = list.getLastArgNoClaim(OPT_UNKNOWN))
-    return usageError("unknown option '" + unknown->getAsString(list) + "', try --help");
-  for (const Arg *arg : list)
-    if (arg->getOption().getKind() == Option::SeparateClass && StringRef(arg->getValue()).empty())
-      return usageError("option '" + arg->getOption().getPrefixedName() + "' expects a value");
-  return Error::success();
-}
 
 Error OptionsReader::readDim(OptionId id, StringRef name, adsim::Dim3 &dim) const {
   SmallVector<StringRef> parts;
@@ -96,17 +67,20 @@ Error OptionsReader::readNumber(OptionId id, StringRef name, uint64_t min, uint6
 }
 
 Error OptionsReader::readSchedule(adsim::Schedule &schedule) const {
-  StringRef name = list.getLastArgValue(OPT_schedule, adsim::kScheduleNames[0]);
-  const auto *found = llvm::find(adsim::kScheduleNames, name);
-  if (found == std::end(adsim::kScheduleNames))
-    return usageError("unknown schedule '" + name + "', expected eager, lazy or shuffled");
-  schedule = static_cast<adsim::Schedule>(found - adsim::kScheduleNames);
+  SmallVector<StringRef> names(std::begin(adsim::kScheduleNames), std::end(adsim::kScheduleNames));
+  std::string name = names.front().str();
+  if (llvm::Error error = readName(OPT_schedule, "schedule", names, name))
+    return error;
+  const auto *found = llvm::find(names, name);
+  schedule = static_cast<adsim::Schedule>(found - names.begin());
   return Error::success();
 }
 
 Expected<ToolOptions> OptionsReader::read() {
   ToolOptions options;
-  if (Error error = checkUnknown())
+  if (Error error = checkUnknown(OPT_UNKNOWN))
+    return std::move(error);
+  if (Error error = checkValues({OPT_arg, OPT_out}))
     return std::move(error);
   std::vector<std::string> inputs = list.getAllArgValues(OPT_INPUT);
   if (inputs.size() != 1)
@@ -144,7 +118,7 @@ Expected<uint64_t> mlir::ad::emulator::parseNumber(StringRef text, StringRef wha
 }
 
 Expected<ToolOptions> mlir::ad::emulator::parseToolOptions(ArrayRef<const char *> arguments) {
-  ToolOptTable table;
+  OptionTable table;
   unsigned missingIndex, missingCount;
   InputArgList list = table.ParseArgs(arguments, missingIndex, missingCount);
   // --help is honoured even if other options are wrong.
@@ -155,11 +129,11 @@ Expected<ToolOptions> mlir::ad::emulator::parseToolOptions(ArrayRef<const char *
   }
   if (missingCount)
     return usageError("option '" + StringRef(arguments[missingIndex]) + "' expects a value");
-  return OptionsReader(list).read();
+  return OptionsReader(table, list).read();
 }
 
 void mlir::ad::emulator::printToolHelp(raw_ostream &os) {
-  ToolOptTable table;
+  OptionTable table;
   table.printHelp(os, "ad-gpu-emulate FILE.mlir [options]",
                   "Runs a kernel in the NVVM dialect on the emulated GPU, under its checks.");
 }

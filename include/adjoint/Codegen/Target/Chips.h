@@ -23,6 +23,8 @@ struct Chip {
   /// The oldest PTX version that has `mma.sync` of 8-bit floats; empty if the chip lacks it.
   StringLiteral ptxOfByteFloats;
 };
+/// All of them, the oldest one first.
+ArrayRef<Chip> chips();
 /// The chip of that name, and all names in a sentence for diagnostics.
 std::optional<Chip> findChip(StringRef name);
 std::string chipNames();
