@@ -25,7 +25,7 @@ import runner  # noqa: E402
 ALL = ["reorder", "algebra", "contract", "widen", "mma", "narrow", "approx", "finite"]
 # By file of lib and permission: how many lines ask for it, and the tests of this file.
 LISTED = {
-    ("Codegen/CPU/DotProducts.cpp", "mma"): (1, ["dot-product-instruction"]),
+    ("Codegen/CPU/Contraction/DotProducts.cpp", "mma"): (1, ["dot-product-instruction"]),
     ("Codegen/GPU/Contraction/ContractionEmitter.cpp", "mma"): (1, ["tensor-cores sm_80", "tensor-cores sm_90a"]),
     ("Codegen/GPU/Contraction/ContractionEmitter.cpp", "narrow"): (1, ["tf32 sm_80", "tf32 sm_90a"]),
     ("Codegen/GPU/Contraction/ContractionMatch.cpp", "contract"): (1, ["tf32 sm_80", "tf32 sm_90a"]),

@@ -3,7 +3,7 @@
 // The pass `ad-emit-gpu`: a `gpu.func` for each kernel by the emitter of its class, and a declaration that
 // tells the host program how to launch it.
 
-#include "Contraction/ByteFloats.h"
+#include "Contraction/Products/ByteFloats.h"
 #include "adjoint/Codegen/Kernel/GPUKernelClass.h"
 #include "adjoint/Codegen/Kernel/NormalizeKernel.h"
 #include "adjoint/Codegen/Passes.h"

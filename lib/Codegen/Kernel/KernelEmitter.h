@@ -11,15 +11,15 @@
 #ifndef ADJOINT_LIB_CODEGEN_KERNEL_KERNELEMITTER_H
 #define ADJOINT_LIB_CODEGEN_KERNEL_KERNELEMITTER_H
 
-#include "Hoisting.h"
-#include "InsertEmitter.h"
 #include "KernelArguments.h"
-#include "KernelOutputs.h"
-#include "LaneValues.h"
-#include "MemoryAccess.h"
-#include "ReductionEmitter.h"
-#include "ScanEmitter.h"
-#include "ValueEvaluator.h"
+#include "Outputs/InsertEmitter.h"
+#include "Outputs/KernelOutputs.h"
+#include "Reduction/ReductionEmitter.h"
+#include "Reduction/ScanEmitter.h"
+#include "Values/Hoisting.h"
+#include "Values/LaneValues.h"
+#include "Values/MemoryAccess.h"
+#include "Values/ValueEvaluator.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"

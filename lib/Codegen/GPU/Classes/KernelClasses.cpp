@@ -3,8 +3,8 @@
 // The kernel classes for GPUs: what each covers, its plan, and which emitter makes the code. The emitters are
 // in folders of their own.
 
-#include "../Contraction/ByteFloats.h"
 #include "../Contraction/ContractionEmitter.h"
+#include "../Contraction/Products/ByteFloats.h"
 #include "../Elementwise/ElementwiseEmitter.h"
 #include "../Row/RowEmitter.h"
 #include "../Transpose/TransposeEmitter.h"

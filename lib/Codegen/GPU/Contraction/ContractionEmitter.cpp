@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "ContractionEmitter.h"
-#include "ByteFloats.h"
+#include "Products/ByteFloats.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 
 using namespace mlir;

@@ -6,8 +6,8 @@
 #ifndef ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_CONTRACTIONKERNEL_H
 #define ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_CONTRACTIONKERNEL_H
 
-#include "SimtProducts.h"
-#include "TensorCoreProducts.h"
+#include "Products/SimtProducts.h"
+#include "Products/TensorCoreProducts.h"
 
 namespace mlir::ad::device {
 

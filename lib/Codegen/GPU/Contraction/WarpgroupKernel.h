@@ -7,8 +7,8 @@
 #ifndef ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_WARPGROUPKERNEL_H
 #define ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_WARPGROUPKERNEL_H
 
-#include "TmaProducer.h"
-#include "WgmmaConsumer.h"
+#include "Products/WgmmaConsumer.h"
+#include "Staging/TmaProducer.h"
 
 namespace mlir::ad::device {
 

@@ -1,0 +1,191 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Prefetches of operands and results that are larger than the second-level cache, so that memory is busy
+// during computation. In a kernel over rows, the last reduction along a row prefetches the cache lines of its
+// results. The loop with the most work prefetches the next row: the last reduction if it caches values,
+// otherwise the loop that stores. A tile of a contraction prefetches the rows of the next one.
+
+#include "../CPUKernelEmitter.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::cpu;
+
+static bool isBeyond(Type type, int64_t bytes) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.hasStaticShape() &&
+         tensor.getNumElements() * memoryBytes(tensor.getElementType()) > bytes;
+}
+
+bool cpu::isFromMemory(Type type) { return isBeyond(type, kCore.secondLevelBytes); }
+
+bool cpu::isSweptFaster(Type type) {
+  if (!isFromMemory(type))
+    return false;
+  auto tensor = cast<RankedTensorType>(type);
+  bool pagesApart = areRowsPagesApart(tensor.getShape().back(), memoryBytes(tensor.getElementType()));
+  return !pagesApart || isBeyond(type, kCore.lastLevelBytes);
+}
+
+static bool isLarge(Type type, ArrayRef<int64_t> space) {
+  return isBeyond(type, kCore.secondLevelBytes) && cast<RankedTensorType>(type).getShape() == space;
+}
+
+SmallVector<Value> Prefetcher::largeInputs(const Nest &space) {
+  SmallVector<Value> inputs;
+  for (BlockArgument argument : kernel.getBody().getArguments())
+    if (isLarge(argument.getType(), space.shape))
+      inputs.push_back(argument);
+  return inputs;
+}
+
+void Prefetcher::choosePrefetched(const Nest &space) {
+  emitter.rowCache.passesLeft = 0;
+  nextRowPrefetched = false;
+  prefetchedInputs.clear();
+  prefetchedResults.clear();
+  for (Value input : largeInputs(space))
+    prefetchedInputs.push_back(buffers.find(input)->second);
+  for (auto [buffer, type] : llvm::zip_equal(results, kernel.getResultTypes()))
+    if (isLarge(type, space.shape))
+      prefetchedResults.push_back(buffer);
+}
+
+// Prefetches the cache lines of a vector, `rowsAhead` rows after the position.
+void Prefetcher::prefetchCacheLines(const Buffer &buffer, const Position &position, int64_t rowsAhead,
+                                    bool toWrite) {
+  int64_t step;
+  Value indices, index = emitter.memoryAccess.linearIndex(buffer, position, step, indices);
+  Value first =
+      binary<arith::AddIOp>(index, binary<arith::MulIOp>(buffer.sizes.back(), indexConstant(rowsAhead)));
+  int64_t bytes = memoryBytes(buffer.element);
+  for (int64_t byte = 0; byte < lanes * bytes; byte += kCore.lineBytes) {
+    Value line = binary<arith::AddIOp>(first, indexConstant(byte / bytes));
+    LLVM::Prefetch::create(builder, loc, emitter.memoryAccess.pointerAt(buffer, line), /*rw=*/toWrite,
+                           kFirstLevel,
+                           /*cache=*/1);
+  }
+}
+
+// Prefetches the cache line `bytes` after the position.
+void Prefetcher::prefetch(const Buffer &buffer, const Position &position, int64_t bytes, int32_t level) {
+  int64_t step;
+  Value indices, index = emitter.memoryAccess.linearIndex(buffer, position, step, indices);
+  Value line = binary<arith::AddIOp>(index, indexConstant(bytes / memoryBytes(buffer.element)));
+  LLVM::Prefetch::create(builder, loc, emitter.memoryAccess.pointerAt(buffer, line), /*rw=*/0, level,
+                         /*cache=*/1);
+}
+
+// Called in the loop of a reduction, at the vector that starts at `element` of the row.
+void Prefetcher::prefetchInReduction(linalg::GenericOp sum, Value element) {
+  SmallVector<unsigned> reduced;
+  sum.getReductionDims(reduced);
+  if (emitter.rowCache.passesLeft != 1 || prefetchedResults.empty() || reduced.size() != 1 ||
+      ArrayRef<int64_t>(prefetchedResults.front().shape) != ArrayRef<int64_t>(sum.getStaticLoopRanges()) ||
+      reduced.front() + 1 != prefetchedResults.front().shape.size())
+    return;
+  Position position(emitter.rowCache.savedRow);
+  position.push_back({element, 1, nullptr});
+  for (const Buffer &result : prefetchedResults)
+    prefetchCacheLines(result, position, /*rowsAhead=*/0, /*toWrite=*/true);
+  if (emitter.rowCache.saved.empty())
+    return;
+  nextRowPrefetched = true;
+  for (const Buffer &input : prefetchedInputs)
+    prefetchCacheLines(input, position, /*rowsAhead=*/1, /*toWrite=*/false);
+}
+
+// Called in the loop that stores the results of a row.
+void Prefetcher::prefetchNextRow(ArrayRef<Position> positions) {
+  if (lanes == 1 || nextRowPrefetched)
+    return;
+  for (const Buffer &input : prefetchedInputs)
+    for (const Position &position : positions)
+      prefetchCacheLines(input, position, /*rowsAhead=*/1, /*toWrite=*/false);
+}
+
+// Called in the K loop of interleaved chains whose operand is contiguous along K, at step `first`. The loop
+// reads a cache line of each row in turn, and rows are a page or more apart. The hardware prefetcher does not
+// follow that, so a large part of a page is prefetched for one row after the other.
+void Prefetcher::prefetchRowsAhead(linalg::GenericOp generic, ArrayRef<Index> loops, Value first) {
+  constexpr int64_t kLinesAtOnce = 16;
+  SmallVector<unsigned> reduced;
+  generic.getReductionDims(reduced);
+  for (OpOperand *operand : emitter.registerTranspose.operandsToTranspose(generic, loops)) {
+    auto found = buffers.find(operand->get());
+    if (found == buffers.end()) // computed inside the kernel
+      continue;
+    const Buffer &buffer = found->second;
+    // A step of the loop reads a cache line of each row; after as many steps as rows the next span follows.
+    int64_t perLine = kCore.lineBytes / memoryBytes(buffer.element);
+    if (emitter.dots.groupSize(generic) != 1 || !isFromMemory(operand->get().getType()) || perLine != lanes ||
+        lanes != kLinesAtOnce)
+      continue;
+    Value line = indexConstant(perLine), span = indexConstant(kLinesAtOnce * perLine);
+    Value row = binary<arith::RemUIOp>(binary<arith::DivUIOp>(first, line), indexConstant(lanes));
+    SmallVector<Index> ahead(loops);
+    for (Index &index : ahead)
+      if (!index.isUniform())
+        index = {binary<arith::AddIOp>(index.base, row), 0, nullptr};
+    Value number = binary<arith::AddIOp>(binary<arith::DivUIOp>(first, span), indexConstant(1));
+    ahead[reduced.front()] = {binary<arith::MulIOp>(number, span), 0, nullptr};
+    Position position = emitter.evaluator.apply(generic.getMatchingIndexingMap(operand), ahead);
+    for (int64_t i = 0; i < kLinesAtOnce; ++i)
+      prefetch(buffer, position, i * kCore.lineBytes, kSecondLevel);
+  }
+}
+
+// If the cached block of the right operand has few columns, the tiles of rows follow each other so fast that
+// the CPU waits for the operand of each: the hardware prefetcher does not run from one tile to the next.
+bool Prefetcher::hasNarrowBlocks(int64_t sizeK, int64_t elementBytes) {
+  constexpr int64_t kFewColumns = 64;
+  return !ShapedType::isDynamic(sizeK) && sizeK * elementBytes * kFewColumns >= tiles.blockBytes;
+}
+
+// The left operand of a tile: it has the rows, not the columns, and is contiguous along K.
+OpOperand *Prefetcher::leftOperand(linalg::GenericOp product, unsigned rowLoop) {
+  for (OpOperand *operand : product.getDpsInputOperands()) {
+    AffineMap map = product.getMatchingIndexingMap(operand);
+    if (buffers.count(operand->get()) && map.isProjectedPermutation() && map.isFunctionOfDim(rowLoop) &&
+        !map.isFunctionOfDim(rowLoop + 1) && map.isFunctionOfDim(rowLoop + 2) &&
+        map.getResults().back() == builder.getAffineDimExpr(rowLoop + 2))
+      return operand;
+  }
+  return nullptr;
+}
+
+// Prefetches as many elements of the rows of the next tile as this tile has read.
+void Prefetcher::prefetchNextTile(linalg::GenericOp product, ArrayRef<SmallVector<Index>> loops,
+                                  Value indexK) {
+  unsigned rank = loops.front().size(), rowLoop = rank - 3;
+  if (lanes == 1 || rank < 3 || product.getNumReductionLoops() != 1 ||
+      product.getIteratorTypesArray().back() != utils::IteratorType::reduction)
+    return;
+  OpOperand *left = leftOperand(product, rowLoop);
+  // Rows at computed indices do not follow each other.
+  if (!left || llvm::any_of(loops, [&](ArrayRef<Index> each) { return !each[rowLoop].isUniform(); }))
+    return;
+  const Buffer &buffer = buffers.find(left->get())->second;
+  SmallVector<int64_t> sizes = product.getStaticLoopRanges();
+  llvm::SmallDenseSet<Value> rows;
+  for (const SmallVector<Index> &each : loops)
+    rows.insert(each[rowLoop].base);
+  int64_t bytes = memoryBytes(buffer.element), count = rows.size(), perLine = kCore.lineBytes / bytes;
+  if (!isBeyond(left->get().getType(), tiles.straightBytes) || sizes[rowLoop] <= count ||
+      !hasNarrowBlocks(sizes.back(), bytes))
+    return;
+  // One cache line per step: each row gets at least one prefetch in the steps that a line covers.
+  Value turn =
+      binary<arith::RemUIOp>(indexK, indexConstant(std::min<int64_t>(llvm::PowerOf2Ceil(count), perLine)));
+  Value line = binary<arith::SubIOp>(indexK, binary<arith::RemUIOp>(indexK, indexConstant(perLine)));
+  SmallVector<Index> next(loops.front());
+  next.back() = {line, 0, nullptr};
+  Value row = binary<arith::AddIOp>(next[rowLoop].base, turn);
+  next[rowLoop] = {binary<arith::AddIOp>(row, indexConstant(count)), 0, nullptr};
+  int64_t step;
+  Value indices,
+      index = emitter.memoryAccess.linearIndex(
+          buffer, emitter.evaluator.apply(product.getMatchingIndexingMap(left), next), step, indices);
+  LLVM::Prefetch::create(builder, loc, emitter.memoryAccess.pointerAt(buffer, index), /*rw=*/0, kSecondLevel,
+                         /*cache=*/1);
+}

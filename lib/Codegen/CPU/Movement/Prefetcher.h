@@ -1,0 +1,38 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Software prefetch of operands and results that come from beyond the caches.
+
+#ifndef ADJOINT_LIB_CODEGEN_CPU_MOVEMENT_PREFETCHER_H
+#define ADJOINT_LIB_CODEGEN_CPU_MOVEMENT_PREFETCHER_H
+
+#include "../CPUComponent.h"
+
+namespace mlir::ad::cpu {
+
+class Prefetcher : public CPUComponent {
+public:
+  using CPUComponent::CPUComponent;
+
+  /// The levels of caches, as LLVM's prefetch calls them.
+  static constexpr int32_t kFirstLevel = 3, kSecondLevel = 2;
+  SmallVector<Value> largeInputs(const Nest &space);
+  void choosePrefetched(const Nest &space);
+  void prefetch(const Buffer &buffer, const Position &position, int64_t bytes, int32_t level = kFirstLevel);
+  void prefetchInReduction(linalg::GenericOp sum, Value element);
+  void prefetchNextRow(ArrayRef<Position> positions);
+  void prefetchRowsAhead(linalg::GenericOp generic, ArrayRef<Index> loops, Value first);
+  void prefetchNextTile(linalg::GenericOp product, ArrayRef<SmallVector<Index>> loops, Value indexK);
+
+private:
+  void prefetchCacheLines(const Buffer &buffer, const Position &position, int64_t rowsAhead, bool toWrite);
+  bool hasNarrowBlocks(int64_t sizeK, int64_t elementBytes);
+  OpOperand *leftOperand(linalg::GenericOp product, unsigned rowLoop);
+
+  bool nextRowPrefetched = false;        // by a reduction along this row
+  SmallVector<Buffer> prefetchedInputs;  // whose next row is prefetched
+  SmallVector<Buffer> prefetchedResults; // whose row is prefetched before it is stored
+};
+
+} // namespace mlir::ad::cpu
+
+#endif // ADJOINT_LIB_CODEGEN_CPU_MOVEMENT_PREFETCHER_H

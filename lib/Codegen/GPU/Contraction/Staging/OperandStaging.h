@@ -1,0 +1,63 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Operands of contractions in shared memory: which layout a K tile of an operand has, and how threads load
+// it, by `cp.async` or through registers. The layouts are PaddedStaging and SwizzledStaging.
+
+#ifndef ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_STAGING_OPERANDSTAGING_H
+#define ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_STAGING_OPERANDSTAGING_H
+
+#include "../TileMapping.h"
+
+namespace mlir::ad::device {
+
+/// The K tile of operand A or B in shared memory. Its staged rows run along K if it is K-major, else along M
+/// (of A) or N (of B), and are contiguous.
+struct StagedOperand {
+  OpOperand *operand;
+  bool isA;
+  unsigned loop;      // M for A, N for B
+  Value size;         // of that loop
+  int64_t extent, k;  // of the tile along that loop, and along K
+  bool kMajor;        // the staged tile
+  bool globalKMajor;  // the operand in global memory
+  bool hasChunks;     // 16-byte chunks of staged rows are contiguous in global memory,
+  Value aligned;      // under this condition if the size of rows is dynamic
+  int64_t offset = 0; // bytes from the start of shared memory
+  int64_t elementBytes() const { return memoryBytes(getElementTypeOrSelf(operand->get().getType())); }
+  int64_t chunkElements() const { return kChunkBytes / elementBytes(); }
+  int64_t rowLength() const { return kMajor ? k : extent; }
+  int64_t rowCount() const { return kMajor ? extent : k; }
+  /// The first row or column of the operand that the tile needs.
+  Value start(const TileOrigin &origin) const { return isA ? origin.m : origin.n; }
+};
+
+class OperandStaging : public ContractionComponent {
+public:
+  OperandStaging(ContractionEmitter &emitter, TileMapping &tileMapping)
+      : ContractionComponent(emitter), tileMapping(tileMapping) {}
+
+  StagedOperand planA() { return plan(contraction.operandA, /*isA=*/true); }
+  StagedOperand planB() { return plan(contraction.operandB, /*isA=*/false); }
+  /// Plans both operands, for `operands`.
+  void planOperands();
+  SmallVector<StagedOperand, 2> operands; // A and B
+
+  /// Emits `code` for each number below `count`, distributed over the threads of the block.
+  LogicalResult distribute(int64_t count, function_ref<LogicalResult(Value number)> code);
+  /// The operand's element at an index of its M or N and a step of K, clamped to its bounds.
+  FailureOr<Value> loadClamped(const StagedOperand &part, const TileOrigin &origin, Value index, Value step);
+  /// `cp.async` of `bytes` bytes (PTX ISA: cp.async, ignore-src). Elements outside of the operand become
+  /// zero.
+  void asyncCopy(const StagedOperand &part, const TileOrigin &origin, Value index, Value step, Value target,
+                 int64_t bytes);
+
+private:
+  StagedOperand plan(OpOperand *operand, bool isA);
+  Value isInside(Value index, Value size, int64_t tileSize);
+
+  TileMapping &tileMapping;
+};
+
+} // namespace mlir::ad::device
+
+#endif // ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_STAGING_OPERANDSTAGING_H

@@ -1,0 +1,35 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// K tiles of the operands for `mma.sync`, in a swizzled layout that `ldmatrix` reads without bank conflicts:
+// the 16-byte chunk c of staged row r is stored at chunk c ^ (r % 8) of that row.
+
+#ifndef ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_STAGING_SWIZZLEDSTAGING_H
+#define ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_STAGING_SWIZZLEDSTAGING_H
+
+#include "OperandStaging.h"
+
+namespace mlir::ad::device {
+
+class SwizzledStaging : public ContractionComponent {
+public:
+  SwizzledStaging(ContractionEmitter &emitter, TileMapping &tileMapping, OperandStaging &staging)
+      : ContractionComponent(emitter), tileMapping(tileMapping), staging(staging) {}
+
+  /// Loads the K tile with a number, of both operands, into its stage.
+  LogicalResult loadKTile(const TileOrigin &origin, Value kTile);
+  /// The byte of shared memory where a chunk of a staged row is stored.
+  Value byteOfChunk(const StagedOperand &part, Value stage, Value row, Value chunk);
+  /// Elements of a stage.
+  static int64_t stageElements(const StagedOperand &part) { return part.extent * part.k; }
+
+private:
+  void copyChunks(const StagedOperand &part, const TileOrigin &origin, Value k, Value stage);
+  LogicalResult storeElements(const StagedOperand &part, const TileOrigin &origin, Value k, Value stage);
+
+  TileMapping &tileMapping;
+  OperandStaging &staging;
+};
+
+} // namespace mlir::ad::device
+
+#endif // ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_STAGING_SWIZZLEDSTAGING_H

@@ -1,0 +1,211 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Loads and stores of the kernel emitter: scalar, contiguous, or gathered, with and without a mask.
+
+#include "../KernelEmitter.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::codegen;
+
+Type codegen::memoryType(Type element) {
+  unsigned width = element.getIntOrFloatBitWidth();
+  if (element.isInteger(1))
+    return IntegerType::get(element.getContext(), 8);
+  if (isa<FloatType>(element) && width < 32)
+    return IntegerType::get(element.getContext(), width);
+  return element;
+}
+
+int64_t codegen::memoryBytes(Type element) { return memoryType(element).getIntOrFloatBitWidth() / 8; }
+
+// Short floats move as integers: on a CPU without them LLVM would convert a moved value to f32 and back.
+Value MemoryAccess::movable(Value value) {
+  auto type = dyn_cast<FloatType>(getElementTypeOrSelf(value));
+  return type && type.getWidth() < 32 ? toMemory(value) : value;
+}
+
+Value MemoryAccess::fullMask() {
+  if (mask)
+    return mask;
+  auto type = VectorType::get(lanes, builder.getI1Type());
+  return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, builder.getBoolAttr(true)));
+}
+
+// An index as the sum of a constant and a value, which is null if the index is a constant.
+static std::pair<Value, int64_t> splitConstant(Value index) {
+  APInt constant;
+  int64_t sum = 0;
+  for (auto add = index.getDefiningOp<arith::AddIOp>();
+       add && matchPattern(add.getRhs(), m_ConstantInt(&constant));
+       add = index.getDefiningOp<arith::AddIOp>()) {
+    sum = wrappingSum(sum, constant.getSExtValue());
+    index = add.getLhs();
+  }
+  if (matchPattern(index, m_ConstantInt(&constant)))
+    return {nullptr, wrappingSum(sum, constant.getSExtValue())};
+  return {index, sum};
+}
+
+// Horner's scheme over the axes. The constants of all indices are added last: the rows and vectors of a tile
+// have one address, and constant distances from it. The lane part stays a constant `step` as long as the
+// sizes after it are static; otherwise `vector` holds the whole index.
+Value MemoryAccess::linearIndex(const Buffer &buffer, const Position &position, int64_t &step,
+                                Value &vector) {
+  if (flat) {
+    step = position.front().step;
+    vector = position.front().lanes;
+    return position.front().base;
+  }
+  LinearSum sum{indexConstant(0), nullptr};
+  for (auto [axis, index] : llvm::enumerate(position)) {
+    if (buffer.shape[axis] != 1)
+      multiplyBySize(sum, buffer, axis);
+    addIndex(sum, index);
+  }
+  Value base = binary<arith::AddIOp>(sum.base, indexConstant(sum.offset));
+  step = sum.step;
+  vector =
+      sum.vector
+          ? arith::AddIOp::create(builder, loc, sum.vector, emitter.laneValues.splat(base, lanes)).getResult()
+          : Value();
+  return base;
+}
+
+void MemoryAccess::multiplyBySize(LinearSum &sum, const Buffer &buffer, int64_t axis) {
+  int64_t size = buffer.shape[axis];
+  Value sizeValue = ShapedType::isDynamic(size) ? buffer.sizes[axis] : indexConstant(size);
+  if (ShapedType::isDynamic(size))
+    sum.base = binary<arith::AddIOp>(sum.base, indexConstant(std::exchange(sum.offset, 0)));
+  sum.offset = wrappingProduct(sum.offset, size);
+  sum.base = binary<arith::MulIOp>(sum.base, sizeValue);
+  if (sum.vector) {
+    sum.vector = arith::MulIOp::create(builder, loc, sum.vector, emitter.laneValues.splat(sizeValue, lanes));
+  } else if (sum.step != 0 && ShapedType::isDynamic(size)) {
+    Value stride = binary<arith::MulIOp>(indexConstant(sum.step), sizeValue);
+    sum.vector = arith::MulIOp::create(builder, loc, emitter.laneValues.laneNumbers(),
+                                       emitter.laneValues.splat(stride, lanes));
+    sum.step = 0;
+  } else {
+    sum.step = wrappingProduct(sum.step, size);
+  }
+}
+
+void MemoryAccess::addIndex(LinearSum &sum, const Index &index) {
+  if (index.lanes || (sum.vector && index.step != 0)) {
+    Value whole = emitter.laneValues.laneVector(index);
+    if (!sum.vector && sum.step != 0)
+      sum.vector = arith::MulIOp::create(builder, loc, emitter.laneValues.laneNumbers(),
+                                         emitter.laneValues.splat(indexConstant(sum.step), lanes));
+    sum.vector = sum.vector ? arith::AddIOp::create(builder, loc, sum.vector, whole) : whole;
+    sum.step = 0;
+    return;
+  }
+  auto [rest, constant] = splitConstant(index.base);
+  if (rest)
+    sum.base = binary<arith::AddIOp>(sum.base, rest);
+  sum.offset = wrappingSum(sum.offset, constant);
+  sum.step = wrappingSum(sum.step, index.step);
+}
+
+Value MemoryAccess::pointerAt(const Buffer &buffer, Value index) {
+  Type pointer = buffer.pointer.getType(), memory = memoryType(buffer.element), wide = builder.getI64Type();
+  auto at = [&](Type result, Type indexType, Value index) {
+    Value cast = arith::IndexCastOp::create(builder, loc, indexType, index);
+    return LLVM::GEPOp::create(builder, loc, result, memory, buffer.pointer, ValueRange{cast});
+  };
+  if (auto vectorType = dyn_cast<VectorType>(index.getType())) {
+    Type pointers = LLVM::getVectorType(pointer, vectorType.getNumElements());
+    return at(pointers, VectorType::get(vectorType.getShape(), wide), index);
+  }
+  auto [rest, constant] = splitConstant(index);
+  if (!llvm::isInt<LLVM::kGEPConstantBitWidth>(constant))
+    return at(pointer, wide, index);
+  Value address = rest ? at(pointer, wide, rest) : buffer.pointer;
+  if (constant == 0)
+    return address;
+  return LLVM::GEPOp::create(builder, loc, pointer, memory, address,
+                             ArrayRef<LLVM::GEPArg>{int32_t(constant)});
+}
+
+static Type withElement(Type shaped, Type element) {
+  if (auto vectorType = dyn_cast<VectorType>(shaped))
+    return VectorType::get(vectorType.getShape(), element);
+  return element;
+}
+
+Value MemoryAccess::fromMemory(Value value, Type element) {
+  if (getElementTypeOrSelf(value) == element)
+    return value;
+  if (element.isInteger(1)) {
+    Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(value.getType()));
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, value, zero);
+  }
+  return arith::BitcastOp::create(builder, loc, withElement(value.getType(), element), value);
+}
+
+Value MemoryAccess::toMemory(Value value) {
+  Type element = getElementTypeOrSelf(value), memory = memoryType(element);
+  if (element == memory)
+    return value;
+  if (element.isInteger(1))
+    return arith::ExtUIOp::create(builder, loc, withElement(value.getType(), memory), value);
+  return arith::BitcastOp::create(builder, loc, withElement(value.getType(), memory), value);
+}
+
+Value MemoryAccess::load(const Buffer &buffer, const Position &position) {
+  int64_t step;
+  Value indices;
+  Value base = linearIndex(buffer, position, step, indices);
+  Type memory = memoryType(buffer.element);
+  int64_t alignment = memoryBytes(memory);
+  if (!indices && (step == 0 || lanes == 1)) {
+    Value value = LLVM::LoadOp::create(builder, loc, memory, pointerAt(buffer, base), alignment);
+    return fromMemory(value, buffer.element);
+  }
+  auto type = VectorType::get(lanes, memory);
+  if (!indices && step == 1) {
+    Value pointer = pointerAt(buffer, base);
+    if (!mask)
+      return fromMemory(LLVM::LoadOp::create(builder, loc, type, pointer, alignment), buffer.element);
+    Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+    Value value = LLVM::MaskedLoadOp::create(builder, loc, type, pointer, mask, zero,
+                                             builder.getI32IntegerAttr(alignment));
+    return fromMemory(value, buffer.element);
+  }
+  if (!indices && step == -1)
+    return loadReversed(buffer, base);
+  if (!indices && !mask && std::abs(step) <= longestShuffledStride)
+    return loadStrided(buffer, base, step);
+  if (!indices)
+    indices = emitter.laneValues.laneVector({base, step, nullptr});
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  Value value = LLVM::masked_gather::create(builder, loc, type, pointerAt(buffer, indices), fullMask(), zero,
+                                            builder.getI32IntegerAttr(alignment));
+  return fromMemory(value, buffer.element);
+}
+
+void MemoryAccess::store(const Buffer &buffer, const Position &position, Value value) {
+  int64_t step;
+  Value indices;
+  Value base = linearIndex(buffer, position, step, indices);
+  value = toMemory(value);
+  int64_t alignment = memoryBytes(buffer.element);
+  if (!indices && lanes == 1) {
+    LLVM::StoreOp::create(builder, loc, value, pointerAt(buffer, base), alignment);
+    return;
+  }
+  value = emitter.laneValues.splat(value, lanes);
+  if (!indices && step == 1) {
+    Value pointer = pointerAt(buffer, base);
+    if (mask)
+      LLVM::MaskedStoreOp::create(builder, loc, value, pointer, mask, builder.getI32IntegerAttr(alignment));
+    else
+      LLVM::StoreOp::create(builder, loc, value, pointer, alignment);
+    return;
+  }
+  if (!indices)
+    indices = emitter.laneValues.laneVector({base, step, nullptr});
+  LLVM::masked_scatter::create(builder, loc, value, pointerAt(buffer, indices), fullMask(),
+                               builder.getI32IntegerAttr(alignment));
+}

@@ -1,0 +1,303 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Values of tensors at positions: through access maps, with scalar code cloned to vectors.
+
+#include "../KernelEmitter.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::codegen;
+
+FailureOr<Value> ValueEvaluator::evaluateOne(Value tensor, const Position &position) {
+  FailureOr<SmallVector<Value>> values = evaluate(tensor, ArrayRef<Position>(position));
+  if (failed(values))
+    return failure();
+  return values->front();
+}
+
+// A value that is the same in all lanes is computed once, by scalar code. Positions in flat code are linear.
+static bool isUniform(ArrayRef<Position> positions) {
+  return llvm::all_of(positions, [](const Position &position) {
+    return llvm::all_of(position, [](const Index &index) { return index.isUniform(); });
+  });
+}
+
+Key ValueEvaluator::keyOf(Value tensor, const Position &position) {
+  return {tensor.getAsOpaquePointer(),
+          {std::vector<Index>(position.begin(), position.end()), {lanes, mask.getAsOpaquePointer()}}};
+}
+
+void ValueEvaluator::remember(Value tensor, const Position &position, Value value) {
+  caches.back()[keyOf(tensor, position)] = value;
+}
+
+// Null where nothing was remembered.
+Value ValueEvaluator::known(Value tensor, const Position &position) {
+  Key key = keyOf(tensor, position);
+  for (auto &cache : llvm::reverse(caches))
+    if (auto it = cache.find(key); it != cache.end())
+      return emitter.reload(it->second);
+  return {};
+}
+
+FailureOr<SmallVector<Value>> ValueEvaluator::evaluate(Value tensor, ArrayRef<Position> positions) {
+  if (lanes > 1 && isUniform(positions)) {
+    KernelEmitter::WithLanes scalarCode(emitter, 1, nullptr);
+    return evaluate(tensor, positions);
+  }
+  SmallVector<Position> missing;
+  std::set<Key> requested; // the sum of a row is requested once for all columns
+  for (const Position &position : positions)
+    if (!known(tensor, position) && requested.insert(keyOf(tensor, position)).second)
+      missing.push_back(position);
+  if (!missing.empty() && failed(evaluateMissing(tensor, missing)))
+    return failure();
+  SmallVector<Value> values;
+  for (const Position &position : positions)
+    values.push_back(known(tensor, position));
+  return values;
+}
+
+LogicalResult ValueEvaluator::evaluateMissing(Value tensor, ArrayRef<Position> missing) {
+  auto generic = tensor.getDefiningOp<linalg::GenericOp>();
+  if (generic && reduces(generic)) {
+    // All positions use one loop over the reduced axes.
+    auto reduced = emitter.reductions.reduce(generic, cast<OpResult>(tensor).getResultNumber(), missing);
+    if (failed(reduced))
+      return failure();
+    for (auto [position, value] : llvm::zip_equal(missing, *reduced))
+      remember(tensor, position, value);
+    return success();
+  }
+  if (generic && missing.size() > 1 && failed(evaluateInputs(generic, missing)))
+    return failure();
+  for (const Position &position : missing) {
+    if (known(tensor, position))
+      continue;
+    FailureOr<Value> value = emitter.compute(tensor, position);
+    if (failed(value))
+      return failure();
+    remember(tensor, position, *value);
+  }
+  return success();
+}
+
+// Sums among them have one loop for all positions then.
+LogicalResult ValueEvaluator::evaluateInputs(linalg::GenericOp generic, ArrayRef<Position> positions) {
+  AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
+  for (OpOperand *input : generic.getDpsInputOperands()) {
+    if (!input->get().getDefiningOp<linalg::GenericOp>())
+      continue;
+    SmallVector<Position> inner;
+    for (const Position &position : positions)
+      inner.push_back(emitter.positionOf(input, loopsFromOutput(generic, out, position)));
+    if (failed(evaluate(input->get(), inner)))
+      return failure();
+  }
+  return success();
+}
+
+FailureOr<Value> ValueEvaluator::compute(Value tensor, const Position &position) {
+  if (auto it = buffers.find(tensor); it != buffers.end())
+    return emitter.memoryAccess.load(it->second, position);
+  Operation *op = tensor.getDefiningOp();
+  if (auto fill = dyn_cast_or_null<linalg::FillOp>(op))
+    return emitter.scalars.lookup(fill.getInputs()[0]);
+  if (auto cast = dyn_cast_or_null<tensor::CastOp>(op))
+    return evaluateOne(cast.getSource(), position);
+  if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op))
+    return evaluateOne(slice.getSource(), insideSlice(slice, position));
+  if (auto generic = dyn_cast_or_null<linalg::GenericOp>(op)) {
+    unsigned result = cast<OpResult>(tensor).getResultNumber();
+    AffineMap map = generic.getMatchingIndexingMap(generic.getDpsInitOperand(result));
+    auto values = applyBody(generic, loopsFromOutput(generic, map, position), {});
+    if (failed(values))
+      return failure();
+    return (*values)[result];
+  }
+  // Code for the elements of a tensor that has none never runs.
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (type.hasStaticShape() && type.getNumElements() == 0)
+    return Value(arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type.getElementType())));
+  return kernel.emitOpError("holds a value that the CPU emitter cannot compute in place: ") << tensor;
+}
+
+Position ValueEvaluator::insideSlice(tensor::ExtractSliceOp slice, const Position &position) {
+  Position inside;
+  for (auto [index, mixed, stride] :
+       llvm::zip_equal(position, slice.getMixedOffsets(), slice.getStaticStrides())) {
+    if (index.varies) {
+      inside.push_back(index);
+      continue;
+    }
+    std::optional<int64_t> known = getConstantIntValue(mixed);
+    Value offset = known ? indexConstant(*known) : emitter.scalars.lookup(cast<Value>(mixed));
+    Value base = index.base ? binary<arith::MulIOp>(index.base, indexConstant(stride)) : Value();
+    if (!index.lanes) {
+      inside.push_back({binary<arith::AddIOp>(base, offset), wrappingProduct(index.step, stride), nullptr});
+      continue;
+    }
+    Value scaled = binary<arith::MulIOp>(index.lanes, emitter.laneValues.splat(indexConstant(stride), lanes));
+    inside.push_back({nullptr, 0, binary<arith::AddIOp>(scaled, emitter.laneValues.splat(offset, lanes))});
+  }
+  return inside;
+}
+
+SmallVector<Index> ValueEvaluator::loopsFromOutput(linalg::GenericOp generic, AffineMap map,
+                                                   const Position &position) {
+  if (flat)
+    return {position.begin(), position.end()};
+  SmallVector<Index> loops(generic.getNumLoops());
+  for (auto [i, expr] : llvm::enumerate(map.getResults()))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      loops[dim.getPosition()] = position[i];
+  return loops;
+}
+
+Position ValueEvaluator::apply(AffineMap map, ArrayRef<Index> loops) {
+  if (flat)
+    return Position(loops);
+  Position position;
+  for (AffineExpr expr : map.getResults())
+    position.push_back(applyExpr(expr, loops));
+  return position;
+}
+
+static Value combineIndices(OpBuilder &builder, Location loc, AffineExprKind kind, Value lhs, Value rhs) {
+  switch (kind) {
+  case AffineExprKind::Mul:
+    return builder.createOrFold<arith::MulIOp>(loc, lhs, rhs);
+  case AffineExprKind::FloorDiv: // indices are not negative
+    return builder.createOrFold<arith::DivUIOp>(loc, lhs, rhs);
+  case AffineExprKind::Mod:
+    return builder.createOrFold<arith::RemUIOp>(loc, lhs, rhs);
+  default:
+    return builder.createOrFold<arith::AddIOp>(loc, lhs, rhs);
+  }
+}
+
+// Dimensions, constants, sums, and products, quotients and remainders by a constant: our linalg has no
+// others.
+Index ValueEvaluator::applyExpr(AffineExpr expr, ArrayRef<Index> loops) {
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return loops[dim.getPosition()];
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return {indexConstant(constant.getValue()), 0, nullptr};
+  auto pair = cast<AffineBinaryOpExpr>(expr);
+  Index lhs = applyExpr(pair.getLHS(), loops), rhs = applyExpr(pair.getRHS(), loops);
+  if (lhs.varies || rhs.varies)
+    return Index::varying();
+  AffineExprKind kind = expr.getKind();
+  bool divides = kind == AffineExprKind::FloorDiv || kind == AffineExprKind::Mod;
+  if (lhs.lanes || rhs.lanes || (divides && lhs.step != 0))
+    return {nullptr, 0,
+            combineIndices(builder, loc, kind, emitter.laneValues.laneVector(lhs),
+                           emitter.laneValues.laneVector(rhs))};
+  int64_t factor = kind == AffineExprKind::Mul ? cast<AffineConstantExpr>(pair.getRHS()).getValue() : 1;
+  return {combineIndices(builder, loc, kind, lhs.base, rhs.base),
+          wrappingSum(wrappingProduct(lhs.step, factor), rhs.step), nullptr};
+}
+
+Value ValueEvaluator::lookup(Value value, IRMapping &values) {
+  if (Value mapped = values.lookupOrNull(value))
+    return mapped;
+  return emitter.scalars.lookupOrNull(value);
+}
+
+FailureOr<SmallVector<Value>> ValueEvaluator::applyBody(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                                        ValueRange accumulators) {
+  IRMapping values;
+  Block *body = generic.getBlock();
+  for (OpOperand *input : generic.getDpsInputOperands()) {
+    BlockArgument argument = generic.getMatchingBlockArgument(input);
+    if (argument.use_empty())
+      continue;
+    if (!isa<RankedTensorType>(input->get().getType())) {
+      values.map(argument, emitter.scalars.lookup(input->get()));
+      continue;
+    }
+    FailureOr<Value> value = emitter.operandValue(input, loops);
+    if (failed(value))
+      return failure();
+    values.map(argument, *value);
+  }
+  for (auto [argument, value] : llvm::zip(generic.getRegionOutputArgs(), accumulators))
+    values.map(argument, value);
+  for (Operation &op : body->without_terminator())
+    if (failed(cloneScalar(&op, values, loops)))
+      return failure();
+  SmallVector<Value> results;
+  for (Value value : body->getTerminator()->getOperands())
+    results.push_back(lookup(value, values));
+  return results;
+}
+
+FailureOr<Value> ValueEvaluator::extract(tensor::ExtractOp op, IRMapping &values, ArrayRef<Index> loops) {
+  Position position;
+  for (Value index : op.getIndices()) {
+    if (std::optional<Index> affine = lanes > 1 ? affineIndex(index, loops) : std::nullopt) {
+      position.push_back(*affine);
+      continue;
+    }
+    Value mapped = lookup(index, values);
+    if (isa<VectorType>(mapped.getType()))
+      position.push_back({nullptr, 0, mapped});
+    else
+      position.push_back({mapped, 0, nullptr});
+  }
+  // Computed indices never run over flattened positions.
+  return evaluateOne(op.getTensor(), position);
+}
+
+// Any operation of scalar code.
+FailureOr<Value> ValueEvaluator::cloneScalar(Operation *op, IRMapping &values, ArrayRef<Index> loops) {
+  if (auto index = dyn_cast<linalg::IndexOp>(op)) {
+    const Index &loop = loops[index.getDim()];
+    Value value =
+        lanes == 1 || (!loop.lanes && loop.step == 0) ? loop.base : emitter.laneValues.laneVector(loop);
+    values.map(index.getResult(), value);
+    return value;
+  }
+  if (auto read = dyn_cast<tensor::ExtractOp>(op)) {
+    FailureOr<Value> value = extract(read, values, loops);
+    if (succeeded(value))
+      values.map(read.getResult(), *value);
+    return value;
+  }
+  if (op->getNumResults() != 1 || op->getNumRegions() != 0)
+    return op->emitOpError("is not scalar code that the CPU emitter can vectorize");
+  return cloneArithmetic(op, values);
+}
+
+// When an operand is a vector, all become vectors.
+FailureOr<Value> ValueEvaluator::cloneArithmetic(Operation *op, IRMapping &values) {
+  SmallVector<Value> operands;
+  bool isVector = false;
+  for (Value operand : op->getOperands()) {
+    operands.push_back(lookup(operand, values));
+    if (!operands.back())
+      return op->emitOpError("uses a value that is not available in the kernel");
+    isVector |= isa<VectorType>(operands.back().getType());
+  }
+  OperationState state(loc, op->getName());
+  Type type = op->getResult(0).getType();
+  if (isVector) {
+    for (Value &operand : operands)
+      operand = emitter.laneValues.splat(operand, lanes);
+    type = VectorType::get(lanes, type);
+  }
+  Type written = type;
+  if (isa<arith::SelectOp>(op)) {
+    for (Value &choice : MutableArrayRef(operands).drop_front())
+      choice = emitter.memoryAccess.movable(choice);
+    type = operands.back().getType();
+  }
+  state.addOperands(operands);
+  state.addTypes(type);
+  state.addAttributes(op->getAttrs());
+  Value result = builder.create(state)->getResult(0);
+  if (type != written)
+    result = emitter.memoryAccess.fromMemory(result, getElementTypeOrSelf(written));
+  values.map(op->getResult(0), result);
+  return result;
+}
