@@ -84,10 +84,10 @@ struct CPUPlan : KernelPlan {
   int64_t lanes; // of a vector
 };
 
-class EmitterClass : public CPUKernelClass {
+class CPUEmitterClass : public CPUKernelClass {
 public:
   using Predicate = bool (*)(FusionOp);
-  EmitterClass(StringRef name, unsigned benefit, Predicate predicate)
+  CPUEmitterClass(StringRef name, unsigned benefit, Predicate predicate)
       : CPUKernelClass(name, benefit), predicate(predicate) {}
 
   bool covers(FusionOp fusion) const override { return predicate(fusion); }
@@ -102,27 +102,27 @@ private:
   Predicate predicate;
 };
 
-struct ElementwiseClass : EmitterClass {
-  ElementwiseClass() : EmitterClass(kElementwiseClass, /*benefit=*/4, isElementwiseCluster) {}
+struct CPUElementwiseClass : CPUEmitterClass {
+  CPUElementwiseClass() : CPUEmitterClass(kElementwiseClass, /*benefit=*/4, isElementwiseCluster) {}
 };
-struct RowClass : EmitterClass {
-  RowClass() : EmitterClass(kRowClass, /*benefit=*/3, isRowCluster) {}
+struct CPURowClass : CPUEmitterClass {
+  CPURowClass() : CPUEmitterClass(kRowClass, /*benefit=*/3, isRowCluster) {}
 };
-struct ContractionClass : EmitterClass {
-  ContractionClass() : EmitterClass(kContractionClass, /*benefit=*/2, isContractionCluster) {}
+struct CPUContractionClass : CPUEmitterClass {
+  CPUContractionClass() : CPUEmitterClass(kContractionClass, /*benefit=*/2, isContractionCluster) {}
 };
-struct TranspositionClass : EmitterClass {
-  TranspositionClass() : EmitterClass(kTranspositionClass, /*benefit=*/1, isTransposition) {}
+struct CPUTranspositionClass : CPUEmitterClass {
+  CPUTranspositionClass() : CPUEmitterClass(kTranspositionClass, /*benefit=*/1, isTransposition) {}
 };
-struct GenericClass : EmitterClass {
-  GenericClass() : EmitterClass(kGenericClass, /*benefit=*/0, [](FusionOp) { return true; }) {}
+struct CPUGenericClass : CPUEmitterClass {
+  CPUGenericClass() : CPUEmitterClass(kGenericClass, /*benefit=*/0, [](FusionOp) { return true; }) {}
 };
 } // namespace
 
 void ad::registerCPUKernelClasses(DialectRegistry &registry) {
-  registerKernelClass<ContractionClass>(registry);
-  registerKernelClass<ElementwiseClass>(registry);
-  registerKernelClass<GenericClass>(registry);
-  registerKernelClass<RowClass>(registry);
-  registerKernelClass<TranspositionClass>(registry);
+  registerKernelClass<CPUContractionClass>(registry);
+  registerKernelClass<CPUElementwiseClass>(registry);
+  registerKernelClass<CPUGenericClass>(registry);
+  registerKernelClass<CPURowClass>(registry);
+  registerKernelClass<CPUTranspositionClass>(registry);
 }

@@ -167,7 +167,7 @@ LogicalResult CPUKernelEmitter::emitOutputs() {
     if (std::optional<LogicalResult> emitted = emitMovement(outputs.front()))
       return *emitted;
   std::optional<unsigned> space = kernelOutputs.rowSpaceOf(outputs);
-  blockEmitter.recordK(outputs);
+  blocks.recordK(outputs);
   if (!space)
     return separateNests.emitSeparately(outputs);
   Nest nest = kernelOutputs.nestOver(results[*space], outputs);
@@ -216,10 +216,10 @@ LogicalResult CPUKernelEmitter::emitOverAxes(Nest nest, unsigned space, bool one
   LDBG() << "its lanes " << (lanesAreSummed ? "are" : "are not") << " summed, it "
          << (hasRows ? "has" : "has no") << " reductions of rows";
   if (!oneShape || (hasRows && nest.laneAxis() >= 0 && !lanesAreSummed))
-    return rowEmitter.emitRows(outputs, space);
+    return rowNests.emitRows(outputs, space);
   nest.vectorize = !hoisting.sumsLanesAlong(outputs, nest, nest.laneAxis(), /*ofShortRows=*/false);
   if (!lanesAreSummed && work != Work::merge)
-    blockEmitter.chooseBlock(nest);
+    blocks.chooseBlock(nest);
   shortRows.chooseShortRows(nest);
   distribution.chooseUnits(nest);
   distribution.declareUnits({{space, nest.unitLoops}});

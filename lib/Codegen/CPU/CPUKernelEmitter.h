@@ -7,8 +7,8 @@
 #define ADJOINT_LIB_CODEGEN_CPU_CPUKERNELEMITTER_H
 
 #include "Contraction/AccumulatorSpilling.h"
-#include "Contraction/BlockEmitter.h"
 #include "Contraction/ByteProducts.h"
+#include "Contraction/ContractionBlocks.h"
 #include "Contraction/DotProducts.h"
 #include "Contraction/OperandPacking.h"
 #include "Contraction/RegisterTranspose.h"
@@ -26,10 +26,10 @@
 #include "Reduction/MinMaxReduction.h"
 #include "Reduction/PartialReductions.h"
 #include "Reduction/StreamedReductions.h"
-#include "Row/RowCache.h"
-#include "Row/RowEmitter.h"
+#include "Row/RowNests.h"
 #include "Row/RowReductions.h"
 #include "Row/ShortRows.h"
+#include "Row/StackRowCache.h"
 #include "adjoint/Codegen/Kernel/Contractions.h"
 #include "adjoint/Codegen/Kernel/WorkUnits.h"
 #include "adjoint/Codegen/Target/CPUs.h"
@@ -105,7 +105,7 @@ public:
   const TileTable tiles;
   const bool dotProducts; // of pairs of bf16 and of four i8
   AccumulatorSpilling spilling{*this};
-  BlockEmitter blockEmitter{*this};
+  ContractionBlocks blocks{*this};
   BlockTranspose blockTranspose{*this};
   BlockedScan blockedScan{*this};
   ByteProducts byteDots{*this};
@@ -121,8 +121,8 @@ public:
   PartialReductions partials{*this};
   Prefetcher prefetcher{*this};
   RegisterTranspose registerTranspose{*this};
-  RowCache rowCache{*this};
-  RowEmitter rowEmitter{*this};
+  StackRowCache rowCache{*this};
+  RowNests rowNests{*this};
   RowReductions rowReductions{*this};
   SeparateNests separateNests{*this};
   ShortRows shortRows{*this};

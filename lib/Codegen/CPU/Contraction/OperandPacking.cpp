@@ -162,8 +162,8 @@ LogicalResult OperandPacking::packOrReadInPlace(const Nest &nest, Value lower, V
   CPUKernelEmitter::Scope few(emitter);
   Nest less = nest;
   less.rows = llvm::bit_floor<uint64_t>(nest.rows - 1);
-  return emitter.blockEmitter.emitRowTiles(less, lower, upper, outer, [&](ArrayRef<Position> rows) {
-    less.vectors = emitter.blockEmitter.vectorsFor(nest, rows.size());
+  return emitter.blocks.emitRowTiles(less, lower, upper, outer, [&](ArrayRef<Position> rows) {
+    less.vectors = emitter.blocks.vectorsFor(nest, rows.size());
     return emitter.nests.emitLaneLoop(less, columns.first, columns.second, rows, store);
   });
 }
@@ -178,7 +178,7 @@ LogicalResult OperandPacking::fillWhileComputing(const Nest &nest, Value row, co
   }
   SmallVector<Position> tile;
   for (int64_t i = 0; i < nest.rows; ++i)
-    tile.push_back(emitter.blockEmitter.rowPosition(nest, outer, row, i, /*aligned=*/1));
+    tile.push_back(emitter.blocks.rowPosition(nest, outer, row, i, /*aligned=*/1));
   CPUKernelEmitter::Scope scope(emitter);
   if (failed(emitter.nests.emitLaneLoop(nest, columns.first, columns.second, tile, store)))
     return failure();

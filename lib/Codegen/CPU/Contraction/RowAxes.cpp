@@ -22,7 +22,7 @@ int64_t Nest::rowCount() const {
 
 // The axes before the lanes on which no operand along the lanes depends; if all of them are batches, the last
 // one. Only the outermost row axis may have a dynamic size.
-SmallVector<int64_t> BlockEmitter::rowAxesOf(const Nest &nest, int64_t laneAxis) {
+SmallVector<int64_t> ContractionBlocks::rowAxesOf(const Nest &nest, int64_t laneAxis) {
   auto isBatch = [&](int64_t axis) {
     auto readsAlong = [&](linalg::GenericOp generic) {
       return llvm::any_of(generic.getDpsInputOperands(), [&](OpOperand *operand) {
@@ -48,8 +48,8 @@ SmallVector<int64_t> BlockEmitter::rowAxesOf(const Nest &nest, int64_t laneAxis)
 
 // Row `base` + `offset` of the block as an index for each row axis. `base` is a multiple of `aligned`: where
 // tiles and an axis divide each other, the rows of a tile have one base and constant distances.
-Position BlockEmitter::rowPosition(const Nest &nest, const Position &outer, Value base, int64_t offset,
-                                   int64_t aligned) {
+Position ContractionBlocks::rowPosition(const Nest &nest, const Position &outer, Value base, int64_t offset,
+                                        int64_t aligned) {
   Position position(outer);
   for (int64_t axis : llvm::reverse(ArrayRef(nest.rowAxes).drop_front())) {
     int64_t size = std::max<int64_t>(nest.shape[axis], 1); // code for rows of an empty axis never runs

@@ -21,7 +21,7 @@ static int64_t lanesOfRemainder(int64_t rest, int64_t vectorLanes) {
 LogicalResult LoopNests::emitNest(const Nest &nest, Store store) {
   if (nest.blocked) {
     Position outer(nest.laneAxis(), {indexConstant(0), 0, nullptr});
-    return emitter.blockEmitter.emitBatches(nest, 0, outer, nest.units, store);
+    return emitter.blocks.emitBatches(nest, 0, outer, nest.units, store);
   }
   SmallVector<Position> positions(1);
   return emitLoops(nest, 0, nest.vectorize ? nest.laneAxis() : -1, positions, nest.units, store);

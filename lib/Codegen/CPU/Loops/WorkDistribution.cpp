@@ -112,7 +112,7 @@ int64_t WorkDistribution::addUnitLoops(Nest &nest, int64_t axes) {
 // The outermost loops, and parts of the vectorized loop if there would be too few units.
 void WorkDistribution::chooseUnits(Nest &nest) {
   nest.units = unitsOfCall;
-  nest.columns = nest.blocked ? emitter.blockEmitter.blockColumns(nest) : 0;
+  nest.columns = nest.blocked ? emitter.blocks.blockColumns(nest) : 0;
   if (isTooShort())
     return;
   if (nest.blocked)
@@ -151,7 +151,7 @@ void WorkDistribution::flatten(Nest &nest) {
 // Columns of a block: as many as stay in the cache, fewer if there would be too few units.
 int64_t WorkDistribution::columnsOfUnit(const Nest &nest, int64_t units) {
   int64_t columns = nest.shape[nest.laneAxis()], tile = nest.vectors * vectorLanes;
-  int64_t sizeK = reducedSize(nest.outputs), cached = emitter.blockEmitter.blockColumns(nest);
+  int64_t sizeK = reducedSize(nest.outputs), cached = emitter.blocks.blockColumns(nest);
   int64_t rows = std::clamp<int64_t>(sizeOrOne(nest.rowCount()), 1, nest.rows);
   int64_t minColumns = llvm::divideCeil(tiles.tileSteps, rows * (sizeK ? sizeK : kUsualK));
   int64_t parts = llvm::divideCeil(kEnoughTiles, std::max<int64_t>(units, 1));

@@ -95,7 +95,7 @@ int64_t PartialReductions::threadsForPartials(ArrayRef<linalg::GenericOp> reduct
   ValueRange outputs = kernel.getBody().front().getTerminator()->getOperands();
   Nest nest = emitter.kernelOutputs.nestOver(results[*emitter.kernelOutputs.rowSpaceOf(outputs)], outputs);
   if (!emitter.hoisting.sumsLanesAlong(outputs, nest, nest.laneAxis()))
-    emitter.blockEmitter.chooseBlock(nest);
+    emitter.blocks.chooseBlock(nest);
   bool rereads =
       nest.blocked && tilesOfResult(nest) > 1 && llvm::any_of(reductions, [](linalg::GenericOp generic) {
         return llvm::any_of(generic.getDpsInputs(),
@@ -112,7 +112,7 @@ SmallVector<linalg::GenericOp> PartialReductions::divisibleReductions(ValueRange
   Nest nest = emitter.kernelOutputs.nestOver(results[*space], outputs);
   bool lanesAreSummed = emitter.hoisting.sumsLanesAlong(outputs, nest, nest.laneAxis());
   if (!lanesAreSummed)
-    emitter.blockEmitter.chooseBlock(nest);
+    emitter.blocks.chooseBlock(nest);
   auto reductions =
       llvm::to_vector(llvm::make_filter_range(kernel.getBody().getOps<linalg::GenericOp>(), reduces));
   bool isStreamed = reductions.size() == 1 && isDivisible(reductions.front()) &&
@@ -247,7 +247,7 @@ LogicalResult PartialReductions::emitPartialReduction(linalg::GenericOp generic,
   bool lanesAreSummed =
       emitter.reductions.usesLanes(generic) || emitter.hoisting.sumsLanesAlong(sum, each, each.laneAxis());
   if (!lanesAreSummed && each.laneAxis() >= 0)
-    emitter.blockEmitter.chooseBlock(each);
+    emitter.blocks.chooseBlock(each);
   if (each.blocked)
     return emitPartialBlocks(generic, each, result, units);
   Nest nest = emitter.kernelOutputs.nestOver(partial.buffer, {});

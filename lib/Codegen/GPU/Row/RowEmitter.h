@@ -2,16 +2,16 @@
 //
 // Row kernels on a GPU: reductions, norms, softmax and their derivatives. RowDistribution
 // distributes rows over threads. Rows that fit into the registers of a group are read once (RowRegisters),
-// and so are rows that fit into shared memory, one per thread block (RowCache).
+// and so are rows that fit into shared memory, one per thread block (SharedRowCache).
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_ROW_ROWEMITTER_H
 #define ADJOINT_LIB_CODEGEN_GPU_ROW_ROWEMITTER_H
 
 #include "ChunkSums.h"
 #include "LaneChains.h"
-#include "RowCache.h"
 #include "RowDistribution.h"
 #include "RowRegisters.h"
+#include "SharedRowCache.h"
 
 namespace mlir::ad::device {
 
@@ -44,7 +44,7 @@ private:
   RowRegisters registers{*this, distribution};
   LaneChains chains{*this, distribution, registers};
   ChunkSums chunkSums{*this, distribution, chains};
-  RowCache cache;
+  SharedRowCache cache;
 };
 
 } // namespace mlir::ad::device

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-#include "RowCache.h"
+#include "SharedRowCache.h"
 #include "../Generic/SharedMemory.h"
 #include "ChunkSums.h"
 #include "RowDistribution.h"
@@ -27,7 +27,7 @@ static int64_t copyBytes(const Buffer &buffer) {
 }
 
 // First arguments that several passes read, then expensive operands of reductions, as long as there is room.
-bool RowCache::chooseTensors() {
+bool SharedRowCache::chooseTensors() {
   if (ShapedType::isDynamic(rows.length) || rows.length < kernel.getOrderAttr().getLanes() || rows.sumsAlong)
     return false;
   int64_t bytes = kSumBytes;
@@ -52,14 +52,14 @@ bool RowCache::chooseTensors() {
   return true;
 }
 
-int64_t RowCache::vectorLength() const {
+int64_t SharedRowCache::vectorLength() const {
   int64_t widest = 1;
   for (auto &[tensor, row] : stagedRows)
     widest = std::max(widest, memoryBytes(row.buffer.element));
   return kAccessBytes / widest;
 }
 
-void RowCache::allocate() {
+void SharedRowCache::allocate() {
   Value start = sharedMemory(builder, function, /*bytes=*/0, "rows", kChunkBytes);
   for (auto &[tensor, row] : stagedRows) {
     row.buffer.pointer = addBytes(builder, loc, start, indexConstant(launchShape.dynamicSharedBytes));
@@ -69,7 +69,7 @@ void RowCache::allocate() {
   launchShape.threadsPerBlock = std::clamp(threads, kMinThreads, kMaxThreads);
 }
 
-void RowCache::loadRow() {
+void SharedRowCache::loadRow() {
   mapping.synchronizeBlock(); // all threads have read the row before
   for (auto &[tensor, row] : stagedRows) {
     row.filled = isa<BlockArgument>(tensor);
@@ -81,7 +81,7 @@ void RowCache::loadRow() {
   mapping.synchronizeBlock();
 }
 
-void RowCache::copyRow(const Buffer &source, const Buffer &target) {
+void SharedRowCache::copyRow(const Buffer &source, const Buffer &target) {
   int64_t bytes = copyBytes(source), step;
   // Only copies of 16 bytes can bypass the L1 cache.
   auto cache = bytes == kChunkBytes ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
@@ -102,7 +102,7 @@ void RowCache::copyRow(const Buffer &source, const Buffer &target) {
 }
 
 // The sum of a block starts with a barrier, after which the staged rows are visible.
-LogicalResult RowCache::fillFor(linalg::GenericOp reduction) {
+LogicalResult SharedRowCache::fillFor(linalg::GenericOp reduction) {
   auto isComputed = [&](Value value) { return !isa<BlockArgument>(value) && stagedRows.count(value); };
   for (Value tensor : RowDistribution::sourcesOf(reduction, isComputed)) {
     StagedRow &staged = stagedRows.find(tensor)->second;
@@ -113,7 +113,7 @@ LogicalResult RowCache::fillFor(linalg::GenericOp reduction) {
   return success();
 }
 
-LogicalResult RowCache::computeRow(Value tensor, const Buffer &target) {
+LogicalResult SharedRowCache::computeRow(Value tensor, const Buffer &target) {
   ThreadMapping::PerThread perThread(mapping);
   int64_t vector = distribution.tiling.vector;
   Value count = indexConstant(vector), length = indexConstant(rows.length);
@@ -133,7 +133,7 @@ LogicalResult RowCache::computeRow(Value tensor, const Buffer &target) {
   });
 }
 
-Value RowCache::lookup(Value tensor, const Position &position) {
+Value SharedRowCache::lookup(Value tensor, const Position &position) {
   auto found = stagedRows.find(tensor);
   if (!distribution.tiling.inShared || found == stagedRows.end() || !found->second.filled)
     return nullptr;

@@ -3,14 +3,14 @@
 // Contractions (gemm): loops over cached blocks of columns and over register tiles, whose accumulators stay
 // in registers over the whole reduction. chooseRegisterTile has the sizes.
 
-#ifndef ADJOINT_LIB_CODEGEN_CPU_CONTRACTION_BLOCKEMITTER_H
-#define ADJOINT_LIB_CODEGEN_CPU_CONTRACTION_BLOCKEMITTER_H
+#ifndef ADJOINT_LIB_CODEGEN_CPU_CONTRACTION_CONTRACTIONBLOCKS_H
+#define ADJOINT_LIB_CODEGEN_CPU_CONTRACTION_CONTRACTIONBLOCKS_H
 
 #include "../CPUComponent.h"
 
 namespace mlir::ad::cpu {
 
-class BlockEmitter : public CPUComponent {
+class ContractionBlocks : public CPUComponent {
 public:
   using CPUComponent::CPUComponent;
 
@@ -35,4 +35,4 @@ private:
 
 } // namespace mlir::ad::cpu
 
-#endif // ADJOINT_LIB_CODEGEN_CPU_CONTRACTION_BLOCKEMITTER_H
+#endif // ADJOINT_LIB_CODEGEN_CPU_CONTRACTION_CONTRACTIONBLOCKS_H

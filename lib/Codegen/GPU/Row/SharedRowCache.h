@@ -4,8 +4,8 @@
 // the arguments that several passes read; all copies overlap. All threads of the block compute expensive
 // operands of sums into shared memory, since only some threads sum; later passes load them.
 
-#ifndef ADJOINT_LIB_CODEGEN_GPU_ROW_ROWCACHE_H
-#define ADJOINT_LIB_CODEGEN_GPU_ROW_ROWCACHE_H
+#ifndef ADJOINT_LIB_CODEGEN_GPU_ROW_SHAREDROWCACHE_H
+#define ADJOINT_LIB_CODEGEN_GPU_ROW_SHAREDROWCACHE_H
 
 #include "RowComponent.h"
 #include "llvm/ADT/MapVector.h"
@@ -14,9 +14,9 @@ namespace mlir::ad::device {
 
 class RowDistribution;
 
-class RowCache : public RowComponent {
+class SharedRowCache : public RowComponent {
 public:
-  RowCache(RowEmitter &emitter, RowDistribution &distribution, int64_t maxSharedBytes)
+  SharedRowCache(RowEmitter &emitter, RowDistribution &distribution, int64_t maxSharedBytes)
       : RowComponent(emitter), distribution(distribution), maxSharedBytes(maxSharedBytes) {}
 
   /// Chooses the tensors whose rows are staged; false if there are none.
@@ -48,4 +48,4 @@ private:
 
 } // namespace mlir::ad::device
 
-#endif // ADJOINT_LIB_CODEGEN_GPU_ROW_ROWCACHE_H
+#endif // ADJOINT_LIB_CODEGEN_GPU_ROW_SHAREDROWCACHE_H

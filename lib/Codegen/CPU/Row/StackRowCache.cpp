@@ -19,9 +19,9 @@ static constexpr int64_t kDynamicRow = 4095;
 static constexpr int64_t kPadding = 64;
 
 // The values that one loop along the row computes, and the reductions that have to precede it.
-void RowCache::collectPass(Value tensor, const Position &position, Visited &visited,
-                           SmallVectorImpl<Value> &values,
-                           SmallVectorImpl<std::pair<Value, Position>> &reductions) {
+void StackRowCache::collectPass(Value tensor, const Position &position, Visited &visited,
+                                SmallVectorImpl<Value> &values,
+                                SmallVectorImpl<std::pair<Value, Position>> &reductions) {
   if (!visited.insert({tensor.getAsOpaquePointer(), {position.begin(), position.end()}}).second)
     return;
   auto generic = tensor.getDefiningOp<linalg::GenericOp>();
@@ -40,7 +40,7 @@ void RowCache::collectPass(Value tensor, const Position &position, Visited &visi
 
 // The number of loops along the row that compute each value: every reduction is a loop, and the results are
 // the last one. Sets the number of reductions.
-llvm::MapVector<Value, int64_t> RowCache::countPasses(ArrayRef<Value> outputs, const Position &any) {
+llvm::MapVector<Value, int64_t> StackRowCache::countPasses(ArrayRef<Value> outputs, const Position &any) {
   llvm::MapVector<Value, int64_t> passes;
   SmallVector<std::pair<Value, Position>> pending;
   Visited done;
@@ -106,7 +106,8 @@ static bool isWorthSaving(Value value, int64_t passes, const Nest &space) {
          isReadByWholeRows(value);
 }
 
-void RowCache::chooseSaved(ArrayRef<Value> outputs, const Nest &space, const Position &any, bool maySave) {
+void StackRowCache::chooseSaved(ArrayRef<Value> outputs, const Nest &space, const Position &any,
+                                bool maySave) {
   saved.clear();
   savedRow.assign(any.begin(), any.end() - 1);
   OrderAttr order = kernel.getOrderAttr();
@@ -127,7 +128,7 @@ void RowCache::chooseSaved(ArrayRef<Value> outputs, const Nest &space, const Pos
 }
 
 // Whether the position is a vector on the row whose values are cached.
-bool RowCache::isOnRow(const Position &position) {
+bool StackRowCache::isOnRow(const Position &position) {
   if (lanes == 1 || position.size() != savedRow.size() + 1)
     return false;
   const Index &along = position.back();
@@ -137,7 +138,7 @@ bool RowCache::isOnRow(const Position &position) {
   });
 }
 
-Value RowCache::loadSaved(Value tensor, const Position &position) {
+Value StackRowCache::loadSaved(Value tensor, const Position &position) {
   auto found = saved.find(tensor);
   if (found == saved.end() || !found->second.filled || !isOnRow(position))
     return {};
@@ -151,7 +152,7 @@ Value RowCache::loadSaved(Value tensor, const Position &position) {
   return emitter.memoryAccess.fromMemory(value, row.element);
 }
 
-void RowCache::storeSaved(Value tensor, const Position &position, Value value) {
+void StackRowCache::storeSaved(Value tensor, const Position &position, Value value) {
   auto found = saved.find(tensor);
   if (found == saved.end() || found->second.filled || !isOnRow(position))
     return;
@@ -163,7 +164,7 @@ void RowCache::storeSaved(Value tensor, const Position &position, Value value) {
   found->second.stored = true;
 }
 
-void RowCache::endPass() {
+void StackRowCache::endPass() {
   --passesLeft;
   for (auto &[value, row] : saved)
     row.filled |= row.stored;

@@ -2,14 +2,14 @@
 //
 // Loop nests whose rows have values of their own, such as the mean of a norm.
 
-#ifndef ADJOINT_LIB_CODEGEN_CPU_ROW_ROWEMITTER_H
-#define ADJOINT_LIB_CODEGEN_CPU_ROW_ROWEMITTER_H
+#ifndef ADJOINT_LIB_CODEGEN_CPU_ROW_ROWNESTS_H
+#define ADJOINT_LIB_CODEGEN_CPU_ROW_ROWNESTS_H
 
 #include "../CPUComponent.h"
 
 namespace mlir::ad::cpu {
 
-class RowEmitter : public CPUComponent {
+class RowNests : public CPUComponent {
 public:
   using CPUComponent::CPUComponent;
 
@@ -25,4 +25,4 @@ private:
 
 } // namespace mlir::ad::cpu
 
-#endif // ADJOINT_LIB_CODEGEN_CPU_ROW_ROWEMITTER_H
+#endif // ADJOINT_LIB_CODEGEN_CPU_ROW_ROWNESTS_H

@@ -65,7 +65,7 @@ static bool sweepsOneRow(KernelOp kernel, ArrayRef<int64_t> rows) {
 }
 
 // The register tile of a reduction, and whether the nest has blocks of columns.
-void BlockEmitter::chooseBlock(Nest &nest) {
+void ContractionBlocks::chooseBlock(Nest &nest) {
   Type sum = widestSum(nest.outputs);
   int64_t axis = nest.vectorize ? nest.laneAxis() : -1;
   if (!sum || axis < 0)
@@ -79,7 +79,7 @@ void BlockEmitter::chooseBlock(Nest &nest) {
 
 // A tile of fewer rows has registers for more vectors. Byte products have been chosen: they transpose
 // otherwise.
-int64_t BlockEmitter::vectorsFor(const Nest &nest, int64_t rows) {
+int64_t ContractionBlocks::vectorsFor(const Nest &nest, int64_t rows) {
   int64_t axis = nest.laneAxis();
   RegisterTile tile = chooseRegisterTile(tiles, rows, nest.shape[axis], vectorLanes, widestSum(nest.outputs));
   return std::min(tile.vectors, emitter.registerTranspose.maxTransposedVectors(nest, axis));
@@ -99,7 +99,7 @@ int64_t cpu::reducedSize(ArrayRef<Value> outputs) {
 }
 
 // For the host, which decides whether several threads are faster.
-void BlockEmitter::recordK(ValueRange outputs) {
+void ContractionBlocks::recordK(ValueRange outputs) {
   int64_t k = 0;
   for (Value output : outputs)
     k += reducedSize(output);
@@ -119,7 +119,7 @@ static bool hasDynamicK(ArrayRef<Value> outputs) {
 }
 
 // Columns whose part of the right operand stays in the cache while all rows pass: whole tiles.
-int64_t BlockEmitter::blockColumns(const Nest &nest) {
+int64_t ContractionBlocks::blockColumns(const Nest &nest) {
   int64_t tile = nest.vectors * vectorLanes;
   int64_t sizeK = reducedSize(nest.outputs);
   if (sizeK == 0 && !hasDynamicK(nest.outputs))
@@ -138,8 +138,8 @@ static bool hasWholeTiles(int64_t size, int64_t rows) {
 }
 
 // Loops over the batch axes, then blocks of all rows.
-LogicalResult BlockEmitter::emitBatches(const Nest &nest, int64_t axis, Position &outer, UnitRange units,
-                                        Store store) {
+LogicalResult ContractionBlocks::emitBatches(const Nest &nest, int64_t axis, Position &outer, UnitRange units,
+                                             Store store) {
   int64_t laneAxis = outer.size();
   while (axis < laneAxis && llvm::is_contained(nest.rowAxes, axis))
     ++axis;
@@ -156,8 +156,8 @@ LogicalResult BlockEmitter::emitBatches(const Nest &nest, int64_t axis, Position
 }
 
 // Blocks of columns.
-LogicalResult BlockEmitter::emitBlocks(const Nest &nest, const Position &outer, UnitRange units,
-                                       Store store) {
+LogicalResult ContractionBlocks::emitBlocks(const Nest &nest, const Position &outer, UnitRange units,
+                                            Store store) {
   int64_t laneAxis = outer.size(), known = nest.shape[laneAxis];
   Value columns = nest.sizes[laneAxis], zero = indexConstant(0);
   if (nest.columns == 0 || (!ShapedType::isDynamic(known) && known <= nest.columns))
@@ -176,8 +176,8 @@ LogicalResult BlockEmitter::emitBlocks(const Nest &nest, const Position &outer, 
 }
 
 // Two forms for a dynamic K: with copies of operands, where it fits them, else with the operands in place.
-LogicalResult BlockEmitter::emitBlock(const Nest &nest, const Position &outer, Columns columns,
-                                      UnitRange units, Store store) {
+LogicalResult ContractionBlocks::emitBlock(const Nest &nest, const Position &outer, Columns columns,
+                                           UnitRange units, Store store) {
   int64_t known = nest.shape[outer.size()];
   bool oneBlock = nest.columns == 0 || (!ShapedType::isDynamic(known) && known <= nest.columns);
   SmallVector<PackedOperand> packed = emitter.packing.packedOperandsOf(nest, oneBlock ? known : nest.columns);
@@ -199,9 +199,9 @@ LogicalResult BlockEmitter::emitBlock(const Nest &nest, const Position &outer, C
 }
 
 // All columns of a block pass over one tile of rows before the next: the rows stay in the first-level cache.
-LogicalResult BlockEmitter::emitBlockWith(SmallVector<PackedOperand> packed, const Nest &nest,
-                                          const Position &outer, Columns columns, UnitRange units,
-                                          Store store) {
+LogicalResult ContractionBlocks::emitBlockWith(SmallVector<PackedOperand> packed, const Nest &nest,
+                                               const Position &outer, Columns columns, UnitRange units,
+                                               Store store) {
   auto [start, end] = columns;
   auto [lower, upper] = emitter.distribution.boundsOf(nest, nest.rowAxes, units);
   CPUKernelEmitter::Scope scope(emitter);
@@ -235,7 +235,7 @@ LogicalResult BlockEmitter::emitBlockWith(SmallVector<PackedOperand> packed, con
 
 // The rows of whole tiles, and the rows of tiles that have one row less: 197 rows are 22 tiles of 8 rows and
 // 3 of 7, which keep the CPU as busy. Null if tiles have few rows, or divide the rows.
-std::pair<Value, Value> BlockEmitter::evenTiles(const Nest &nest, int64_t size, Value count) {
+std::pair<Value, Value> ContractionBlocks::evenTiles(const Nest &nest, int64_t size, Value count) {
   int64_t rows = nest.rows, less = rows - 1;
   if (rows < 4 || ShapedType::isDynamic(size) || size < rows * less || size % rows == 0)
     return {};
@@ -251,8 +251,8 @@ std::pair<Value, Value> BlockEmitter::evenTiles(const Nest &nest, int64_t size, 
 }
 
 // Tiles of rows; for the remainder the rows of a tile are halved, down to single rows.
-LogicalResult BlockEmitter::emitRowTiles(const Nest &nest, Value lower, Value upper, const Position &outer,
-                                         Store inRows) {
+LogicalResult ContractionBlocks::emitRowTiles(const Nest &nest, Value lower, Value upper,
+                                              const Position &outer, Store inRows) {
   int64_t count = nest.rowCount();
   // A divisor of every row at which a tile begins.
   int64_t begins = std::gcd(nest.tileOfUnits, nest.rows);

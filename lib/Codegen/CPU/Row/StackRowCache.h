@@ -2,14 +2,14 @@
 //
 // Values of a row that several loops along it need, cached on the stack.
 
-#ifndef ADJOINT_LIB_CODEGEN_CPU_ROW_ROWCACHE_H
-#define ADJOINT_LIB_CODEGEN_CPU_ROW_ROWCACHE_H
+#ifndef ADJOINT_LIB_CODEGEN_CPU_ROW_STACKROWCACHE_H
+#define ADJOINT_LIB_CODEGEN_CPU_ROW_STACKROWCACHE_H
 
 #include "../CPUComponent.h"
 
 namespace mlir::ad::cpu {
 
-class RowCache : public CPUComponent {
+class StackRowCache : public CPUComponent {
 public:
   using CPUComponent::CPUComponent;
 
@@ -38,4 +38,4 @@ private:
 
 } // namespace mlir::ad::cpu
 
-#endif // ADJOINT_LIB_CODEGEN_CPU_ROW_ROWCACHE_H
+#endif // ADJOINT_LIB_CODEGEN_CPU_ROW_STACKROWCACHE_H

@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-LogicalResult RowEmitter::emitRows(ValueRange outputs, unsigned space) {
+LogicalResult RowNests::emitRows(ValueRange outputs, unsigned space) {
   Nest whole = emitter.kernelOutputs.nestOver(results[space], outputs[space]);
   Nest rows = whole;
   rows.shape.pop_back();
@@ -30,7 +30,7 @@ LogicalResult RowEmitter::emitRows(ValueRange outputs, unsigned space) {
 // Two rows, so that the reduction of one row overlaps with loads of the other; one row if the code is long,
 // if values of a row are cached, or if rows come from beyond the caches, where a second stream costs more
 // than it hides.
-int64_t RowEmitter::rowUnroll(ValueRange outputs, const Nest &space) {
+int64_t RowNests::rowUnroll(ValueRange outputs, const Nest &space) {
   if (!emitter.prefetcher.largeInputs(space).empty())
     return 1;
   bool isCheap = llvm::none_of(kernel.getBody().getOps<linalg::GenericOp>(), [&](linalg::GenericOp generic) {
@@ -48,15 +48,14 @@ static Position anyElementOf(const Position &row) {
   return position;
 }
 
-void RowEmitter::beginRows(const RowOutputs &split, const Nest &space, ArrayRef<Position> rows,
-                           bool maySave) {
+void RowNests::beginRows(const RowOutputs &split, const Nest &space, ArrayRef<Position> rows, bool maySave) {
   emitter.prefetcher.choosePrefetched(space);
   if (rows.size() == 1)
     emitter.rowCache.chooseSaved(split.whole, space, anyElementOf(rows.front()), maySave);
 }
 
 // Whether a row of dynamic length fits the cache of its values is known at run time only.
-LogicalResult RowEmitter::emitRowsAt(ValueRange outputs, const Nest &space, ArrayRef<Position> rows) {
+LogicalResult RowNests::emitRowsAt(ValueRange outputs, const Nest &space, ArrayRef<Position> rows) {
   RowOutputs split = emitter.kernelOutputs.splitByRow(outputs, space.shape);
   beginRows(split, space, rows, /*maySave=*/true);
   if (emitter.rowCache.saved.empty() || !ShapedType::isDynamic(space.shape.back()))
@@ -75,7 +74,7 @@ LogicalResult RowEmitter::emitRowsAt(ValueRange outputs, const Nest &space, Arra
 
 // All values of the rows are loaded before the first store, since a result may be in the buffer of an
 // operand.
-LogicalResult RowEmitter::emitBegunRows(const RowOutputs &split, const Nest &space, ArrayRef<Position> rows) {
+LogicalResult RowNests::emitBegunRows(const RowOutputs &split, const Nest &space, ArrayRef<Position> rows) {
   CPUKernelEmitter::Scope scope(emitter);
   Position any = anyElementOf(rows.front());
   for (const Position &row : rows) {
