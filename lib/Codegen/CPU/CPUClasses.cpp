@@ -6,6 +6,7 @@
 #include "adjoint/Codegen/Kernel/CPUKernelClass.h"
 #include "adjoint/Codegen/Kernel/KernelFunctions.h"
 #include "adjoint/Dialect/AD/Transforms/ClusterKinds.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "ad-emit-cpu"
@@ -41,7 +42,7 @@ private:
     CPUKernelEmitter emitter = emitterOf(emitted);
     if (failed(emitter.emit(work)))
       return nullptr;
-    std::optional<int64_t> known = emitter.distribution.knownNanoseconds();
+    std::optional<int64_t> known = emitter.knownNanoseconds();
     LDBG() << "@" << emitted.getSymName() << " takes about "
            << (known ? std::to_string(*known) : "an unknown number of") << " ns on one thread";
     if (known && work == Work::all)

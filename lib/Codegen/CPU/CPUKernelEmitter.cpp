@@ -3,6 +3,7 @@
 // What a CPU kernel does, and which component does it.
 
 #include "CPUKernelEmitter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -13,118 +14,44 @@ using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
 CPUKernelEmitter::CPUKernelEmitter(KernelOp kernel, FunctionOpInterface function, int64_t lanes,
-                                   const TileTable &tiles, bool dotProducts)
-    : KernelEmitter(kernel, function, lanes), tiles(tiles), dotProducts(dotProducts) {}
+                                   const TileTable &tiles, bool hasDotProducts)
+    : CPUContext(kernel, function, lanes, tiles, hasDotProducts) {}
+
+LogicalResult CPUKernelEmitter::emit(Work toEmit) {
+  work = toEmit;
+  return failure(failed(bindArguments()) || failed(emitOutputs()));
+}
+
+LogicalResult CPUKernelEmitter::bindArguments() {
+  bindRange(kernelArguments.bindTensors());
+  return kernelArguments.bindScalars();
+}
 
 void CPUKernelEmitter::bindRange(ValueRange arguments) {
   if (arguments.empty()) // a function that computes sizes only
     return;
   if (work != Work::all)
-    partials.memory = arguments.front();
+    partialReductions.memory = arguments.front();
   distribution.unitsOfCall = {arguments.drop_back().back(), arguments.back()};
 }
 
 FailureOr<int64_t> CPUKernelEmitter::emitSizesOfPartialReductions() {
-  if (failed(kernelArguments.bind()))
+  if (failed(bindArguments()))
     return failure();
-  auto divided = partials.divisibleReductions(kernel.getBody().front().getTerminator()->getOperands());
+  auto divided = partialReductions.divisibleReductions(kernel.getBody().front().getTerminator()->getOperands());
   if (divided.empty())
     return 0;
-  SmallVector<Value> sizes = partials.emitPartialSizes(divided);
-  int64_t threads = partials.threadsForPartials(divided); // computes sizes of the nest, so before the return
+  SmallVector<Value> sizes = partialReductions.emitPartialSizes(divided);
+  int64_t threads = partialReductions.threadsForPartials(divided); // computes sizes of the nest, so before the return
   func::ReturnOp::create(builder, loc, sizes);
   return threads;
 }
 
 LogicalResult CPUKernelEmitter::emitNanoseconds() {
-  if (failed(kernelArguments.bind()))
+  if (failed(bindArguments()))
     return failure();
   func::ReturnOp::create(builder, loc, distribution.estimatedNanoseconds());
   return success();
-}
-
-void CPUKernelEmitter::storeAll(const Buffer &destination, ArrayRef<Position> positions, ValueRange values) {
-  if (shortRows.interleavedColumns > 1)
-    return shortRows.storeInterleaved(destination, positions, values);
-  KernelEmitter::storeAll(destination, positions, values);
-}
-
-// A row's value that an earlier loop has stored is loaded.
-FailureOr<Value> CPUKernelEmitter::compute(Value tensor, const Position &position) {
-  if (auto argument = buffers.find(tensor); argument != buffers.end())
-    if (Value column = shortRows.loadColumn(argument->second, position))
-      return column;
-  FailureOr<Value> value = rowCache.loadSaved(tensor, position);
-  if (!*value)
-    value = evaluator.compute(tensor, position);
-  if (succeeded(value))
-    rowCache.storeSaved(tensor, position, *value);
-  return value;
-}
-
-FailureOr<Value> CPUKernelEmitter::operandValue(OpOperand *input, ArrayRef<Index> loops) {
-  auto packed = packing.packedOperands.find(input);
-  bool isPacked = packed != packing.packedOperands.end();
-  if (isPacked && !packed->second.filling)
-    return packing.loadPacked(packed->second, loops);
-  if (Value value = registerTranspose.transposedValue(input, loops))
-    return value;
-  FailureOr<Value> value = KernelEmitter::operandValue(input, loops);
-  if (isPacked && succeeded(value))
-    packing.fillPacked(packed->second, loops, *value);
-  return value;
-}
-
-Position CPUKernelEmitter::positionOf(OpOperand *input, ArrayRef<Index> loops) {
-  return flat ? flatBroadcast.flatPosition(input, loops) : KernelEmitter::positionOf(input, loops);
-}
-
-FailureOr<SmallVector<Value>> CPUKernelEmitter::reduceBlocks(linalg::GenericOp generic,
-                                                             ArrayRef<SmallVector<Index>> loops,
-                                                             ArrayRef<Value> identities,
-                                                             ArrayRef<Position> positions) {
-  // Sums of integers are the same in any order.
-  if (dots.groupSize(generic) == kByteDotProduct.group)
-    return byteDots.byteChain(generic, loops, identities);
-  OrderAttr order = kernel.getOrderAttr();
-  bool joinsBlocks = order && !order.isLanes();
-  int64_t unroll = joinsBlocks ? interleaver.interleavedBlocks(generic, loops) : 1;
-  if (unroll == 1)
-    return reductions.reduceBlocks(generic, loops, identities, positions);
-  auto group = [&](Value lower, Value upper) {
-    return interleaver.interleavedGroup(generic, loops, identities, lower, upper, unroll);
-  };
-  return orderedTree(generic, identities, positions, group, unroll);
-}
-
-FailureOr<SmallVector<Value>> CPUKernelEmitter::hoistedChain(linalg::GenericOp generic,
-                                                             ArrayRef<SmallVector<Index>> loops,
-                                                             ArrayRef<Value> start, Value lower,
-                                                             Value upper) {
-  if (int64_t group = dots.groupSize(generic); group == kBF16DotProduct.group) {
-    dots.recordUse(generic);
-    lower = binary<arith::DivUIOp>(lower, indexConstant(group));
-    upper = binary<arith::DivUIOp>(upper, indexConstant(group));
-  }
-  if (generic.getNumResults() == 1 && !registerTranspose.operandsToTranspose(generic, loops.front()).empty())
-    return registerTranspose.transposedChain(generic, loops, start, lower, upper);
-  return reductions.plainChain(generic, loops, start, lower, upper);
-}
-
-FailureOr<SmallVector<Value>> CPUKernelEmitter::accumulate(linalg::GenericOp generic, ArrayRef<Index> loops,
-                                                           ValueRange accumulators) {
-  int64_t group = dots.groupSize(generic);
-  if (group == kBF16DotProduct.group)
-    return dots.addDotProduct(generic, loops, accumulators.front());
-  if (group == kByteDotProduct.group)
-    return byteDots.addByteProducts(generic, loops, accumulators.front());
-  return evaluator.applyBody(generic, loops, accumulators);
-}
-
-void CPUKernelEmitter::afterChainStep(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
-                                      Value k) {
-  if (dots.groupSize(generic) == 1)
-    prefetcher.prefetchNextTile(generic, loops, k);
 }
 
 static int64_t operationsPerElement(KernelOp kernel) {
@@ -158,19 +85,19 @@ static int64_t straightElements(KernelOp kernel, ArrayRef<int64_t> shape, int64_
 LogicalResult CPUKernelEmitter::emitOutputs() {
   ValueRange outputs = kernel.getBody().front().getTerminator()->getOperands();
   if (work != Work::all) {
-    auto divided = partials.divisibleReductions(outputs);
-    partials.bindPartialResults(divided);
+    auto divided = partialReductions.divisibleReductions(outputs);
+    partialReductions.bindPartialResults(divided);
     if (work == Work::partial)
-      return partials.emitPartialReductions(divided);
+      return partialReductions.emitPartialReductions(divided);
   }
   if (outputs.size() == 1)
     if (std::optional<LogicalResult> emitted = emitMovement(outputs.front()))
       return *emitted;
   std::optional<unsigned> space = kernelOutputs.rowSpaceOf(outputs);
-  blocks.recordK(outputs);
+  blockShape.recordK(outputs);
   if (!space)
     return separateNests.emitSeparately(outputs);
-  Nest nest = kernelOutputs.nestOver(results[*space], outputs);
+  CPUNest nest = kernelOutputs.nestOver(results[*space], outputs);
   bool oneShape = llvm::all_of(results, [&](const Buffer &buffer) { return buffer.shape == nest.shape; });
   flat = oneShape && llvm::all_of(outputs, [&](Value output) {
            return kernelOutputs.isFlat(output, isPointwise) || flatBroadcast.isFlatBroadcast(output, nest);
@@ -183,19 +110,19 @@ LogicalResult CPUKernelEmitter::emitOutputs() {
 std::optional<LogicalResult> CPUKernelEmitter::emitMovement(Value output) {
   if (std::optional<BlockTranspose::BlockAxes> axes = blockTranspose.transposedAxes(output))
     return blockTranspose.emitTranspose(output, *axes);
-  if (std::optional<PackedOperand> packed = packing.packingOfCopy(output))
-    return packing.emitPacking(*packed);
+  if (std::optional<PackedOperand> packed = operandPacking.packingOfCopy(output))
+    return operandPacking.emitPacking(*packed);
   return std::nullopt;
 }
 
-LogicalResult CPUKernelEmitter::emitStores(const Nest &nest) {
-  return emitNest(nest, [&](ArrayRef<Position> positions) {
+LogicalResult CPUKernelEmitter::emitStores(const CPUNest &nest) {
+  return loopNests.emitNest(nest, [&](ArrayRef<Position> positions) {
     return kernelOutputs.storeOutputs(nest.outputs, results, positions);
   });
 }
 
 // One loop over all elements.
-LogicalResult CPUKernelEmitter::emitFlat(Nest nest, unsigned space) {
+LogicalResult CPUKernelEmitter::emitFlat(CPUNest nest, unsigned space) {
   int64_t count = straightElements(kernel, nest.shape, vectorLanes);
   nest.vectors = count > 0 ? std::max<int64_t>(1, count / vectorLanes) : vectorUnroll(kernel, vectorLanes);
   if (count == 0)
@@ -207,11 +134,11 @@ LogicalResult CPUKernelEmitter::emitFlat(Nest nest, unsigned space) {
 
 // Loops over the axes of the results; rows that have values of their own, such as sums, are emitted one by
 // one.
-LogicalResult CPUKernelEmitter::emitOverAxes(Nest nest, unsigned space, bool oneShape) {
+LogicalResult CPUKernelEmitter::emitOverAxes(CPUNest nest, unsigned space, bool oneShape) {
   ValueRange outputs = nest.outputs;
   bool lanesAreSummed = hoisting.sumsLanesAlong(outputs, nest, nest.laneAxis());
   bool hasRows = llvm::any_of(outputs, [&](Value output) {
-    return dependsOn(output, [&](linalg::GenericOp generic) { return reductions.usesLanes(generic); });
+    return dependsOn(output, [&](linalg::GenericOp generic) { return reductionLoops.usesLanes(generic); });
   });
   LDBG() << "its lanes " << (lanesAreSummed ? "are" : "are not") << " summed, it "
          << (hasRows ? "has" : "has no") << " reductions of rows";
@@ -219,7 +146,7 @@ LogicalResult CPUKernelEmitter::emitOverAxes(Nest nest, unsigned space, bool one
     return rowNests.emitRows(outputs, space);
   nest.vectorize = !hoisting.sumsLanesAlong(outputs, nest, nest.laneAxis(), /*ofShortRows=*/false);
   if (!lanesAreSummed && work != Work::merge)
-    blocks.chooseBlock(nest);
+    blockShape.chooseBlock(nest);
   shortRows.chooseShortRows(nest);
   distribution.chooseUnits(nest);
   distribution.declareUnits({{space, nest.unitLoops}});

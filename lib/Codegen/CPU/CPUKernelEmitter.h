@@ -1,17 +1,38 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Code of one kernel for the CPU: vectors along the contiguous axis, tiles of contractions in registers,
-// ranges of work for threads. Each of these is a component.
+// ranges of work for threads. Each of these is a component, which names the components that it uses in its
+// constructor: they are declared before it. Only values need components that need values; they see the
+// emitter as the source of values.
 
 #ifndef ADJOINT_LIB_CODEGEN_CPU_CPUKERNELEMITTER_H
 #define ADJOINT_LIB_CODEGEN_CPU_CPUKERNELEMITTER_H
 
+#include "../Kernel/KernelArguments.h"
+#include "../Kernel/Outputs/KernelOutputs.h"
+#include "../Kernel/Reduction/PairwiseTree.h"
+#include "../Kernel/Reduction/ReductionLoops.h"
+#include "../Kernel/Values/AccessMaps.h"
+#include "../Kernel/Values/Hoisting.h"
+#include "../Kernel/Values/LaneValues.h"
+#include "../Kernel/Values/MemoryAccess.h"
+#include "Bytes/ByteChains.h"
+#include "Bytes/ByteDotProducts.h"
+#include "Bytes/ByteGroups.h"
+#include "Bytes/BytePanels.h"
+#include "Bytes/ByteProducts.h"
+#include "Bytes/ByteRowCopies.h"
+#include "CPUValues.h"
 #include "Contraction/AccumulatorSpilling.h"
-#include "Contraction/ByteProducts.h"
+#include "Contraction/BlockShape.h"
 #include "Contraction/ContractionBlocks.h"
 #include "Contraction/DotProducts.h"
-#include "Contraction/OperandPacking.h"
+#include "Contraction/FillingTile.h"
+#include "Contraction/ProductGroups.h"
 #include "Contraction/RegisterTranspose.h"
+#include "Contraction/RowTiles.h"
+#include "Contraction/TransposedOperands.h"
+#include "Loops/LaneLoop.h"
 #include "Loops/LineAlignment.h"
 #include "Loops/LoopNests.h"
 #include "Loops/SeparateNests.h"
@@ -19,115 +40,119 @@
 #include "Movement/BlockTranspose.h"
 #include "Movement/ColumnInserts.h"
 #include "Movement/FlatBroadcast.h"
+#include "Movement/InterleavedStores.h"
 #include "Movement/Prefetcher.h"
+#include "Packing/OperandPacking.h"
+#include "Packing/OperandsToPack.h"
+#include "Packing/PackedPanels.h"
 #include "Reduction/BlockedScan.h"
+#include "Reduction/CPUChains.h"
+#include "Reduction/CPUReductions.h"
 #include "Reduction/InterleavedBlocks.h"
+#include "Reduction/LaneAccumulators.h"
 #include "Reduction/LaneReductions.h"
 #include "Reduction/MinMaxReduction.h"
 #include "Reduction/PartialReductions.h"
+#include "Reduction/PartialResultTrees.h"
 #include "Reduction/StreamedReductions.h"
 #include "Row/RowNests.h"
 #include "Row/RowReductions.h"
 #include "Row/ShortRows.h"
 #include "Row/StackRowCache.h"
-#include "adjoint/Codegen/Kernel/Contractions.h"
-#include "adjoint/Codegen/Kernel/WorkUnits.h"
-#include "adjoint/Codegen/Target/CPUs.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/MapVector.h"
+#include "StackMemory.h"
 
 namespace mlir::ad::cpu {
 
-class CPUKernelEmitter : public KernelEmitter {
+class CPUKernelEmitter : public CPUContext, private ValueSource {
 public:
-  /// `lanes`: of a vector. `dotProducts`: the CPU has the dot-product instructions of bf16 and i8.
+  /// `lanes`: of a vector. `hasDotProducts`: the CPU has the dot-product instructions of bf16 and i8.
   CPUKernelEmitter(KernelOp kernel, FunctionOpInterface function, int64_t lanes, const TileTable &tiles,
-                   bool dotProducts);
+                   bool hasDotProducts);
 
+  /// Emits the body of the function without its terminator. Fails after a diagnostic if the kernel contains
+  /// an operation that is not linalg.
+  LogicalResult emit(Work toEmit);
   /// Emits the body of a function that returns the number of partial results and their bytes. Returns the
   /// minimum number of threads that gain from them; 0 if the reductions of the kernel are not to be divided.
   FailureOr<int64_t> emitSizesOfPartialReductions();
   /// Emits the body of a function that returns the estimated nanoseconds of the kernel on one thread.
   LogicalResult emitNanoseconds();
-
-  LogicalResult emitNest(const Nest &nest, Store store) override { return nests.emitNest(nest, store); }
-  void storeAll(const Buffer &destination, ArrayRef<Position> positions, ValueRange values) override;
+  /// The estimate, if all sizes are static; after emit().
+  std::optional<int64_t> knownNanoseconds() { return distribution.knownNanoseconds(); }
 
 private:
-  void bindRange(ValueRange arguments) override;
-  LogicalResult emitOutputs() override;
-  LogicalResult prepareOutputs(ValueRange outputs, ArrayRef<Position> positions) override {
-    return spilling.evaluateReductions(outputs, positions);
+  FailureOr<SmallVector<Value>> evaluate(Value tensor, ArrayRef<Position> positions) override {
+    return values.evaluate(tensor, positions);
   }
-  std::optional<LogicalResult> emitInsertByColumn(tensor::InsertSliceOp insert, const Buffer &destination,
-                                                  const AxisRange &range) override {
-    return columnInserts.emitInsert(insert, destination, range);
+  FailureOr<SmallVector<Value>> applyBody(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                          ValueRange accumulators) override {
+    return values.applyBody(generic, loops, accumulators);
   }
-  LogicalResult scanBlocks(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
-                           Value &step, Value &accumulator) override {
-    return blockedScan.emitBlocks(scan, destination, loops, step, accumulator);
+  LogicalResult prepare(ValueRange outputs, ArrayRef<Position> positions) override {
+    return values.prepare(outputs, positions);
   }
-  FailureOr<Value> compute(Value tensor, const Position &position) override;
-  FailureOr<Value> operandValue(OpOperand *input, ArrayRef<Index> loops) override;
-  Position positionOf(OpOperand *input, ArrayRef<Index> loops) override;
-  Value reload(Value value) override { return spilling.reload(value); }
-  bool vectorizesRows(linalg::GenericOp generic) override { return rowReductions.vectorizesRows(generic); }
-  FailureOr<Value> reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
-                               const Position &position) override {
-    return laneReductions.reduceLanes(generic, loops, identity, position);
-  }
-  FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity, Value lower,
-                             Value upper, int64_t count) override {
-    return laneReductions.laneChunk(generic, loops, identity, lower, upper, count);
-  }
-  FailureOr<SmallVector<Value>> reduceBlocks(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
-                                             ArrayRef<Value> identities,
-                                             ArrayRef<Position> positions) override;
-  FailureOr<SmallVector<Value>> orderedTree(linalg::GenericOp generic, ArrayRef<Value> identities,
-                                            ArrayRef<Position> positions, BlockCode block,
-                                            int64_t blocksPerLeaf) override {
-    return partials.orderedTree(generic, identities, positions, block, blocksPerLeaf);
-  }
-  FailureOr<SmallVector<Value>> hoistedChain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
-                                             ArrayRef<Value> start, Value lower, Value upper) override;
-  FailureOr<SmallVector<Value>> accumulate(linalg::GenericOp generic, ArrayRef<Index> loops,
-                                           ValueRange accumulators) override;
-  void afterChainStep(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops, Value k) override;
 
+  LogicalResult bindArguments();
+  void bindRange(ValueRange arguments);
+  LogicalResult emitOutputs();
   std::optional<LogicalResult> emitMovement(Value output);
-  LogicalResult emitFlat(Nest nest, unsigned space);
-  LogicalResult emitOverAxes(Nest nest, unsigned space, bool oneShape);
-  LogicalResult emitStores(const Nest &nest);
+  LogicalResult emitFlat(CPUNest nest, unsigned space);
+  LogicalResult emitOverAxes(CPUNest nest, unsigned space, bool oneShape);
+  LogicalResult emitStores(const CPUNest &nest);
 
-public:
-  //===- Components -------------------------------------------------------===//
-
-  const TileTable tiles;
-  const bool dotProducts; // of pairs of bf16 and of four i8
-  AccumulatorSpilling spilling{*this};
-  ContractionBlocks blocks{*this};
-  BlockTranspose blockTranspose{*this};
-  BlockedScan blockedScan{*this};
-  ByteProducts byteDots{*this};
-  ColumnInserts columnInserts{*this};
-  DotProducts dots{*this};
-  FlatBroadcast flatBroadcast{*this};
-  InterleavedBlocks interleaver{*this};
-  LaneReductions laneReductions{*this};
-  LineAlignment lines{*this};
-  LoopNests nests{*this};
-  MinMaxReduction minMax{*this};
-  OperandPacking packing{*this};
-  PartialReductions partials{*this};
-  Prefetcher prefetcher{*this};
-  RegisterTranspose registerTranspose{*this};
-  StackRowCache rowCache{*this};
-  RowNests rowNests{*this};
-  RowReductions rowReductions{*this};
-  SeparateNests separateNests{*this};
-  ShortRows shortRows{*this};
-  StreamedReductions streaming{*this};
-  WorkDistribution distribution{*this};
+  LaneValues laneValues{*this};
+  MemoryAccess memoryAccess{*this, laneValues};
+  AccessMaps maps{*this, laneValues};
+  KernelArguments kernelArguments{*this, *this};
+  ReductionLoops reductionLoops{*this, laneValues, kernelArguments};
+  Hoisting hoisting{*this, *this, maps, reductionLoops};
+  PairwiseTree tree{*this};
+  InterleavedStores interleavedStores{*this, laneValues, memoryAccess};
+  KernelOutputs kernelOutputs{*this, *this, interleavedStores};
+  StackMemory stackMemory{*this};
+  AccumulatorSpilling spilling{*this, *this, memoryAccess, maps, reductionLoops, stackMemory};
+  ByteProducts byteProducts{*this, stackMemory};
+  ProductGroups productGroups{*this, byteProducts};
+  PackedPanels panels{*this, memoryAccess, maps};
+  TransposedOperands transposedOperands{*this, maps, productGroups, panels};
+  BlockShape blockShape{*this, transposedOperands, byteProducts};
+  WorkDistribution distribution{*this, reductionLoops, blockShape};
+  BlockTranspose blockTranspose{*this, memoryAccess, maps, kernelOutputs, interleavedStores, distribution};
+  BlockedScan scans{*this, *this, laneValues, maps, kernelArguments, reductionLoops, interleavedStores};
+  DotProducts dotProducts{*this, *this, laneValues, memoryAccess, maps, transposedOperands, panels};
+  ByteGroups byteGroups{*this, laneValues, memoryAccess};
+  ByteRowCopies byteRowCopies{*this, laneValues, memoryAccess, stackMemory, byteProducts, byteGroups};
+  ByteDotProducts byteDotProducts{*this, laneValues, maps, transposedOperands, panels, byteProducts, byteGroups, byteRowCopies};
+  StackRowCache rowCache{*this, laneValues, memoryAccess, reductionLoops, hoisting, stackMemory};
+  Prefetcher prefetcher{*this, memoryAccess, maps, rowCache, transposedOperands, productGroups};
+  CPUChainSteps chainSteps{*this, *this, laneValues, reductionLoops, productGroups, dotProducts, byteDotProducts, prefetcher};
+  LineAlignment lineAlignment{*this, memoryAccess};
+  RegisterTranspose registerTranspose{*this, *this, laneValues, memoryAccess, maps, reductionLoops, chainSteps, stackMemory, prefetcher, lineAlignment, dotProducts, transposedOperands, productGroups, byteGroups};
+  ByteChains byteChains{*this, laneValues, chainSteps, registerTranspose, transposedOperands, byteProducts, byteGroups, byteDotProducts};
+  BytePanels bytePanels{*this, laneValues, panels, byteGroups};
+  CPUReductionChains reductionChains{*this, hoisting, chainSteps, productGroups, dotProducts, transposedOperands, registerTranspose};
+  LaneAccumulators laneAccumulators{*this, *this, laneValues, reductionLoops, prefetcher};
+  MinMaxReduction minMax{*this, *this, laneValues, maps, reductionLoops, laneAccumulators};
+  LaneReductions laneReductions{*this, laneValues, memoryAccess, hoisting, stackMemory, laneAccumulators, minMax};
+  RowReductions rowReductions{*this, *this, laneValues, memoryAccess, reductionLoops, hoisting, stackMemory, interleavedStores, laneAccumulators, transposedOperands};
+  PartialResultTrees partialTrees{*this, laneValues, memoryAccess, reductionLoops, tree, productGroups};
+  InterleavedBlocks interleavedBlocks{*this, hoisting, chainSteps, reductionChains, tree, partialTrees, transposedOperands, panels};
+  CPUReductions reductions{*this, *this, laneValues, maps, reductionLoops, reductionChains, tree, memoryAccess, stackMemory, rowCache, laneReductions, rowReductions, productGroups, byteChains, interleavedBlocks, partialTrees};
+  FlatBroadcast flatBroadcast{*this, laneValues, kernelOutputs};
+  CPUValues values{*this, laneValues, memoryAccess, maps, reductions, interleavedStores, rowCache, panels, transposedOperands, flatBroadcast, spilling};
+  LaneLoop laneLoop{*this, laneValues, hoisting, lineAlignment, byteDotProducts};
+  ShortRows shortRows{*this, *this, reductionLoops, kernelOutputs, interleavedStores};
+  RowTiles rowTiles{*this};
+  OperandPacking operandPacking{*this, *this, laneValues, memoryAccess, kernelOutputs, distribution, dotProducts, panels, bytePanels};
+  FillingTile fillingTile{*this, laneLoop, rowTiles, blockShape, panels, operandPacking};
+  OperandsToPack operandsToPack{*this, stackMemory, transposedOperands, productGroups, panels, byteProducts};
+  ContractionBlocks contractionBlocks{*this, laneLoop, distribution, rowTiles, fillingTile, panels, operandPacking, operandsToPack, byteProducts, byteRowCopies};
+  LoopNests loopNests{*this, laneLoop, distribution, shortRows, contractionBlocks};
+  ColumnInserts inserts{*this, *this, kernelArguments, hoisting, kernelOutputs, scans, loopNests, interleavedStores, shortRows};
+  StreamedReductions streamedReductions{*this, *this, laneValues, memoryAccess, maps, chainSteps, kernelOutputs, interleavedStores, laneLoop, partialTrees};
+  PartialReductions partialReductions{*this, kernelArguments, reductionLoops, hoisting, reductions, kernelOutputs, interleavedStores, loopNests, distribution, partialTrees, streamedReductions, blockShape, transposedOperands};
+  RowNests rowNests{*this, hoisting, kernelOutputs, prefetcher, loopNests, distribution, rowCache, shortRows};
+  SeparateNests separateNests{*this, hoisting, kernelOutputs, scans, inserts, loopNests, distribution};
 };
 
 } // namespace mlir::ad::cpu

@@ -5,12 +5,33 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_CPUTYPES_H
 #define ADJOINT_LIB_CODEGEN_CPU_CPUTYPES_H
 
-#include "../Kernel/KernelEmitter.h"
+#include "../Kernel/KernelTypes.h"
 #include "adjoint/Codegen/Target/CPUs.h"
 
 namespace mlir::ad::cpu {
 
 using namespace codegen;
+
+/// Loops over the axes of a result, or over rows of it, with the vectors, blocks and units of work of a CPU.
+struct CPUNest : StatementNest {
+  CPUNest() = default;
+  CPUNest(StatementNest nest) : StatementNest(std::move(nest)) {}
+  CPUNest(Nest nest) : StatementNest(std::move(nest)) {}
+
+  SmallVector<int64_t> rowAxes; // which a block enumerates as one
+  bool blocked = false;         // reduces into points: columns in blocks, rows and vectors in tiles
+  int64_t rows = 1;             // in an iteration
+  int64_t columns = 0;          // of a block
+  int64_t stripOfBlocks = 0;    // rows of consecutive blocks of a transposition
+  int64_t tileOfUnits = 0;      // units of a block begin at multiples of so many rows; 0: there is one unit
+  SmallVector<UnitLoop> unitLoops; // that threads divide
+  UnitRange units;                 // of them, which this call runs
+  bool inPlace = false;            // no operand is packed
+  int64_t shortRowAxis = -1;       // along which vectors run, in place of a short last axis
+  int64_t shortRowColumns = 0;     // of that axis; 0: the nest has rows, without their columns
+  /// Rows of a block, ShapedType::kDynamic if that is dynamic.
+  int64_t rowCount() const;
+};
 
 /// Whether the tensor is so large that it does not stay in the caches from one kernel to the next.
 bool isFromMemory(Type type);
@@ -74,8 +95,6 @@ inline bool hasWholeVectors(int64_t size, int64_t lanes) {
 inline bool areRowsPagesApart(int64_t size, int64_t elementBytes) {
   return !ShapedType::isDynamic(size) && size * elementBytes % kCore.pageBytes == 0;
 }
-
-class CPUKernelEmitter;
 
 } // namespace mlir::ad::cpu
 

@@ -3,7 +3,6 @@
 // Arguments and sizes of a kernel.
 
 #include "KernelArguments.h"
-#include "KernelEmitter.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -26,7 +25,8 @@ static void refineShapes(linalg::GenericOp generic, DenseMap<Value, Buffer> &buf
 
 // The order of the arguments: per tensor a pointer and its dynamic sizes, scalars unchanged; then the same
 // for each result; then the range of units.
-void KernelArguments::bindTensors() {
+ValueRange KernelArguments::bindTensors() {
+  builder.setInsertionPointToStart(&function.getFunctionBody().front());
   unsigned next = 0;
   auto buffer = [&](Type type) {
     auto tensor = cast<RankedTensorType>(type);
@@ -43,20 +43,13 @@ void KernelArguments::bindTensors() {
     if (isa<RankedTensorType>(argument.getType()))
       buffers[argument] = buffer(argument.getType());
     else
-      emitter.scalars.map(argument, function.getArgument(next++));
+      scalars.map(argument, function.getArgument(next++));
   }
   for (Type type : kernel.getResultTypes())
     results.push_back(buffer(type));
   for (linalg::GenericOp generic : kernel.getBody().getOps<linalg::GenericOp>())
     refineShapes(generic, buffers);
-  emitter.bindRange(function.getArguments().drop_front(next));
-}
-
-LogicalResult KernelArguments::bind() {
-  builder.setInsertionPointToStart(&function.getFunctionBody().front());
-  emitter.evaluator.caches.emplace_back();
-  bindTensors();
-  return bindScalars();
+  return function.getArguments().drop_front(next);
 }
 
 // Scalars of the body (constants, sizes, index arithmetic) do not depend on the iteration, so they are
@@ -73,21 +66,23 @@ LogicalResult KernelArguments::bindScalars() {
       int64_t rank = cast<RankedTensorType>(dim.getSource().getType()).getRank();
       if (*axis < 0 || *axis >= rank)
         return dim.emitOpError("asks for dimension ") << *axis << " of rank " << rank;
-      emitter.scalars.map(dim.getResult(), sizeOf(dim.getSource(), *axis));
+      scalars.map(dim.getResult(), sizeOf(dim.getSource(), *axis));
       continue;
     }
     if (auto read = dyn_cast<tensor::ExtractOp>(op)) {
-      IRMapping none;
-      FailureOr<Value> value = emitter.evaluator.extract(read, none, {});
+      Position position;
+      for (Value index : read.getIndices())
+        position.push_back({scalars.lookupOrNull(index), 0, nullptr});
+      FailureOr<Value> value = values.evaluateOne(read.getTensor(), position);
       if (failed(value))
         return failure();
-      emitter.scalars.map(read.getResult(), *value);
+      scalars.map(read.getResult(), *value);
       continue;
     }
     if (llvm::any_of(op.getOperandTypes(), [](Type type) { return isa<RankedTensorType>(type); }) ||
         op.getNumRegions() != 0)
       return op.emitOpError("is not linalg on tensors; the CPU emitter cannot make code of it");
-    builder.clone(op, emitter.scalars);
+    builder.clone(op, scalars);
   }
   return success();
 }
@@ -100,7 +95,7 @@ Value KernelArguments::sizeOf(Value tensor, int64_t axis) {
     return it->second.sizes[axis];
   Operation *op = tensor.getDefiningOp();
   if (auto empty = dyn_cast<tensor::EmptyOp>(op))
-    return emitter.scalars.lookup(empty.getDynamicSize(axis));
+    return scalars.lookup(empty.getDynamicSize(axis));
   if (auto fill = dyn_cast<linalg::FillOp>(op))
     return sizeOf(fill.getOutputs()[0], axis);
   if (auto generic = dyn_cast<linalg::GenericOp>(op))
@@ -108,6 +103,6 @@ Value KernelArguments::sizeOf(Value tensor, int64_t axis) {
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
     return sizeOf(insert.getDest(), axis);
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
-    return emitter.scalars.lookup(cast<Value>(slice.getMixedSizes()[axis]));
+    return scalars.lookup(cast<Value>(slice.getMixedSizes()[axis]));
   return sizeOf(cast<tensor::CastOp>(op).getSource(), axis);
 }

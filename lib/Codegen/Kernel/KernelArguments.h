@@ -7,20 +7,23 @@
 #define ADJOINT_LIB_CODEGEN_KERNEL_KERNELARGUMENTS_H
 
 #include "KernelComponent.h"
+#include "Values/ValueSource.h"
 
 namespace mlir::ad::codegen {
 
 class KernelArguments : public KernelComponent {
 public:
-  using KernelComponent::KernelComponent;
+  KernelArguments(KernelContext &context, ValueSource &values) : KernelComponent(context), values(values) {}
 
-  /// Binds the arguments and computes the scalars of the kernel's body, at the start of the function.
-  LogicalResult bind();
+  /// Binds the arguments, at the start of the function, and returns those after the kernel's own, which
+  /// select a part of the work.
+  ValueRange bindTensors();
+  /// Computes the scalars of the kernel's body.
+  LogicalResult bindScalars();
   Value sizeOf(Value tensor, int64_t axis);
 
 private:
-  void bindTensors();
-  LogicalResult bindScalars();
+  ValueSource &values;
 };
 
 } // namespace mlir::ad::codegen

@@ -5,7 +5,7 @@
 #ifndef ADJOINT_LIB_CODEGEN_KERNEL_KERNELCONTEXT_H
 #define ADJOINT_LIB_CODEGEN_KERNEL_KERNELCONTEXT_H
 
-#include "KernelTypes.h"
+#include "Values/KnownValues.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace mlir::ad::codegen {
@@ -17,6 +17,34 @@ struct KernelContext {
   /// The constant, which is in the entry block.
   Value indexConstant(int64_t value);
   template <class Op> Value binary(Value lhs, Value rhs) { return builder.createOrFold<Op>(loc, lhs, rhs); }
+
+  /// A loop, without its values known after it; the body alone if it has one iteration.
+  LogicalResult emitLoop(Value lower, Value upper, Value step, function_ref<LogicalResult(Value)> body);
+
+  LogicalResult emitIf(Value condition, function_ref<LogicalResult()> then,
+                       function_ref<LogicalResult()> otherwise = nullptr);
+  /// A condition of null always holds.
+  LogicalResult emitIfAllowed(Value allowed, function_ref<LogicalResult()> then,
+                              function_ref<LogicalResult()> otherwise) {
+    return allowed ? emitIf(allowed, then, otherwise) : then();
+  }
+
+  // Forms of values
+  Value toMemory(Value value);
+  Value fromMemory(Value value, Type element);
+  /// Short floats as integers, other values as they are.
+  Value movable(Value value);
+
+  // Values of tensors at positions, in the lanes of the code being emitted
+  Key keyOf(Value tensor, const Position &position);
+  /// From here on, in this block, the tensor has the value at the position.
+  void remember(Value tensor, const Position &position, Value value) {
+    known.remember(keyOf(tensor, position), value);
+  }
+  /// Values computed at a position, valid in the blocks that the current one is nested in.
+  struct Scope : KnownValues::Scope {
+    explicit Scope(KernelContext &context) : KnownValues::Scope(context.known) {}
+  };
 
   /// What the function computes: the whole kernel, partial results of its reductions, or the kernel from
   /// these. The last two have one argument more, before the range: the memory of the partial results.
@@ -36,6 +64,9 @@ struct KernelContext {
   DenseMap<Value, Buffer> buffers; // tensor arguments
   SmallVector<Buffer> results;     // destinations
   IRMapping scalars;               // scalar values of the kernel body
+  KnownValues known;               // of tensors
+  /// Of the longest reduction whose size is dynamic: the tree has a slot for each doubling of it.
+  int64_t longestReduction = std::numeric_limits<int64_t>::max();
 
 private:
   std::map<int64_t, Value> constants;

@@ -1,18 +1,21 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "KernelTypes.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::codegen;
 
-bool codegen::isExpensive(linalg::GenericOp generic) {
-  return llvm::any_of(*generic.getBlock(), [](Operation &op) {
-    return isa<ElementaryOp, arith::DivFOp, arith::RemFOp, math::SqrtOp>(op);
-  });
+Type codegen::memoryType(Type element) {
+  unsigned width = element.getIntOrFloatBitWidth();
+  if (element.isInteger(1))
+    return IntegerType::get(element.getContext(), 8);
+  if (isa<FloatType>(element) && width < 32)
+    return IntegerType::get(element.getContext(), width);
+  return element;
 }
+
+int64_t codegen::memoryBytes(Type element) { return memoryType(element).getIntOrFloatBitWidth() / 8; }
 
 int64_t Nest::laneAxis() const {
   int64_t laneAxis = -1;

@@ -6,6 +6,7 @@
 #ifndef ADJOINT_LIB_CODEGEN_KERNEL_KERNELTYPES_H
 #define ADJOINT_LIB_CODEGEN_KERNEL_KERNELTYPES_H
 
+#include "Values/Producers.h"
 #include "adjoint/Codegen/Kernel/WorkUnits.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -61,25 +62,6 @@ struct Buffer {
 Type memoryType(Type element);
 int64_t memoryBytes(Type element);
 
-/// The operation that produces a reduction's next accumulator.
-Operation *combiningOp(linalg::GenericOp generic);
-
-/// Whether some loop is reduced: an output does not cover the whole iteration space.
-bool reduces(linalg::GenericOp generic);
-
-/// Whether an operation that `output` is computed from satisfies the predicate.
-bool dependsOn(Value output, function_ref<bool(linalg::GenericOp)> predicate);
-
-/// Whether an element costs much: a division, a square root, or an elementary function.
-bool isExpensive(linalg::GenericOp generic);
-
-/// Whether every point is computed from the operands' elements at the same point.
-bool isPointwise(linalg::GenericOp generic);
-
-/// The tensor whose elements the kernel converts, once or several times, to those of this one; null if it
-/// computes the tensor in another way.
-Value convertedFrom(Value tensor);
-
 using Visited = std::set<std::pair<const void *, std::vector<Index>>>;
 
 using Key = std::pair<const void *, std::pair<std::vector<Index>, std::pair<int64_t, const void *>>>;
@@ -98,27 +80,22 @@ struct AxisRange {
 /// The code of a nest at a set of positions.
 using Store = function_ref<LogicalResult(ArrayRef<Position>)>;
 
+/// Loops over the axes of a result.
 struct Nest {
   SmallVector<Value> sizes;
   SmallVector<int64_t> shape;
   SmallVector<Value> outputs; // which are evaluated at the positions
-  bool vectorize = true;
-  SmallVector<int64_t> rowAxes;  // which a block enumerates as one
-  bool blocked = false;          // reduces into points: columns in blocks, rows and vectors in tiles
-  int64_t rows = 1, vectors = 1; // unroll factors
-  int64_t columns = 0;           // of a block
-  int64_t stripOfBlocks = 0;     // rows of consecutive blocks of a transposition
-  int64_t tileOfUnits = 0;       // units of a block begin at multiples of so many rows; 0: there is one unit
-  SmallVector<UnitLoop> unitLoops; // that threads divide
-  UnitRange units;                 // of them, which this call runs
-  bool inPlace = false;            // no operand is packed
-  int64_t shortRowAxis = -1;       // along which vectors run, in place of a short last axis
-  int64_t shortRowColumns = 0;     // of that axis; 0: the nest has rows, without their columns
-  AxisRange range;
-  /// Rows of a block, ShapedType::kDynamic if that is dynamic.
-  int64_t rowCount() const;
   /// The last axis that is longer than one: it is contiguous in the result. -1 if there is none.
   int64_t laneAxis() const;
+};
+
+/// Loops over a part of a result, for targets that divide results along an axis and vectorize the last one.
+struct StatementNest : Nest {
+  StatementNest() = default;
+  StatementNest(Nest nest) : Nest(std::move(nest)) {}
+  AxisRange range;
+  bool vectorize = true;
+  int64_t vectors = 1; // in an iteration
 };
 
 /// Results that have the shape of a space, and those with one element per row of it.
@@ -128,8 +105,6 @@ struct RowOutputs {
 };
 
 using BlockCode = function_ref<FailureOr<SmallVector<Value>>(Value lower, Value upper)>;
-
-class KernelEmitter;
 
 } // namespace mlir::ad::codegen
 

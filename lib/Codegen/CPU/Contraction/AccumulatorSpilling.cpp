@@ -5,7 +5,7 @@
 // inside that loop. All contractions of a tile are therefore computed first, one after the other. Each but
 // the last stores its accumulators to the stack, and every use loads them from there.
 
-#include "../CPUKernelEmitter.h"
+#include "AccumulatorSpilling.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -32,7 +32,7 @@ void AccumulatorSpilling::collectReductions(Value tensor, ArrayRef<Position> pos
   if (generic.getNumReductionLoops() > 0) {
     bool isNew = llvm::none_of(
         reductions, [&](auto &sum) { return sum.first == tensor && areEqual(sum.second, positions); });
-    if (!emitter.reductions.usesLanes(generic) && isNew)
+    if (!reductionLoops.usesLanes(generic) && isNew)
       reductions.emplace_back(tensor, SmallVector<Position>(positions));
     return;
   }
@@ -44,8 +44,8 @@ void AccumulatorSpilling::collectReductions(Value tensor, ArrayRef<Position> pos
       continue;
     SmallVector<Position> inner;
     for (const Position &position : positions)
-      inner.push_back(emitter.evaluator.apply(generic.getMatchingIndexingMap(input),
-                                              emitter.evaluator.loopsFromOutput(generic, out, position)));
+      inner.push_back(maps.apply(generic.getMatchingIndexingMap(input),
+                                              maps.loopsFromOutput(generic, out, position)));
     collectReductions(input->get(), inner, reductions);
   }
 }
@@ -73,7 +73,7 @@ LogicalResult AccumulatorSpilling::evaluateReductions(ValueRange outputs, ArrayR
     return success();
   for (auto [number, sum] : llvm::enumerate(ArrayRef(reductions).drop_back(!reductions.empty()))) {
     auto &[tensor, at] = sum;
-    if (failed(emitter.evaluator.evaluate(tensor, at)))
+    if (failed(evaluator.evaluate(tensor, at)))
       return failure();
     spill(tensor, at, number);
   }
@@ -86,14 +86,15 @@ void AccumulatorSpilling::spill(Value tensor, ArrayRef<Position> positions, unsi
   int64_t count = positions.size() * lanes;
   Value &group = spillSlots[{number, element.getAsOpaquePointer(), count}];
   if (!group)
-    group = emitter.packing.scratch(element, count);
+    group = stackMemory.allocate(element, count);
   for (auto [i, position] : llvm::enumerate(positions)) {
-    Value value = emitter.evaluator.known(tensor, position);
+    Value value = context.known.lookup(context.keyOf(tensor, position));
+    value = value ? reload(value) : value;
     if (!value || spilled.count(value) || !isa<VectorType>(value.getType()))
       continue;
     Buffer slots{group, element, {}, {}};
-    Value slot = emitter.memoryAccess.pointerAt(slots, indexConstant(i * lanes));
-    LLVM::StoreOp::create(builder, loc, emitter.memoryAccess.toMemory(value), slot, kCore.lineBytes);
+    Value slot = memoryAccess.pointerAt(slots, indexConstant(i * lanes));
+    LLVM::StoreOp::create(builder, loc, toMemory(value), slot, kCore.lineBytes);
     spilled[value] = slot;
   }
 }
@@ -108,5 +109,5 @@ Value AccumulatorSpilling::reload(Value value) {
   Type stored = VectorType::get(type.getShape(), memoryType(type.getElementType()));
   Value loaded =
       LLVM::LoadOp::create(builder, loc, stored, found->second, kCore.lineBytes, /*isVolatile=*/true);
-  return emitter.memoryAccess.fromMemory(loaded, type.getElementType());
+  return fromMemory(loaded, type.getElementType());
 }

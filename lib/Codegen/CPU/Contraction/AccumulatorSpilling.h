@@ -6,13 +6,19 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_CONTRACTION_ACCUMULATORSPILLING_H
 #define ADJOINT_LIB_CODEGEN_CPU_CONTRACTION_ACCUMULATORSPILLING_H
 
+#include "../../Kernel/Reduction/ReductionLoops.h"
+#include "../../Kernel/Values/AccessMaps.h"
+#include "../../Kernel/Values/MemoryAccess.h"
+#include "../../Kernel/Values/ValueSource.h"
 #include "../CPUComponent.h"
+#include "../StackMemory.h"
 
 namespace mlir::ad::cpu {
 
 class AccumulatorSpilling : public CPUComponent {
 public:
-  using CPUComponent::CPUComponent;
+  AccumulatorSpilling(CPUContext &context, ValueSource &evaluator, MemoryAccess &memoryAccess, AccessMaps &maps, ReductionLoops &reductionLoops, StackMemory &stackMemory)
+      : CPUComponent(context), evaluator(evaluator), memoryAccess(memoryAccess), maps(maps), reductionLoops(reductionLoops), stackMemory(stackMemory) {}
 
   using TileReductions = SmallVector<std::pair<Value, SmallVector<Position>>>;
   LogicalResult evaluateReductions(ValueRange outputs, ArrayRef<Position> positions);
@@ -24,6 +30,12 @@ private:
 
   std::map<std::tuple<unsigned, const void *, int64_t>, Value> spillSlots;
   DenseMap<Value, Value> spilled; // accumulators on the stack, by the value that was stored
+
+  ValueSource &evaluator;
+  MemoryAccess &memoryAccess;
+  AccessMaps &maps;
+  ReductionLoops &reductionLoops;
+  StackMemory &stackMemory;
 };
 
 } // namespace mlir::ad::cpu

@@ -1,36 +1,48 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Contractions (gemm): loops over cached blocks of columns and over register tiles, whose accumulators stay
-// in registers over the whole reduction. chooseRegisterTile has the sizes.
+// Contractions (gemm): loops over cached blocks of columns and over register tiles, whose accumulators stay in registers
+// over the whole reduction.
 
 #ifndef ADJOINT_LIB_CODEGEN_CPU_CONTRACTION_CONTRACTIONBLOCKS_H
 #define ADJOINT_LIB_CODEGEN_CPU_CONTRACTION_CONTRACTIONBLOCKS_H
 
+#include "../Bytes/ByteProducts.h"
+#include "../Bytes/ByteRowCopies.h"
 #include "../CPUComponent.h"
+#include "../Loops/LaneLoop.h"
+#include "../Loops/WorkDistribution.h"
+#include "../Packing/OperandPacking.h"
+#include "../Packing/OperandsToPack.h"
+#include "../Packing/PackedPanels.h"
+#include "FillingTile.h"
+#include "RowTiles.h"
 
 namespace mlir::ad::cpu {
 
 class ContractionBlocks : public CPUComponent {
 public:
-  using CPUComponent::CPUComponent;
+  ContractionBlocks(CPUContext &context, LaneLoop &laneLoop, WorkDistribution &distribution, RowTiles &rowTiles, FillingTile &fillingTile, PackedPanels &panels, OperandPacking &operandPacking, OperandsToPack &operandsToPack, ByteProducts &byteProducts, ByteRowCopies &byteRowCopies)
+      : CPUComponent(context), laneLoop(laneLoop), distribution(distribution), rowTiles(rowTiles), fillingTile(fillingTile), panels(panels), operandPacking(operandPacking), operandsToPack(operandsToPack), byteProducts(byteProducts), byteRowCopies(byteRowCopies) {}
 
-  void chooseBlock(Nest &nest);
-  int64_t vectorsFor(const Nest &nest, int64_t rows);
-  int64_t blockColumns(const Nest &nest);
-  Position rowPosition(const Nest &nest, const Position &outer, Value base, int64_t offset, int64_t aligned);
-  void recordK(ValueRange outputs);
-  LogicalResult emitBatches(const Nest &nest, int64_t axis, Position &outer, UnitRange units, Store store);
-  LogicalResult emitRowTiles(const Nest &nest, Value lower, Value upper, const Position &outer, Store inRows);
+  LogicalResult emitBatches(const CPUNest &nest, int64_t axis, Position &outer, UnitRange units, Store store);
 
 private:
-  SmallVector<int64_t> rowAxesOf(const Nest &nest, int64_t laneAxis);
-  std::pair<Value, Value> evenTiles(const Nest &nest, int64_t size, Value count);
-  LogicalResult emitBlocks(const Nest &nest, const Position &outer, UnitRange units, Store store);
   using Columns = std::pair<Value, Value>; // from, to
-  LogicalResult emitBlock(const Nest &nest, const Position &outer, Columns columns, UnitRange units,
+  LogicalResult emitBlocks(const CPUNest &nest, const Position &outer, UnitRange units, Store store);
+  LogicalResult emitBlock(const CPUNest &nest, const Position &outer, Columns columns, UnitRange units,
                           Store store);
-  LogicalResult emitBlockWith(SmallVector<PackedOperand> packed, const Nest &nest, const Position &outer,
+  LogicalResult emitBlockWith(SmallVector<PackedOperand> packed, const CPUNest &nest, const Position &outer,
                               Columns columns, UnitRange units, Store store);
+
+  LaneLoop &laneLoop;
+  WorkDistribution &distribution;
+  RowTiles &rowTiles;
+  FillingTile &fillingTile;
+  PackedPanels &panels;
+  OperandPacking &operandPacking;
+  OperandsToPack &operandsToPack;
+  ByteProducts &byteProducts;
+  ByteRowCopies &byteRowCopies;
 };
 
 } // namespace mlir::ad::cpu

@@ -4,21 +4,12 @@
 // are adjacent along K, and adjacent in the packed form of one operand. It chooses order and rounding
 // inside a pair and flushes subnormals, so only the permission `mma` admits it.
 
-#include "../CPUKernelEmitter.h"
+#include "DotProducts.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
-
-// Operands of bf16 have whole pairs then.
-int64_t DotProducts::groupSize(linalg::GenericOp generic) {
-  if (emitter.byteDots.byteProducts.count(generic))
-    return kBytesPerLane;
-  bool pairs = emitter.dotProducts && kBF16DotProduct.hasVectors(vectorLanes) &&
-               usesPairDotProducts(generic, kernel.getOrderAttr());
-  return pairs ? kBF16DotProduct.group : 1;
-}
 
 void DotProducts::recordUse(linalg::GenericOp generic) {
   if (recorded.insert(generic).second)
@@ -39,12 +30,12 @@ Value DotProducts::joinPair(Value low, Value high) {
     Type wide = builder.getI32Type();
     if (auto type = dyn_cast<VectorType>(half.getType()))
       wide = VectorType::get(type.getShape(), wide);
-    return arith::ExtUIOp::create(builder, loc, wide, emitter.memoryAccess.toMemory(half)).getResult();
+    return arith::ExtUIOp::create(builder, loc, wide, toMemory(half)).getResult();
   };
   Value upper = widen(high);
   Value bits = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(16));
   if (auto type = dyn_cast<VectorType>(upper.getType()))
-    bits = emitter.laneValues.splat(bits, type.getNumElements());
+    bits = laneValues.splat(bits, type.getNumElements());
   return arith::OrIOp::create(builder, loc, widen(low), arith::ShLIOp::create(builder, loc, upper, bits));
 }
 
@@ -60,34 +51,34 @@ FailureOr<Value> DotProducts::convertPairs(OpOperand *operand, Position position
   auto pairs = VectorType::get(lanes, builder.getI32Type());
   Index &last = position.back();
   last.base = binary<arith::MulIOp>(last.base, indexConstant(kPair));
-  CPUKernelEmitter::Scope scope(emitter);
-  CPUKernelEmitter::WithLanes elements(emitter, kPair * lanes, both);
-  FailureOr<Value> value = emitter.evaluator.evaluateOne(operand->get(), position);
+  Scope scope(context);
+  WithLanes elements(context, kPair * lanes, both);
+  FailureOr<Value> value = evaluator.evaluateOne(operand->get(), position);
   if (failed(value))
     return failure();
-  Value halves = emitter.laneValues.splat(*value, kPair * pairs.getNumElements()); // constants are scalars
-  return Value(vector::BitCastOp::create(builder, loc, pairs, emitter.memoryAccess.toMemory(halves)));
+  Value halves = laneValues.splat(*value, kPair * pairs.getNumElements()); // constants are scalars
+  return Value(vector::BitCastOp::create(builder, loc, pairs, toMemory(halves)));
 }
 
 // A pair of elements of an operand; in `loops` the reduced index is the number of the pair. One load reads
 // both if they are contiguous.
 FailureOr<Value> DotProducts::pairOf(OpOperand *input, ArrayRef<Index> loops, unsigned reducedLoop) {
-  if (auto it = emitter.packing.packedOperands.find(input); it != emitter.packing.packedOperands.end())
-    return emitter.packing.loadPacked(it->second, loops);
-  if (Value pair = emitter.registerTranspose.transposedValue(input, loops))
+  if (auto it = panels.operands.find(input); it != panels.operands.end())
+    return panels.loadPacked(it->second, loops);
+  if (Value pair = transposedOperands.transposedValue(input, loops))
     return pair;
   auto generic = cast<linalg::GenericOp>(input->getOwner());
   AffineMap map = generic.getMatchingIndexingMap(input);
   auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
   if (auto it = buffers.find(input->get());
       it != buffers.end() && map.isProjectedPermutation() && last && last.getPosition() == reducedLoop)
-    return emitter.memoryAccess.load(inPairs(it->second), emitter.evaluator.apply(map, loops));
+    return memoryAccess.load(inPairs(it->second), maps.apply(map, loops));
   SmallVector<Index> at(loops);
   Value first = binary<arith::MulIOp>(loops[reducedLoop].base, indexConstant(kBF16DotProduct.group));
   Value halves[2];
   for (int64_t i : {0, 1}) {
     at[reducedLoop].base = binary<arith::AddIOp>(first, indexConstant(i));
-    FailureOr<Value> half = emitter.evaluator.evaluateOne(input->get(), emitter.evaluator.apply(map, at));
+    FailureOr<Value> half = evaluator.evaluateOne(input->get(), maps.apply(map, at));
     if (failed(half))
       return failure();
     halves[i] = *half;
@@ -125,12 +116,12 @@ FailureOr<SmallVector<Value>> DotProducts::addDotProduct(linalg::GenericOp gener
                                                          Value sum) {
   SmallVector<unsigned> reduced;
   generic.getReductionDims(reduced);
-  SmallVector<Value> operands = {emitter.laneValues.splat(sum, lanes)};
+  SmallVector<Value> operands = {laneValues.splat(sum, lanes)};
   for (OpOperand *input : generic.getDpsInputOperands()) {
     FailureOr<Value> pair = pairOf(input, loops, reduced.front());
     if (failed(pair))
       return failure();
-    operands.push_back(emitter.laneValues.splat(*pair, lanes));
+    operands.push_back(laneValues.splat(*pair, lanes));
   }
   Value result = operands.front();
   for (int64_t first = 0; first < lanes; first += kLanes) {

@@ -5,16 +5,21 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_CONTRACTION_DOTPRODUCTS_H
 #define ADJOINT_LIB_CODEGEN_CPU_CONTRACTION_DOTPRODUCTS_H
 
+#include "../../Kernel/Values/AccessMaps.h"
+#include "../../Kernel/Values/LaneValues.h"
+#include "../../Kernel/Values/MemoryAccess.h"
+#include "../../Kernel/Values/ValueSource.h"
 #include "../CPUComponent.h"
+#include "../Packing/PackedPanels.h"
+#include "TransposedOperands.h"
 
 namespace mlir::ad::cpu {
 
 class DotProducts : public CPUComponent {
 public:
-  using CPUComponent::CPUComponent;
+  DotProducts(CPUContext &context, ValueSource &evaluator, LaneValues &laneValues, MemoryAccess &memoryAccess, AccessMaps &maps, TransposedOperands &transposedOperands, PackedPanels &panels)
+      : CPUComponent(context), evaluator(evaluator), laneValues(laneValues), memoryAccess(memoryAccess), maps(maps), transposedOperands(transposedOperands), panels(panels) {}
 
-  /// Elements along K that a lane of the contraction's instruction multiplies: 2 of bf16, 4 of i8, else 1.
-  int64_t groupSize(linalg::GenericOp generic);
   Buffer inPairs(Buffer buffer);
   Value joinPair(Value low, Value high);
   /// Lanes of pairs of an operand that the kernel converts; the last index counts pairs.
@@ -27,6 +32,13 @@ private:
   FailureOr<Value> pairOf(OpOperand *input, ArrayRef<Index> loops, unsigned reducedLoop);
 
   llvm::SmallPtrSet<Operation *, 2> recorded;
+
+  ValueSource &evaluator;
+  LaneValues &laneValues;
+  MemoryAccess &memoryAccess;
+  AccessMaps &maps;
+  TransposedOperands &transposedOperands;
+  PackedPanels &panels;
 };
 
 } // namespace mlir::ad::cpu

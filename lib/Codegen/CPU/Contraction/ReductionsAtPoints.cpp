@@ -3,7 +3,6 @@
 // Where a nest needs the reductions that its outputs depend on: a walk from the outputs to the arguments,
 // which notes at each value whether all indices on the way were those of the nest.
 
-#include "../../Kernel/Values/ExtractedTensors.h"
 #include "../CPUTypes.h"
 
 using namespace mlir;

@@ -5,10 +5,10 @@
 // transposes it in registers. Each of its K steps is then a vector of columns. Nothing is written to memory
 // and nothing is gathered, and every output keeps its own ascending chain.
 
-#include "../CPUKernelEmitter.h"
+#include "RegisterTranspose.h"
 #include "../Movement/VectorShuffles.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -18,94 +18,22 @@ using namespace mlir::ad::cpu;
 // with 1024 bytes, and a fifth slower with prefetches into the first level.
 static constexpr int64_t kBytesAhead = 1024;
 
-// The only loop that the generic reduces over.
-static std::optional<unsigned> singleReduction(linalg::GenericOp generic) {
-  SmallVector<unsigned> dims;
-  generic.getReductionDims(dims);
-  return dims.size() == 1 ? std::optional(dims.front()) : std::nullopt;
-}
-
 // The axis along which lanes are indexed.
 template <typename Loops> static auto laneLoop(Loops &&loops) {
   return llvm::find_if(loops, [](const Index &index) { return index.step != 0; });
 }
 
-// Whether elements that are adjacent along the last axis can be loaded as a vector: the tensor is an
-// argument, or computed from arguments element by element.
-bool RegisterTranspose::isContiguous(Value tensor) {
-  if (buffers.count(tensor))
-    return true;
-  if (auto cast = tensor.getDefiningOp<tensor::CastOp>())
-    return isContiguous(cast.getSource());
-  auto generic = tensor.getDefiningOp<linalg::GenericOp>();
-  return generic && isPointwise(generic) && llvm::all_of(generic.getDpsInputs(), [&](Value input) {
-           return !isa<RankedTensorType>(input.getType()) || isContiguous(input);
-         });
-}
-
-// Whether the operand is contiguous along K and its other axes are loops of the result, `columnLoop` among
-// them.
-bool RegisterTranspose::isContiguousAlongK(OpOperand *operand, unsigned columnLoop) {
-  auto generic = cast<linalg::GenericOp>(operand->getOwner());
-  std::optional<unsigned> k = singleReduction(generic);
-  AffineMap map = generic.getMatchingIndexingMap(operand);
-  if (vectorLanes == 1 || !k || !map.isProjectedPermutation() || map.getNumResults() < 2 ||
-      map.getResults().back() != builder.getAffineDimExpr(*k) || !map.isFunctionOfDim(columnLoop))
-    return false;
-  int64_t group = emitter.dots.groupSize(generic);
-  bool converts = group == kBF16DotProduct.group && convertedFrom(operand->get());
-  return group == 1 || converts ? isContiguous(operand->get()) : buffers.count(operand->get());
-}
-
-// The maximum number of vectors of columns in a tile of the nest. Their accumulators and the transposed block
-// have to fit registers; two vectors hide the latency of their chains, four are no faster. An operand from
-// memory is read by few rows at a time, which the hardware prefetches.
-int64_t RegisterTranspose::maxTransposedVectors(const Nest &nest, unsigned columnLoop) {
-  constexpr int64_t kRowsOfTwoVectors = 6;
-  int64_t rows = nest.rowCount(), maxVectors = tiles.vectors;
-  auto limit = [&](linalg::GenericOp generic) {
-    for (OpOperand *operand : generic.getDpsInputOperands()) {
-      auto type = dyn_cast<RankedTensorType>(operand->get().getType());
-      bool fewRows = !ShapedType::isDynamic(rows) && rows <= tiles.rows;
-      if (type && (fewRows || !type.hasStaticShape()) && isContiguousAlongK(operand, columnLoop))
-        maxVectors = std::min<int64_t>(maxVectors,
-                                       fewRows && rows <= kRowsOfTwoVectors && !isFromMemory(type) ? 2 : 1);
-    }
-    return false;
-  };
-  for (Value output : nest.outputs)
-    dependsOn(output, limit);
-  return maxVectors;
-}
-
-// The operands that this chain transposes in registers: lanes are indexed by one loop alone, which is not
-// along the contiguous axis, and no packed copy exists.
-SmallVector<OpOperand *> RegisterTranspose::operandsToTranspose(linalg::GenericOp generic,
-                                                                ArrayRef<Index> loops) {
-  SmallVector<OpOperand *> operands;
-  auto isLane = [](const Index &index) { return !index.isUniform(); };
-  auto lane = llvm::find_if(loops, isLane);
-  if (lanes != vectorLanes || flat || lane == loops.end() || lane->lanes || lane->step != 1 ||
-      llvm::count_if(loops, isLane) != 1)
-    return operands;
-  for (OpOperand *input : generic.getDpsInputOperands())
-    if (isa<RankedTensorType>(input->get().getType()) && !emitter.packing.packedOperands.count(input) &&
-        isContiguousAlongK(input, lane - loops.begin()))
-      operands.push_back(input);
-  return operands;
-}
-
 // A vector of elements along K, or of groups of them.
 FailureOr<Value> RegisterTranspose::loadAlongK(OpOperand *operand, Position position) {
-  int64_t group = emitter.dots.groupSize(cast<linalg::GenericOp>(operand->getOwner()));
+  int64_t group = productGroups.groupSize(cast<linalg::GenericOp>(operand->getOwner()));
   if (group == 1)
-    return emitter.evaluator.evaluateOne(operand->get(), position);
+    return evaluator.evaluateOne(operand->get(), position);
   if (!buffers.count(operand->get()))
-    return emitter.dots.convertPairs(operand, position);
+    return dotProducts.convertPairs(operand, position);
   const Buffer &buffer = buffers.find(operand->get())->second;
   if (group == kBF16DotProduct.group)
-    return emitter.memoryAccess.load(emitter.dots.inPairs(buffer), position);
-  return emitter.byteDots.groupAt(buffer, position, position.size() - 1);
+    return memoryAccess.load(dotProducts.inPairs(buffer), position);
+  return byteGroups.groupAt(buffer, position, position.size() - 1);
 }
 
 // One vector along K from `step` on for each of `lanes` columns. `active` says which steps exist; null if all
@@ -117,27 +45,27 @@ FailureOr<SmallVector<Value>> RegisterTranspose::loadBlock(OpOperand *operand, A
   SmallVector<Index> inner(loops);
   auto lane = laneLoop(inner);
   Value first = lane->base;
-  Value last = mask ? binary<arith::SubIOp>(emitter.reductions.loopSize(generic, lane - inner.begin()),
+  Value last = mask ? binary<arith::SubIOp>(reductionLoops.sizeOf(generic, lane - inner.begin()),
                                             indexConstant(1))
                     : Value();
   Value source = convertedFrom(operand->get());
   source = source ? source : operand->get();
   bool prefetches = buffers.count(source) && isFromMemory(source.getType());
-  CPUKernelEmitter::WithLanes alongK(emitter, lanes, active);
+  WithLanes alongK(context, lanes, active);
   inner[*singleReduction(generic)] = {step, 1, nullptr};
   SmallVector<Value> rows;
   for (int64_t i = 0; i < lanes; ++i) {
     Value column = binary<arith::AddIOp>(first, indexConstant(i));
     *lane = {last ? binary<arith::MinUIOp>(column, last) : column, 0, nullptr};
-    Position position = emitter.evaluator.apply(map, inner);
+    Position position = maps.apply(map, inner);
     FailureOr<Value> row = loadAlongK(operand, position);
     if (failed(row))
       return failure();
-    rows.push_back(emitter.memoryAccess.toMemory(emitter.laneValues.splat(*row, lanes)));
-    if (int64_t group = emitter.dots.groupSize(generic); group > 1 && prefetches)
+    rows.push_back(toMemory(laneValues.splat(*row, lanes)));
+    if (int64_t group = productGroups.groupSize(generic); group > 1 && prefetches)
       position.back().base = binary<arith::MulIOp>(position.back().base, indexConstant(group));
     if (prefetches)
-      emitter.prefetcher.prefetch(buffers.lookup(source), position, kBytesAhead, Prefetcher::kSecondLevel);
+      prefetcher.prefetch(buffers.lookup(source), position, kBytesAhead, Prefetcher::kSecondLevel);
   }
   return rows;
 }
@@ -152,24 +80,14 @@ LogicalResult RegisterTranspose::transposeBlock(OpOperand *operand, ArrayRef<Ind
     return failure();
   transposeInRegisters(builder, loc, *rows);
   SmallVector<Index> inner(loops);
-  bool inGroups = emitter.dots.groupSize(generic) > 1;
+  bool inGroups = productGroups.groupSize(generic) > 1;
   Type element = inGroups ? builder.getI32Type() : getElementTypeOrSelf(operand->get().getType());
   for (auto [step, row] : llvm::zip(steps, *rows)) {
     inner[*singleReduction(generic)] = {step, 0, nullptr};
-    Position position = emitter.evaluator.apply(generic.getMatchingIndexingMap(operand), inner);
-    transposed[{operand, {position.begin(), position.end()}}] = emitter.memoryAccess.fromMemory(row, element);
+    Position position = maps.apply(generic.getMatchingIndexingMap(operand), inner);
+    transposedOperands.blocks[{operand, {position.begin(), position.end()}}] = fromMemory(row, element);
   }
   return success();
-}
-
-// Null where no block of the operand was transposed.
-Value RegisterTranspose::transposedValue(OpOperand *operand, ArrayRef<Index> loops) {
-  if (transposed.empty())
-    return {};
-  auto generic = cast<linalg::GenericOp>(operand->getOwner());
-  Position position = emitter.evaluator.apply(generic.getMatchingIndexingMap(operand), loops);
-  auto found = transposed.find({operand, {position.begin(), position.end()}});
-  return found == transposed.end() ? Value() : found->second;
 }
 
 // Blocks of all operands of one position, unless an earlier position has transposed the same ones.
@@ -177,8 +95,8 @@ LogicalResult RegisterTranspose::transposeOperands(linalg::GenericOp generic, Ar
                                                    ArrayRef<Value> steps, Value active) {
   SmallVector<Index> start(loops);
   start[*singleReduction(generic)] = {steps.front(), 0, nullptr};
-  for (OpOperand *operand : operandsToTranspose(generic, loops))
-    if (!transposedValue(operand, start) && failed(transposeBlock(operand, loops, steps, active)))
+  for (OpOperand *operand : transposedOperands.operandsToTranspose(generic, loops))
+    if (!transposedOperands.transposedValue(operand, start) && failed(transposeBlock(operand, loops, steps, active)))
       return failure();
   return success();
 }
@@ -207,7 +125,7 @@ bool RegisterTranspose::canRotate(linalg::GenericOp generic, ArrayRef<SmallVecto
   Columns columns = byFirstColumn(loops);
   size_t rows = columns.front().second.size();
   size_t column = laneLoop(loops.front()) - loops.front().begin();
-  SmallVector<OpOperand *> blocks = operandsToTranspose(generic, loops.front());
+  SmallVector<OpOperand *> blocks = transposedOperands.operandsToTranspose(generic, loops.front());
   return columns.size() > 1 &&
          llvm::all_of(columns,
                       [&](auto &group) {
@@ -286,26 +204,26 @@ FailureOr<SmallVector<Value>> RegisterTranspose::transposedSteps(linalg::Generic
                                                                  ArrayRef<SmallVector<Index>> loops,
                                                                  ValueRange accumulators, Value first,
                                                                  int64_t count) {
-  CPUKernelEmitter::Scope scope(emitter);
+  Scope scope(context);
   SmallVector<Value> steps;
   for (int64_t step = 0; step < count; ++step)
     steps.push_back(binary<arith::AddIOp>(first, indexConstant(step)));
-  Value active = count < lanes ? emitter.packing.lanesBelow(indexConstant(count)) : Value();
+  Value active = count < lanes ? laneValues.lanesBelow(indexConstant(count)) : Value();
   // An operand of this chain may itself be computed by a chain around it.
-  TransposedBlocks outer = std::exchange(transposed, {});
-  llvm::scope_exit restore([&] { transposed = std::move(outer); });
+  TransposedOperands::Blocks outer = std::exchange(transposedOperands.blocks, {});
+  llvm::scope_exit restore([&] { transposedOperands.blocks = std::move(outer); });
   SmallVector<Value> next(accumulators);
   for (auto &[column, positions] : byFirstColumn(loops)) {
     for (size_t i : positions)
       if (failed(transposeOperands(generic, loops[i], steps, active)))
         return failure();
     if (!active)
-      emitter.prefetcher.prefetchRowsAhead(generic, loops[positions.front()], first);
+      prefetcher.prefetchRowsAhead(generic, loops[positions.front()], first);
     for (Value step : steps)
       for (size_t i : positions)
-        if (failed(emitter.reductions.chainStep(generic, loops[i], step, MutableArrayRef(next).slice(i, 1))))
+        if (failed(chainSteps.step(generic, loops[i], step, MutableArrayRef(next).slice(i, 1))))
           return failure();
-    transposed.clear();
+    transposedOperands.blocks.clear();
   }
   return next;
 }
@@ -315,19 +233,19 @@ LogicalResult RegisterTranspose::partialSteps(linalg::GenericOp generic, ArrayRe
                                               ArrayRef<size_t> positions, MutableArrayRef<Value> accumulators,
                                               Value first, Value count) {
   ArrayRef<Index> column = loops[positions.front()];
-  OpOperand *operand = operandsToTranspose(generic, column).front();
-  FailureOr<SmallVector<Value>> rows = loadBlock(operand, column, first, emitter.packing.lanesBelow(count));
+  OpOperand *operand = transposedOperands.operandsToTranspose(generic, column).front();
+  FailureOr<SmallVector<Value>> rows = loadBlock(operand, column, first, laneValues.lanesBelow(count));
   if (failed(rows))
     return failure();
   transposeInRegisters(builder, loc, *rows);
   auto vectorType = cast<VectorType>(rows->front().getType());
-  Buffer block{emitter.packing.scratch(vectorType.getElementType(), lanes * lanes),
+  Buffer block{stackMemory.allocate(vectorType.getElementType(), lanes * lanes),
                vectorType.getElementType(),
                {},
                {}};
   int64_t bytes = lanes * memoryBytes(vectorType.getElementType());
   auto slot = [&](Value step) {
-    return emitter.memoryAccess.pointerAt(block, binary<arith::MulIOp>(step, indexConstant(lanes)));
+    return memoryAccess.pointerAt(block, binary<arith::MulIOp>(step, indexConstant(lanes)));
   };
   for (auto [step, row] : llvm::enumerate(*rows))
     LLVM::StoreOp::create(builder, loc, row, slot(indexConstant(step)), std::min(bytes, kCore.lineBytes));
@@ -338,22 +256,22 @@ LogicalResult RegisterTranspose::partialSteps(linalg::GenericOp generic, ArrayRe
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
-    CPUKernelEmitter::Scope scope(emitter);
+    Scope scope(context);
     Value step = binary<arith::AddIOp>(first, loop.getInductionVar());
     Value row = LLVM::LoadOp::create(builder, loc, vectorType, slot(loop.getInductionVar()),
                                      std::min(bytes, kCore.lineBytes));
     SmallVector<Index> inner(column);
     inner[*singleReduction(generic)] = {step, 0, nullptr};
-    Position at = emitter.evaluator.apply(generic.getMatchingIndexingMap(operand), inner);
-    transposed[{operand, {at.begin(), at.end()}}] =
-        emitter.memoryAccess.fromMemory(row, getElementTypeOrSelf(operand->get().getType()));
+    Position at = maps.apply(generic.getMatchingIndexingMap(operand), inner);
+    transposedOperands.blocks[{operand, {at.begin(), at.end()}}] =
+        fromMemory(row, getElementTypeOrSelf(operand->get().getType()));
     SmallVector<Value> next(loop.getRegionIterArgs());
     for (auto [number, i] : llvm::enumerate(positions))
       if (failed(
-              emitter.reductions.chainStep(generic, loops[i], step, MutableArrayRef(next).slice(number, 1))))
+              chainSteps.step(generic, loops[i], step, MutableArrayRef(next).slice(number, 1))))
         return failure();
     scf::YieldOp::create(builder, loc, next);
-    transposed.clear();
+    transposedOperands.blocks.clear();
   }
   for (auto [number, i] : llvm::enumerate(positions))
     accumulators[i] = loop.getResult(number);
@@ -380,9 +298,9 @@ FailureOr<SmallVector<Value>> RegisterTranspose::partialBlock(linalg::GenericOp 
   builder.setInsertionPointToStart(branch.elseBlock());
   scf::YieldOp::create(builder, loc, accumulators);
   builder.setInsertionPointToStart(branch.thenBlock());
-  CPUKernelEmitter::Scope scope(emitter);
-  TransposedBlocks outer = std::exchange(transposed, {});
-  llvm::scope_exit restore([&] { transposed = std::move(outer); });
+  Scope scope(context);
+  TransposedOperands::Blocks outer = std::exchange(transposedOperands.blocks, {});
+  llvm::scope_exit restore([&] { transposedOperands.blocks = std::move(outer); });
   SmallVector<Value> next(accumulators);
   for (auto &[column, positions] : byFirstColumn(loops))
     if (failed(partialSteps(generic, loops, positions, next, first, count)))
@@ -403,16 +321,16 @@ static bool isBoundByMemory(const TileTable &tiles, ArrayRef<SmallVector<Index>>
 // aligned.
 Value RegisterTranspose::stepsToLine(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
                                      Value lower, Value upper) {
-  SmallVector<OpOperand *> operands = operandsToTranspose(generic, loops.front());
+  SmallVector<OpOperand *> operands = transposedOperands.operandsToTranspose(generic, loops.front());
   Type sum = getElementTypeOrSelf(generic.getResult(0).getType());
-  if (operands.size() != 1 || emitter.dots.groupSize(generic) != 1 || !isBoundByMemory(tiles, loops, sum) ||
-      !buffers.count(operands.front()->get()) || !emitter.lines.isWorthAligning(operands.front()->get()))
+  if (operands.size() != 1 || productGroups.groupSize(generic) != 1 || !isBoundByMemory(tiles, loops, sum) ||
+      !buffers.count(operands.front()->get()) || !lineAlignment.isWorthAligning(operands.front()->get()))
     return {};
   SmallVector<Index> start(loops.front());
   laneLoop(start)->step = 0;
   start[*singleReduction(generic)] = {lower, 0, nullptr};
-  Position position = emitter.evaluator.apply(generic.getMatchingIndexingMap(operands.front()), start);
-  return emitter.lines.elementsToLine(buffers.find(operands.front()->get())->second, position,
+  Position position = maps.apply(generic.getMatchingIndexingMap(operands.front()), start);
+  return lineAlignment.elementsToLine(buffers.find(operands.front()->get())->second, position,
                                       binary<arith::SubIOp>(upper, lower));
 }
 
@@ -448,14 +366,14 @@ FailureOr<SmallVector<Value>> RegisterTranspose::unalignedChain(linalg::GenericO
   if (failed(accumulators))
     return failure();
   int64_t k = generic.getStaticLoopRanges()[*singleReduction(generic)];
-  int64_t group = emitter.dots.groupSize(generic);
+  int64_t group = productGroups.groupSize(generic);
   if (!ShapedType::isDynamic(k))
     k /= group;
   OrderAttr order = kernel.getOrderAttr();
   bool blocksAreWhole =
       !order || order.isLanes() || group == kByteDotProduct.group || order.getLength() % (2 * lanes) == 0;
   if (ShapedType::isDynamic(k) || !blocksAreWhole)
-    return emitter.reductions.plainChain(generic, loops, *accumulators, middle, upper);
+    return chainSteps.chain(generic, loops, *accumulators, middle, upper);
   if (k % lanes == 0)
     return accumulators;
   // Only the last block of the order has a remainder.

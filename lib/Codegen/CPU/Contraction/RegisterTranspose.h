@@ -1,25 +1,32 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Operands that are contiguous along K, transposed in registers where tiles read them.
+// Chains whose operands are contiguous along K and transposed in registers.
 
 #ifndef ADJOINT_LIB_CODEGEN_CPU_CONTRACTION_REGISTERTRANSPOSE_H
 #define ADJOINT_LIB_CODEGEN_CPU_CONTRACTION_REGISTERTRANSPOSE_H
 
+#include "../../Kernel/Reduction/ChainSteps.h"
+#include "../../Kernel/Reduction/ReductionLoops.h"
+#include "../../Kernel/Values/AccessMaps.h"
+#include "../../Kernel/Values/LaneValues.h"
+#include "../../Kernel/Values/MemoryAccess.h"
+#include "../../Kernel/Values/ValueSource.h"
+#include "../Bytes/ByteGroups.h"
 #include "../CPUComponent.h"
+#include "../Loops/LineAlignment.h"
+#include "../Movement/Prefetcher.h"
+#include "../StackMemory.h"
+#include "DotProducts.h"
+#include "ProductGroups.h"
+#include "TransposedOperands.h"
 
 namespace mlir::ad::cpu {
 
 class RegisterTranspose : public CPUComponent {
 public:
-  using CPUComponent::CPUComponent;
+  RegisterTranspose(CPUContext &context, ValueSource &evaluator, LaneValues &laneValues, MemoryAccess &memoryAccess, AccessMaps &maps, ReductionLoops &reductionLoops, ChainSteps &chainSteps, StackMemory &stackMemory, Prefetcher &prefetcher, LineAlignment &lineAlignment, DotProducts &dotProducts, TransposedOperands &transposedOperands, ProductGroups &productGroups, ByteGroups &byteGroups)
+      : CPUComponent(context), evaluator(evaluator), laneValues(laneValues), memoryAccess(memoryAccess), maps(maps), reductionLoops(reductionLoops), chainSteps(chainSteps), stackMemory(stackMemory), prefetcher(prefetcher), lineAlignment(lineAlignment), dotProducts(dotProducts), transposedOperands(transposedOperands), productGroups(productGroups), byteGroups(byteGroups) {}
 
-  /// Vectors of columns by operand and position.
-  using TransposedBlocks = std::map<std::pair<OpOperand *, std::vector<Index>>, Value>;
-  bool isContiguous(Value tensor);
-  bool isContiguousAlongK(OpOperand *operand, unsigned columnLoop);
-  SmallVector<OpOperand *> operandsToTranspose(linalg::GenericOp generic, ArrayRef<Index> loops);
-  int64_t maxTransposedVectors(const Nest &nest, unsigned columnLoop);
-  Value transposedValue(OpOperand *operand, ArrayRef<Index> loops);
   FailureOr<SmallVector<Value>> transposedChain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
                                                 ArrayRef<Value> start, Value lower, Value upper);
 
@@ -51,7 +58,19 @@ private:
                                                    ArrayRef<SmallVector<Index>> loops,
                                                    ValueRange accumulators, Value lower, Value upper);
 
-  TransposedBlocks transposed; // of the chain that is being emitted
+  ValueSource &evaluator;
+  LaneValues &laneValues;
+  MemoryAccess &memoryAccess;
+  AccessMaps &maps;
+  ReductionLoops &reductionLoops;
+  ChainSteps &chainSteps;
+  StackMemory &stackMemory;
+  Prefetcher &prefetcher;
+  LineAlignment &lineAlignment;
+  DotProducts &dotProducts;
+  TransposedOperands &transposedOperands;
+  ProductGroups &productGroups;
+  ByteGroups &byteGroups;
 };
 
 } // namespace mlir::ad::cpu

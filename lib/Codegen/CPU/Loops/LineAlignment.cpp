@@ -1,7 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "LineAlignment.h"
-#include "../CPUKernelEmitter.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -26,8 +25,8 @@ Value LineAlignment::elementsToLine(const Buffer &buffer, const Position &positi
   Type i64 = builder.getI64Type();
   auto number = [&](int64_t value) -> Value { return LLVM::ConstantOp::create(builder, loc, i64, value); };
   int64_t step, bytes = memoryBytes(buffer.element);
-  Value indices, index = emitter.memoryAccess.linearIndex(buffer, position, step, indices);
-  Value address = LLVM::PtrToIntOp::create(builder, loc, i64, emitter.memoryAccess.pointerAt(buffer, index));
+  Value indices, index = memoryAccess.linearIndex(buffer, position, step, indices);
+  Value address = LLVM::PtrToIntOp::create(builder, loc, i64, memoryAccess.pointerAt(buffer, index));
   Value missing = LLVM::AndOp::create(builder, loc, LLVM::SubOp::create(builder, loc, number(0), address),
                                       number(unitBytes(buffer.element, vectorLanes) - 1));
   Value elements = LLVM::UDivOp::create(builder, loc, missing, number(bytes));
@@ -70,7 +69,7 @@ std::optional<Buffer> LineAlignment::bufferAlongLanes() {
   return chosen;
 }
 
-Value LineAlignment::elementsToLine(const Nest &nest, Value lower, Value upper) {
+Value LineAlignment::elementsToLine(const CPUNest &nest, Value lower, Value upper) {
   if (nest.blocked || nest.shortRowAxis >= 0)
     return {};
   std::optional<Buffer> buffer = bufferAlongLanes();

@@ -11,13 +11,15 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_LOOPS_LINEALIGNMENT_H
 #define ADJOINT_LIB_CODEGEN_CPU_LOOPS_LINEALIGNMENT_H
 
+#include "../../Kernel/Values/MemoryAccess.h"
 #include "../CPUComponent.h"
 
 namespace mlir::ad::cpu {
 
 class LineAlignment : public CPUComponent {
 public:
-  using CPUComponent::CPUComponent;
+  LineAlignment(CPUContext &context, MemoryAccess &memoryAccess)
+      : CPUComponent(context), memoryAccess(memoryAccess) {}
 
   /// Whether the argument comes from beyond the first-level cache, and all of its rows have the alignment of
   /// the first one.
@@ -27,11 +29,13 @@ public:
   Value elementsToLine(const Buffer &buffer, const Position &position, Value limit);
   /// The same for a loop from `lower` to `upper` along the last axis of the results; null if the kernel has
   /// no operand or result to align.
-  Value elementsToLine(const Nest &nest, Value lower, Value upper);
+  Value elementsToLine(const CPUNest &nest, Value lower, Value upper);
 
 private:
   /// The largest argument whose last axis the lanes of the results index, else the largest result.
   std::optional<Buffer> bufferAlongLanes();
+
+  MemoryAccess &memoryAccess;
 };
 
 } // namespace mlir::ad::cpu

@@ -3,7 +3,7 @@
 // Results with statements of their own: those that share no space, running reductions, and slices that are
 // inserted one after another (InsertEmitter.cpp).
 
-#include "../CPUKernelEmitter.h"
+#include "SeparateNests.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include <vector>
 
@@ -36,24 +36,24 @@ SeparateNests::SeparateResult SeparateNests::nestOfResult(Value output, unsigned
   SeparateResult separate{output, {}, {int64_t(number), {}}};
   const Buffer &destination = results[number];
   if (linalg::GenericOp scan = scanOf(output)) {
-    separate.nest = emitter.scans.nestOverChains(scan);
+    separate.nest = scans.nestOverChains(scan);
     separate.nest.outputs = {output}; // a chain is as much work as it has steps
-    emitter.distribution.chooseUnits(separate.nest);
+    distribution.chooseUnits(separate.nest);
     separate.nest.outputs.clear();
-    separate.space.loops = emitter.scans.loopsOfSteps(scan, separate.nest.unitLoops);
+    separate.space.loops = scans.loopsOfSteps(scan, separate.nest.unitLoops);
     return separate;
   }
   if (output.getDefiningOp<tensor::InsertSliceOp>()) {
-    separate.nest = emitter.kernelOutputs.nestOver(destination, {});
+    separate.nest = kernelOutputs.nestOver(destination, {});
     int64_t axis = dividedAxis(output, destination.shape);
-    if (axis >= 0 && !emitter.distribution.isTooShort())
+    if (axis >= 0 && !distribution.isTooShort())
       separate.nest.unitLoops = {{{axis}, 1}};
   } else {
-    separate.nest = emitter.kernelOutputs.nestOver(destination, output);
+    separate.nest = kernelOutputs.nestOver(destination, output);
     separate.nest.vectorize =
-        !emitter.hoisting.sumsLanesAlong(output, separate.nest, separate.nest.laneAxis(),
+        !hoisting.sumsLanesAlong(output, separate.nest, separate.nest.laneAxis(),
                                          /*ofShortRows=*/false);
-    emitter.distribution.chooseUnits(separate.nest);
+    distribution.chooseUnits(separate.nest);
   }
   separate.space.loops = separate.nest.unitLoops;
   return separate;
@@ -61,20 +61,22 @@ SeparateNests::SeparateResult SeparateNests::nestOfResult(Value output, unsigned
 
 LogicalResult SeparateNests::emitNestOfResult(SeparateResult &separate, const Buffer &destination) {
   if (linalg::GenericOp scan = scanOf(separate.output))
-    return emitter.scans.emitScan(scan, separate.nest, destination);
+    return loopNests.emitNest(separate.nest, [&](ArrayRef<Position> positions) {
+      return scans.emitChains(scan, destination, positions);
+    });
   if (auto insert = separate.output.getDefiningOp<tensor::InsertSliceOp>()) {
     AxisRange range;
     if (!separate.nest.unitLoops.empty()) {
       range.axis = separate.nest.unitLoops.front().axes.front();
       std::tie(range.lower, range.upper) =
-          emitter.distribution.boundsOf(separate.nest, range.axis, separate.nest.units);
+          distribution.boundsOf(separate.nest, range.axis, separate.nest.units);
     }
-    return emitter.insertEmitter.emitInsert(insert, destination, range);
+    return inserts.emitInsert(insert, destination, range);
   }
   if (separate.output.getDefiningOp<tensor::EmptyOp>())
     return success(); // later insertions write every element
-  return emitter.emitNest(separate.nest, [&](ArrayRef<Position> positions) {
-    return emitter.kernelOutputs.storeOutputs(separate.output, destination, positions);
+  return loopNests.emitNest(separate.nest, [&](ArrayRef<Position> positions) {
+    return kernelOutputs.storeOutputs(separate.output, destination, positions);
   });
 }
 
@@ -84,7 +86,7 @@ UnitRange SeparateNests::unitsAfter(Value before, Value count) {
     Value from = binary<arith::SubIOp>(binary<arith::MaxUIOp>(unit, before), before);
     return binary<arith::MinUIOp>(from, count);
   };
-  const UnitRange &ofCall = emitter.distribution.unitsOfCall;
+  const UnitRange &ofCall = distribution.unitsOfCall;
   return {inside(ofCall.begin), inside(ofCall.end)};
 }
 
@@ -95,7 +97,7 @@ LogicalResult SeparateNests::emitIfAny(SeparateResult &separate, const Buffer &d
   auto branch = scf::IfOp::create(builder, loc, some);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
-  CPUKernelEmitter::Scope scope(emitter);
+  Scope scope(context);
   return emitNestOfResult(separate, destination);
 }
 
@@ -111,16 +113,16 @@ LogicalResult SeparateNests::emitSeparately(ValueRange outputs) {
   bool isOneUnit = llvm::all_of(spaces, [](const UnitSpace &space) { return space.loops.empty(); });
   if (isOneUnit)
     spaces = {UnitSpace()};
-  emitter.distribution.declareUnits(spaces);
+  distribution.declareUnits(spaces);
   Value before = indexConstant(0);
   for (auto [each, destination] : llvm::zip_equal(separate, results)) {
-    each.nest.units = emitter.distribution.unitsOfCall;
+    each.nest.units = distribution.unitsOfCall;
     if (isOneUnit || separate.size() == 1) {
       if (failed(emitNestOfResult(each, destination)))
         return failure();
       continue;
     }
-    Value count = emitter.distribution.unitsFrom(each.nest, 0);
+    Value count = distribution.unitsFrom(each.nest, 0);
     each.nest.units = unitsAfter(before, count);
     if (failed(emitIfAny(each, destination)))
       return failure();

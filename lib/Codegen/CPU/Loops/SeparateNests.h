@@ -5,17 +5,24 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_LOOPS_SEPARATENESTS_H
 #define ADJOINT_LIB_CODEGEN_CPU_LOOPS_SEPARATENESTS_H
 
+#include "../../Kernel/Outputs/InsertEmitter.h"
+#include "../../Kernel/Outputs/KernelOutputs.h"
+#include "../../Kernel/Reduction/ScanEmitter.h"
+#include "../../Kernel/Values/Hoisting.h"
 #include "../CPUComponent.h"
+#include "LoopNests.h"
+#include "WorkDistribution.h"
 
 namespace mlir::ad::cpu {
 
 class SeparateNests : public CPUComponent {
 public:
-  using CPUComponent::CPUComponent;
+  SeparateNests(CPUContext &context, Hoisting &hoisting, KernelOutputs &kernelOutputs, ScanEmitter &scans, InsertEmitter &inserts, LoopNests &loopNests, WorkDistribution &distribution)
+      : CPUComponent(context), hoisting(hoisting), kernelOutputs(kernelOutputs), scans(scans), inserts(inserts), loopNests(loopNests), distribution(distribution) {}
 
   struct SeparateResult {
     Value output;
-    Nest nest;
+    CPUNest nest;
     UnitSpace space;
   };
   LogicalResult emitSeparately(ValueRange outputs);
@@ -26,6 +33,13 @@ private:
   LogicalResult emitNestOfResult(SeparateResult &separate, const Buffer &destination);
   LogicalResult emitIfAny(SeparateResult &separate, const Buffer &destination);
   UnitRange unitsAfter(Value before, Value count);
+
+  Hoisting &hoisting;
+  KernelOutputs &kernelOutputs;
+  ScanEmitter &scans;
+  InsertEmitter &inserts;
+  LoopNests &loopNests;
+  WorkDistribution &distribution;
 };
 
 } // namespace mlir::ad::cpu

@@ -4,7 +4,7 @@
 // numbered like the iterations of nested loops, the last loop fastest, so a range of units is a part of the
 // first and of the last iteration of a loop, and whole iterations between.
 
-#include "../CPUKernelEmitter.h"
+#include "WorkDistribution.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -13,6 +13,7 @@ using namespace mlir::ad::cpu;
 // So many units keep the threads of a large machine busy; more would only cost time. Units of a contraction,
 // blocks of columns and tiles of rows, are longer.
 static constexpr int64_t kEnoughUnits = 256, kEnoughTiles = 32;
+
 static constexpr int64_t kPicosecondsOfNanosecond = 1000, kMaxPicoseconds = int64_t(1) << 56;
 
 static int64_t sizeOrOne(int64_t size) { return ShapedType::isDynamic(size) ? 1 : size; }
@@ -41,7 +42,7 @@ SmallVector<WorkDistribution::Cost> WorkDistribution::costs() {
   for (linalg::GenericOp generic : kernel.getBody().getOps<linalg::GenericOp>()) {
     SmallVector<int64_t> ranges = generic.getStaticLoopRanges();
     auto multiply = [&](Cost &cost, unsigned dim) {
-      Value known = ShapedType::isDynamic(ranges[dim]) ? emitter.reductions.loopSize(generic, dim) : Value();
+      Value known = ShapedType::isDynamic(ranges[dim]) ? reductionLoops.sizeOf(generic, dim) : Value();
       if (known || !ShapedType::isDynamic(ranges[dim]))
         cost.multiply(ranges[dim], known);
     };
@@ -99,7 +100,7 @@ bool WorkDistribution::isTooShort() {
 
 // The loops over the first axes, until there are enough units; returns how many there are of static size, at
 // most kEnoughUnits.
-int64_t WorkDistribution::addUnitLoops(Nest &nest, int64_t axes) {
+int64_t WorkDistribution::addUnitLoops(CPUNest &nest, int64_t axes) {
   int64_t count = 1;
   for (int64_t axis = 0; axis < axes && count < kEnoughUnits; ++axis)
     if (nest.shape[axis] != 1) {
@@ -110,9 +111,9 @@ int64_t WorkDistribution::addUnitLoops(Nest &nest, int64_t axes) {
 }
 
 // The outermost loops, and parts of the vectorized loop if there would be too few units.
-void WorkDistribution::chooseUnits(Nest &nest) {
+void WorkDistribution::chooseUnits(CPUNest &nest) {
   nest.units = unitsOfCall;
-  nest.columns = nest.blocked ? emitter.blocks.blockColumns(nest) : 0;
+  nest.columns = nest.blocked ? blockShape.blockColumns(nest) : 0;
   if (isTooShort())
     return;
   if (nest.blocked)
@@ -134,13 +135,13 @@ void WorkDistribution::chooseUnits(Nest &nest) {
 }
 
 // All elements as one axis.
-void WorkDistribution::chooseFlatUnits(Nest &nest) {
+void WorkDistribution::chooseFlatUnits(CPUNest &nest) {
   nest.units = unitsOfCall;
   if (!isTooShort())
     nest.unitLoops = {{llvm::to_vector(llvm::seq<int64_t>(0, nest.shape.size())), tiles.unitElements}};
 }
 
-void WorkDistribution::flatten(Nest &nest) {
+void WorkDistribution::flatten(CPUNest &nest) {
   auto axes = llvm::to_vector(llvm::seq<int64_t>(0, nest.shape.size()));
   nest.sizes = {elementsAlong(nest, axes)};
   nest.shape = {ShapedType::kDynamic};
@@ -149,9 +150,9 @@ void WorkDistribution::flatten(Nest &nest) {
 }
 
 // Columns of a block: as many as stay in the cache, fewer if there would be too few units.
-int64_t WorkDistribution::columnsOfUnit(const Nest &nest, int64_t units) {
+int64_t WorkDistribution::columnsOfUnit(const CPUNest &nest, int64_t units) {
   int64_t columns = nest.shape[nest.laneAxis()], tile = nest.vectors * vectorLanes;
-  int64_t sizeK = reducedSize(nest.outputs), cached = emitter.blocks.blockColumns(nest);
+  int64_t sizeK = reducedSize(nest.outputs), cached = blockShape.blockColumns(nest);
   int64_t rows = std::clamp<int64_t>(sizeOrOne(nest.rowCount()), 1, nest.rows);
   int64_t minColumns = llvm::divideCeil(tiles.tileSteps, rows * (sizeK ? sizeK : kUsualK));
   int64_t parts = llvm::divideCeil(kEnoughTiles, std::max<int64_t>(units, 1));
@@ -161,7 +162,7 @@ int64_t WorkDistribution::columnsOfUnit(const Nest &nest, int64_t units) {
 }
 
 // Batches, blocks of columns, and tiles of rows.
-void WorkDistribution::chooseUnitsOfBlocks(Nest &nest) {
+void WorkDistribution::chooseUnitsOfBlocks(CPUNest &nest) {
   int64_t laneAxis = nest.laneAxis(), count = 1;
   for (int64_t axis = 0; axis < laneAxis; ++axis)
     if (nest.shape[axis] != 1 && !llvm::is_contained(nest.rowAxes, axis)) {
@@ -178,7 +179,7 @@ void WorkDistribution::chooseUnitsOfBlocks(Nest &nest) {
     nest.unitLoops.push_back({nest.rowAxes, nest.rows});
 }
 
-void WorkDistribution::chooseUnitsOfRows(Nest &rows) {
+void WorkDistribution::chooseUnitsOfRows(CPUNest &rows) {
   rows.units = unitsOfCall;
   if (!isTooShort())
     addUnitLoops(rows, rows.shape.size());
@@ -188,14 +189,14 @@ void WorkDistribution::declareUnits(ArrayRef<UnitSpace> spaces) {
   function->setAttr(kUnitsAttr, unitsToAttribute(builder.getContext(), spaces));
 }
 
-Value WorkDistribution::elementsAlong(const Nest &nest, ArrayRef<int64_t> axes) {
+Value WorkDistribution::elementsAlong(const CPUNest &nest, ArrayRef<int64_t> axes) {
   Value count = indexConstant(1);
   for (int64_t axis : axes)
     count = binary<arith::MulIOp>(count, nest.sizes[axis]);
   return count;
 }
 
-Value WorkDistribution::unitsFrom(const Nest &nest, unsigned loop) {
+Value WorkDistribution::unitsFrom(const CPUNest &nest, unsigned loop) {
   Value count = indexConstant(1);
   for (const UnitLoop &inner : ArrayRef(nest.unitLoops).drop_front(loop))
     count = binary<arith::MulIOp>(
@@ -203,26 +204,26 @@ Value WorkDistribution::unitsFrom(const Nest &nest, unsigned loop) {
   return count;
 }
 
-std::optional<unsigned> WorkDistribution::unitLoopOf(const Nest &nest, int64_t axis) {
+std::optional<unsigned> WorkDistribution::unitLoopOf(const CPUNest &nest, int64_t axis) {
   for (auto [number, loop] : llvm::enumerate(nest.unitLoops))
     if (loop.axes.front() == axis)
       return number;
   return std::nullopt;
 }
 
-bool WorkDistribution::hasUnitsInside(const Nest &nest, int64_t axis) {
+bool WorkDistribution::hasUnitsInside(const CPUNest &nest, int64_t axis) {
   std::optional<unsigned> number = unitLoopOf(nest, axis);
   return number && *number + 1 < nest.unitLoops.size();
 }
 
 // Over the iterations of a loop with others inside that have units, with the part of each that the units are.
-LogicalResult WorkDistribution::overUnits(const Nest &nest, int64_t axis, UnitRange units,
+LogicalResult WorkDistribution::overUnits(const CPUNest &nest, int64_t axis, UnitRange units,
                                           function_ref<LogicalResult(Value, UnitRange)> body) {
   // If an inner axis is empty there are no units.
   Value inside = binary<arith::MaxUIOp>(unitsFrom(nest, *unitLoopOf(nest, axis) + 1), indexConstant(1));
   Value from = binary<arith::DivUIOp>(units.begin, inside);
   Value to = binary<arith::CeilDivUIOp>(units.end, inside);
-  return emitter.emitLoop(from, to, indexConstant(1), [&](Value index) {
+  return emitLoop(from, to, indexConstant(1), [&](Value index) {
     Value first = binary<arith::MulIOp>(index, inside);
     Value begin = binary<arith::SubIOp>(binary<arith::MaxUIOp>(units.begin, first), first);
     Value left = binary<arith::SubIOp>(units.end, first);
@@ -231,7 +232,7 @@ LogicalResult WorkDistribution::overUnits(const Nest &nest, int64_t axis, UnitRa
 }
 
 // Bounds of a loop inside which no loop has units.
-std::pair<Value, Value> WorkDistribution::boundsOf(const Nest &nest, ArrayRef<int64_t> axes,
+std::pair<Value, Value> WorkDistribution::boundsOf(const CPUNest &nest, ArrayRef<int64_t> axes,
                                                    UnitRange units) {
   if (axes.front() == nest.range.axis)
     return {nest.range.lower, nest.range.upper};

@@ -5,7 +5,7 @@
 // larger than the caches is written with non-temporal stores, which saves reading the cache lines it
 // replaces.
 
-#include "../CPUKernelEmitter.h"
+#include "BlockTranspose.h"
 #include "VectorShuffles.h"
 
 using namespace mlir;
@@ -74,9 +74,9 @@ static int64_t elementsOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes) {
 }
 
 LogicalResult BlockTranspose::emitTranspose(Value output, const BlockAxes &axes) {
-  Nest nest = emitter.kernelOutputs.nestOver(results.front(), output);
+  CPUNest nest = kernelOutputs.nestOver(results.front(), output);
   chooseUnitsOfTranspose(nest, axes);
-  emitter.distribution.declareUnits({{0, nest.unitLoops}});
+  distribution.declareUnits({{0, nest.unitLoops}});
   const Buffer &destination = results.front();
   Position position(destination.shape.size());
   if (!mayStream(output, axes))
@@ -91,7 +91,7 @@ LogicalResult BlockTranspose::emitTranspose(Value output, const BlockAxes &axes)
   OpBuilder::InsertionGuard guard(builder);
   for (bool streamed : {true, false}) {
     builder.setInsertionPointToStart(streamed ? branch.thenBlock() : branch.elseBlock());
-    CPUKernelEmitter::Scope scope(emitter);
+    Scope scope(context);
     streams = streamed;
     LogicalResult emitted = emitTransposeLoops(nest, axes, 0, nest.units, position);
     streams = false;
@@ -116,14 +116,14 @@ bool BlockTranspose::mayStream(Value output, const BlockAxes &axes) {
 void BlockTranspose::stream(const Buffer &buffer, const Position &position, Value value) {
   int64_t step;
   Value indices;
-  Value pointer = emitter.memoryAccess.pointerAt(
-      buffer, emitter.memoryAccess.linearIndex(buffer, position, step, indices));
+  Value pointer = memoryAccess.pointerAt(
+      buffer, memoryAccess.linearIndex(buffer, position, step, indices));
   LLVM::StoreOp::create(builder, loc, value, pointer, kCore.lineBytes, /*isVolatile=*/false,
                         /*isNonTemporal=*/true);
 }
 
 // Loops over the axes that stay as they are, then over blocks.
-LogicalResult BlockTranspose::emitTransposeLoops(const Nest &nest, const BlockAxes &axes, int64_t next,
+LogicalResult BlockTranspose::emitTransposeLoops(const CPUNest &nest, const BlockAxes &axes, int64_t next,
                                                  UnitRange units, Position &position) {
   if (next == int64_t(nest.shape.size()))
     return emitTransposeBlocks(nest, axes, units, position);
@@ -133,18 +133,18 @@ LogicalResult BlockTranspose::emitTransposeLoops(const Nest &nest, const BlockAx
     position[next] = {base, 0, nullptr};
     return emitTransposeLoops(nest, axes, next + 1, inside, position);
   };
-  if (emitter.distribution.hasUnitsInside(nest, next))
-    return emitter.distribution.overUnits(nest, next, units, at);
-  auto [lower, upper] = emitter.distribution.boundsOf(nest, next, units);
-  return emitter.emitLoop(lower, upper, indexConstant(1), [&](Value base) { return at(base, units); });
+  if (distribution.hasUnitsInside(nest, next))
+    return distribution.overUnits(nest, next, units, at);
+  auto [lower, upper] = distribution.boundsOf(nest, next, units);
+  return emitLoop(lower, upper, indexConstant(1), [&](Value base) { return at(base, units); });
 }
 
 // The axes that stay as they are, and strips of blocks. The last block of an axis overlaps the one before, so
 // a strip has both.
-void BlockTranspose::chooseUnitsOfTranspose(Nest &nest, const BlockAxes &axes) {
-  nest.units = emitter.distribution.unitsOfCall;
+void BlockTranspose::chooseUnitsOfTranspose(CPUNest &nest, const BlockAxes &axes) {
+  nest.units = distribution.unitsOfCall;
   nest.stripOfBlocks = transposedLanes(nest.outputs.front()) * kBlocksAlongOperand;
-  if (emitter.distribution.isTooShort())
+  if (distribution.isTooShort())
     return;
   for (auto [axis, size] : llvm::enumerate(nest.shape))
     if (size != 1 && !llvm::is_contained(axes.rows, axis) && !llvm::is_contained(axes.columns, axis))
@@ -162,7 +162,7 @@ void BlockTranspose::chooseUnitsOfTranspose(Nest &nest, const BlockAxes &axes) {
 }
 
 // The last blocks of an axis overlap the ones before, which writes the same values again.
-LogicalResult BlockTranspose::emitTransposeBlocks(const Nest &nest, const BlockAxes &axes, UnitRange units,
+LogicalResult BlockTranspose::emitTransposeBlocks(const CPUNest &nest, const BlockAxes &axes, UnitRange units,
                                                   const Position &outer) {
   Value output = nest.outputs.front();
   const Buffer &destination = results.front();
@@ -173,11 +173,11 @@ LogicalResult BlockTranspose::emitTransposeBlocks(const Nest &nest, const BlockA
     return binary<arith::MinUIOp>(at, indexConstant(size - width));
   };
   Value step = indexConstant(width), strip = indexConstant(nest.stripOfBlocks);
-  auto [lower, upper] = emitter.distribution.boundsOf(nest, axes.rows, units);
-  return emitter.emitLoop(lower, upper, strip, [&](Value from) {
+  auto [lower, upper] = distribution.boundsOf(nest, axes.rows, units);
+  return emitLoop(lower, upper, strip, [&](Value from) {
     Value to = binary<arith::MinUIOp>(binary<arith::AddIOp>(from, strip), indexConstant(rows));
-    return emitter.emitLoop(indexConstant(0), indexConstant(columns), step, [&](Value column) {
-      return emitter.emitLoop(from, to, step, [&](Value row) {
+    return emitLoop(indexConstant(0), indexConstant(columns), step, [&](Value column) {
+      return emitLoop(from, to, step, [&](Value row) {
         return emitTransposeBlock(output, axes, outer, start(row, rows), start(column, columns));
       });
     });
@@ -221,14 +221,14 @@ LogicalResult BlockTranspose::emitTransposeBlock(Value output, const BlockAxes &
     inOperand[cast<AffineDimExpr>(expr).getPosition()] = axis;
   auto inResult = llvm::to_vector(llvm::seq<int64_t>(0, inOperand.size()));
   int64_t width = transposedLanes(output);
-  CPUKernelEmitter::WithLanes vectorCode(emitter, width, nullptr);
+  WithLanes vectorCode(context, width, nullptr);
   SmallVector<Value> rows;
   for (int64_t i = 0; i < width; ++i) {
     Position from(outer);
     setDelinearized(from, axes.columns, binary<arith::AddIOp>(column, indexConstant(i)), inOperand);
     setLinear(from, axes.rows, {row, 1, nullptr}, indexConstant(0));
     rows.push_back(
-        emitter.memoryAccess.toMemory(emitter.memoryAccess.load(source, emitter.evaluator.apply(map, from))));
+        toMemory(memoryAccess.load(source, maps.apply(map, from))));
   }
   transposeInRegisters(builder, loc, rows);
   for (int64_t i = 0; i < width; ++i) {
@@ -238,7 +238,7 @@ LogicalResult BlockTranspose::emitTransposeBlock(Value output, const BlockAxes &
     if (streams)
       stream(destination, to, rows[i]);
     else
-      emitter.store(destination, to, emitter.memoryAccess.fromMemory(rows[i], destination.element));
+      stores.store(destination, to, fromMemory(rows[i], destination.element));
   }
   return success();
 }

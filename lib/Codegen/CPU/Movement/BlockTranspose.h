@@ -5,13 +5,19 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_MOVEMENT_BLOCKTRANSPOSE_H
 #define ADJOINT_LIB_CODEGEN_CPU_MOVEMENT_BLOCKTRANSPOSE_H
 
+#include "../../Kernel/Outputs/ElementStores.h"
+#include "../../Kernel/Outputs/KernelOutputs.h"
+#include "../../Kernel/Values/AccessMaps.h"
+#include "../../Kernel/Values/MemoryAccess.h"
 #include "../CPUComponent.h"
+#include "../Loops/WorkDistribution.h"
 
 namespace mlir::ad::cpu {
 
 class BlockTranspose : public CPUComponent {
 public:
-  using CPUComponent::CPUComponent;
+  BlockTranspose(CPUContext &context, MemoryAccess &memoryAccess, AccessMaps &maps, KernelOutputs &kernelOutputs, ElementStores &stores, WorkDistribution &distribution)
+      : CPUComponent(context), memoryAccess(memoryAccess), maps(maps), kernelOutputs(kernelOutputs), stores(stores), distribution(distribution) {}
 
   /// Axes of the result, the fastest last: rows are contiguous in the operand, columns in the result.
   struct BlockAxes {
@@ -23,10 +29,10 @@ public:
 private:
   int64_t transposedLanes(Value output);
   bool mayStream(Value output, const BlockAxes &axes);
-  void chooseUnitsOfTranspose(Nest &nest, const BlockAxes &axes);
-  LogicalResult emitTransposeLoops(const Nest &nest, const BlockAxes &axes, int64_t next, UnitRange units,
+  void chooseUnitsOfTranspose(CPUNest &nest, const BlockAxes &axes);
+  LogicalResult emitTransposeLoops(const CPUNest &nest, const BlockAxes &axes, int64_t next, UnitRange units,
                                    Position &position);
-  LogicalResult emitTransposeBlocks(const Nest &nest, const BlockAxes &axes, UnitRange units,
+  LogicalResult emitTransposeBlocks(const CPUNest &nest, const BlockAxes &axes, UnitRange units,
                                     const Position &outer);
   LogicalResult emitTransposeBlock(Value output, const BlockAxes &axes, const Position &outer, Value row,
                                    Value column);
@@ -34,6 +40,12 @@ private:
   void stream(const Buffer &buffer, const Position &position, Value value);
 
   bool streams = false; // blocks of a transposition bypass the caches
+
+  MemoryAccess &memoryAccess;
+  AccessMaps &maps;
+  KernelOutputs &kernelOutputs;
+  ElementStores &stores;
+  WorkDistribution &distribution;
 };
 
 } // namespace mlir::ad::cpu

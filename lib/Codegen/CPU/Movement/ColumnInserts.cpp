@@ -3,7 +3,7 @@
 // Insertions into results whose rows have a few elements. Whole rows of the destination are computed, one
 // vector for each column, and stored interleaved (ShortRows.cpp).
 
-#include "../CPUKernelEmitter.h"
+#include "ColumnInserts.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -22,12 +22,13 @@ static bool hasKnownColumns(tensor::InsertSliceOp insert) {
          getConstantIntValue(insert.getMixedStrides().back());
 }
 
-std::optional<LogicalResult> ColumnInserts::emitInsert(tensor::InsertSliceOp insert,
-                                                       const Buffer &destination, const AxisRange &range) {
-  if (!isInsertedByColumn(insert, range))
-    return std::nullopt;
+LogicalResult ColumnInserts::emitInsert(tensor::InsertSliceOp insert, const Buffer &destination,
+                                        const AxisRange &range) {
+  bool haveSameRank = insert.getSourceType().getRank() == insert.getDestType().getRank();
+  if (!haveSameRank || !isInsertedByColumn(insert, range))
+    return InsertEmitter::emitInsert(insert, destination, range);
   if (!fillsAllButTheLast(insert) &&
-      failed(emitter.kernelOutputs.emitRange(insert.getDest(), destination, range)))
+      failed(emitRange(insert.getDest(), destination, range)))
     return failure();
   return emitInsertByColumn(insert, destination, range);
 }
@@ -37,7 +38,7 @@ std::optional<LogicalResult> ColumnInserts::emitInsert(tensor::InsertSliceOp ins
 bool ColumnInserts::isInsertedByColumn(tensor::InsertSliceOp insert, const AxisRange &range) {
   ArrayRef<int64_t> shape = insert.getDestType().getShape();
   int64_t last = shape.size() - 1;
-  if (last < 1 || range.axis == last || !emitter.shortRows.isShortRow(shape.back()) ||
+  if (last < 1 || range.axis == last || !shortRows.isShortRow(shape.back()) ||
       rowsOfSlice(insert) < 0 || !hasKnownColumns(insert))
     return false;
   if (llvm::any_of(kernel.getBody().getOps<linalg::GenericOp>(), reduces))
@@ -56,7 +57,7 @@ bool ColumnInserts::isInsertedByColumn(tensor::InsertSliceOp insert, const AxisR
 // The vectorized axis before the columns, -1 if there is none.
 int64_t ColumnInserts::rowsOfSlice(tensor::InsertSliceOp insert) {
   ArrayRef<int64_t> shape = insert.getSourceType().getShape();
-  int64_t rows = emitter.shortRows.axisOfRows(shape, shape.size() - 1);
+  int64_t rows = shortRows.axisOfRows(shape, shape.size() - 1);
   bool isNextToColumns = rows >= 0 && isUnitStride(insert, rows) &&
                          llvm::all_of(insert.getDestType().getShape().drop_front(rows + 1).drop_back(),
                                       [](int64_t size) { return size == 1; });
@@ -66,19 +67,19 @@ int64_t ColumnInserts::rowsOfSlice(tensor::InsertSliceOp insert) {
 // The nest enumerates the rows of the slice and the columns of the destination.
 LogicalResult ColumnInserts::emitInsertByColumn(tensor::InsertSliceOp insert, const Buffer &destination,
                                                 const AxisRange &range) {
-  Nest nest = emitter.insertEmitter.nestOfSource(insert, range);
+  CPUNest nest = nestOfSource(insert, range);
   nest.shape.back() = insert.getDestType().getShape().back();
   nest.sizes.back() = indexConstant(nest.shape.back());
   nest.shortRowAxis = rowsOfSlice(insert);
   nest.rows = nest.shortRowColumns = nest.shape.back();
   nest.vectorize = false; // in rows that follow whole vectors
-  return emitter.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
-    CPUKernelEmitter::Scope scope(emitter);
+  return loopNests.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
+    Scope scope(context);
     SmallVector<Position> targets;
     SmallVector<Value> values;
     for (const Position &position : positions) {
       FailureOr<Position> target =
-          emitter.insertEmitter.insertedPosition(insert, ArrayRef(position).drop_back());
+          insertedPosition(insert, ArrayRef(position).drop_back());
       if (failed(target))
         return failure();
       targets.emplace_back(*target).push_back(position.back());
@@ -87,7 +88,7 @@ LogicalResult ColumnInserts::emitInsertByColumn(tensor::InsertSliceOp insert, co
         return failure();
       values.push_back(*value);
     }
-    emitter.storeAll(destination, targets, values);
+    stores.storeAll(destination, targets, values);
     return success();
   });
 }
@@ -103,7 +104,7 @@ FailureOr<Value> ColumnInserts::valueOfColumn(tensor::InsertSliceOp insert, cons
       distance / stride < insert.getSourceType().getShape().back()) {
     Position inside(position);
     inside.back() = {indexConstant(distance / stride), 0, nullptr};
-    return emitter.evaluator.evaluateOne(insert.getSource(), inside);
+    return values.evaluateOne(insert.getSource(), inside);
   }
   Value below = insert.getDest();
   if (auto inner = below.getDefiningOp<tensor::InsertSliceOp>())
@@ -111,5 +112,5 @@ FailureOr<Value> ColumnInserts::valueOfColumn(tensor::InsertSliceOp insert, cons
   if (below.getDefiningOp<tensor::EmptyOp>()) // which the program does not read
     return Value(
         arith::ConstantOp::create(builder, loc, builder.getZeroAttr(insert.getDestType().getElementType())));
-  return emitter.evaluator.evaluateOne(below, target);
+  return values.evaluateOne(below, target);
 }

@@ -4,7 +4,7 @@
 // inactive, so the loop enumerates the elements of all axes. The index of a broadcast operand's element is
 // computed by quotients and remainders of the element's number, and the element is gathered.
 
-#include "../CPUKernelEmitter.h"
+#include "FlatBroadcast.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -41,11 +41,11 @@ static bool isBroadcastElementwise(linalg::GenericOp generic) {
 
 // Whether a loop over all elements of the nest fills more lanes than one along its last axis, and the
 // operands of the value can be found from the number of an element.
-bool FlatBroadcast::isFlatBroadcast(Value output, const Nest &nest) {
+bool FlatBroadcast::isFlatBroadcast(Value output, const CPUNest &nest) {
   int64_t axis = nest.laneAxis();
   if (axis < 0 || ShapedType::isDynamic(nest.shape[axis]) || nest.shape[axis] > vectorLanes / 2)
     return false;
-  return emitter.kernelOutputs.isFlat(output, isBroadcastElementwise);
+  return kernelOutputs.isFlat(output, isBroadcastElementwise);
 }
 
 // Calculates with the numbers of elements: scalars of type index, or vectors, of 32 bits where those are
@@ -92,6 +92,7 @@ private:
   Type type;
   Value all;
 };
+
 } // namespace
 
 // The number of the operand's element for an element of the generic, both counted over all axes. Adjacent
@@ -104,7 +105,7 @@ Position FlatBroadcast::flatPosition(OpOperand *input, ArrayRef<Index> loops) {
     return Position(loops);
   const Index &number = loops.front();
   bool isVector = number.lanes || (lanes > 1 && number.step != 0);
-  Numbers numbers(builder, loc, isVector ? emitter.laneValues.laneVector(number) : number.base,
+  Numbers numbers(builder, loc, isVector ? laneValues.laneVector(number) : number.base,
                   llvm::product_of(sizes));
   auto isKept = [&](int64_t dim) { return sizes[dim] == 1 || map.isFunctionOfDim(dim); };
   Value sum;

@@ -5,16 +5,23 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_MOVEMENT_FLATBROADCAST_H
 #define ADJOINT_LIB_CODEGEN_CPU_MOVEMENT_FLATBROADCAST_H
 
+#include "../../Kernel/Outputs/KernelOutputs.h"
+#include "../../Kernel/Values/LaneValues.h"
 #include "../CPUComponent.h"
 
 namespace mlir::ad::cpu {
 
 class FlatBroadcast : public CPUComponent {
 public:
-  using CPUComponent::CPUComponent;
+  FlatBroadcast(CPUContext &context, LaneValues &laneValues, KernelOutputs &kernelOutputs)
+      : CPUComponent(context), laneValues(laneValues), kernelOutputs(kernelOutputs) {}
 
-  bool isFlatBroadcast(Value output, const Nest &nest);
+  bool isFlatBroadcast(Value output, const CPUNest &nest);
   Position flatPosition(OpOperand *input, ArrayRef<Index> loops);
+
+private:
+  LaneValues &laneValues;
+  KernelOutputs &kernelOutputs;
 };
 
 } // namespace mlir::ad::cpu

@@ -5,7 +5,7 @@
 // results. The loop with the most work prefetches the next row: the last reduction if it caches values,
 // otherwise the loop that stores. A tile of a contraction prefetches the rows of the next one.
 
-#include "../CPUKernelEmitter.h"
+#include "Prefetcher.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -31,7 +31,7 @@ static bool isLarge(Type type, ArrayRef<int64_t> space) {
   return isBeyond(type, kCore.secondLevelBytes) && cast<RankedTensorType>(type).getShape() == space;
 }
 
-SmallVector<Value> Prefetcher::largeInputs(const Nest &space) {
+SmallVector<Value> Prefetcher::largeInputs(const CPUNest &space) {
   SmallVector<Value> inputs;
   for (BlockArgument argument : kernel.getBody().getArguments())
     if (isLarge(argument.getType(), space.shape))
@@ -39,8 +39,8 @@ SmallVector<Value> Prefetcher::largeInputs(const Nest &space) {
   return inputs;
 }
 
-void Prefetcher::choosePrefetched(const Nest &space) {
-  emitter.rowCache.passesLeft = 0;
+void Prefetcher::choosePrefetched(const CPUNest &space) {
+  rowCache.passesLeft = 0;
   nextRowPrefetched = false;
   prefetchedInputs.clear();
   prefetchedResults.clear();
@@ -55,13 +55,13 @@ void Prefetcher::choosePrefetched(const Nest &space) {
 void Prefetcher::prefetchCacheLines(const Buffer &buffer, const Position &position, int64_t rowsAhead,
                                     bool toWrite) {
   int64_t step;
-  Value indices, index = emitter.memoryAccess.linearIndex(buffer, position, step, indices);
+  Value indices, index = memoryAccess.linearIndex(buffer, position, step, indices);
   Value first =
       binary<arith::AddIOp>(index, binary<arith::MulIOp>(buffer.sizes.back(), indexConstant(rowsAhead)));
   int64_t bytes = memoryBytes(buffer.element);
   for (int64_t byte = 0; byte < lanes * bytes; byte += kCore.lineBytes) {
     Value line = binary<arith::AddIOp>(first, indexConstant(byte / bytes));
-    LLVM::Prefetch::create(builder, loc, emitter.memoryAccess.pointerAt(buffer, line), /*rw=*/toWrite,
+    LLVM::Prefetch::create(builder, loc, memoryAccess.pointerAt(buffer, line), /*rw=*/toWrite,
                            kFirstLevel,
                            /*cache=*/1);
   }
@@ -70,9 +70,9 @@ void Prefetcher::prefetchCacheLines(const Buffer &buffer, const Position &positi
 // Prefetches the cache line `bytes` after the position.
 void Prefetcher::prefetch(const Buffer &buffer, const Position &position, int64_t bytes, int32_t level) {
   int64_t step;
-  Value indices, index = emitter.memoryAccess.linearIndex(buffer, position, step, indices);
+  Value indices, index = memoryAccess.linearIndex(buffer, position, step, indices);
   Value line = binary<arith::AddIOp>(index, indexConstant(bytes / memoryBytes(buffer.element)));
-  LLVM::Prefetch::create(builder, loc, emitter.memoryAccess.pointerAt(buffer, line), /*rw=*/0, level,
+  LLVM::Prefetch::create(builder, loc, memoryAccess.pointerAt(buffer, line), /*rw=*/0, level,
                          /*cache=*/1);
 }
 
@@ -80,15 +80,15 @@ void Prefetcher::prefetch(const Buffer &buffer, const Position &position, int64_
 void Prefetcher::prefetchInReduction(linalg::GenericOp sum, Value element) {
   SmallVector<unsigned> reduced;
   sum.getReductionDims(reduced);
-  if (emitter.rowCache.passesLeft != 1 || prefetchedResults.empty() || reduced.size() != 1 ||
+  if (rowCache.passesLeft != 1 || prefetchedResults.empty() || reduced.size() != 1 ||
       ArrayRef<int64_t>(prefetchedResults.front().shape) != ArrayRef<int64_t>(sum.getStaticLoopRanges()) ||
       reduced.front() + 1 != prefetchedResults.front().shape.size())
     return;
-  Position position(emitter.rowCache.savedRow);
+  Position position(rowCache.savedRow);
   position.push_back({element, 1, nullptr});
   for (const Buffer &result : prefetchedResults)
     prefetchCacheLines(result, position, /*rowsAhead=*/0, /*toWrite=*/true);
-  if (emitter.rowCache.saved.empty())
+  if (rowCache.saved.empty())
     return;
   nextRowPrefetched = true;
   for (const Buffer &input : prefetchedInputs)
@@ -111,14 +111,14 @@ void Prefetcher::prefetchRowsAhead(linalg::GenericOp generic, ArrayRef<Index> lo
   constexpr int64_t kLinesAtOnce = 16;
   SmallVector<unsigned> reduced;
   generic.getReductionDims(reduced);
-  for (OpOperand *operand : emitter.registerTranspose.operandsToTranspose(generic, loops)) {
+  for (OpOperand *operand : transposedOperands.operandsToTranspose(generic, loops)) {
     auto found = buffers.find(operand->get());
     if (found == buffers.end()) // computed inside the kernel
       continue;
     const Buffer &buffer = found->second;
     // A step of the loop reads a cache line of each row; after as many steps as rows the next span follows.
     int64_t perLine = kCore.lineBytes / memoryBytes(buffer.element);
-    if (emitter.dots.groupSize(generic) != 1 || !isFromMemory(operand->get().getType()) || perLine != lanes ||
+    if (productGroups.groupSize(generic) != 1 || !isFromMemory(operand->get().getType()) || perLine != lanes ||
         lanes != kLinesAtOnce)
       continue;
     Value line = indexConstant(perLine), span = indexConstant(kLinesAtOnce * perLine);
@@ -129,7 +129,7 @@ void Prefetcher::prefetchRowsAhead(linalg::GenericOp generic, ArrayRef<Index> lo
         index = {binary<arith::AddIOp>(index.base, row), 0, nullptr};
     Value number = binary<arith::AddIOp>(binary<arith::DivUIOp>(first, span), indexConstant(1));
     ahead[reduced.front()] = {binary<arith::MulIOp>(number, span), 0, nullptr};
-    Position position = emitter.evaluator.apply(generic.getMatchingIndexingMap(operand), ahead);
+    Position position = maps.apply(generic.getMatchingIndexingMap(operand), ahead);
     for (int64_t i = 0; i < kLinesAtOnce; ++i)
       prefetch(buffer, position, i * kCore.lineBytes, kSecondLevel);
   }
@@ -184,8 +184,8 @@ void Prefetcher::prefetchNextTile(linalg::GenericOp product, ArrayRef<SmallVecto
   next[rowLoop] = {binary<arith::AddIOp>(row, indexConstant(count)), 0, nullptr};
   int64_t step;
   Value indices,
-      index = emitter.memoryAccess.linearIndex(
-          buffer, emitter.evaluator.apply(product.getMatchingIndexingMap(left), next), step, indices);
-  LLVM::Prefetch::create(builder, loc, emitter.memoryAccess.pointerAt(buffer, index), /*rw=*/0, kSecondLevel,
+      index = memoryAccess.linearIndex(
+          buffer, maps.apply(product.getMatchingIndexingMap(left), next), step, indices);
+  LLVM::Prefetch::create(builder, loc, memoryAccess.pointerAt(buffer, index), /*rw=*/0, kSecondLevel,
                          /*cache=*/1);
 }

@@ -5,18 +5,24 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_MOVEMENT_PREFETCHER_H
 #define ADJOINT_LIB_CODEGEN_CPU_MOVEMENT_PREFETCHER_H
 
+#include "../../Kernel/Values/AccessMaps.h"
+#include "../../Kernel/Values/MemoryAccess.h"
 #include "../CPUComponent.h"
+#include "../Contraction/ProductGroups.h"
+#include "../Contraction/TransposedOperands.h"
+#include "../Row/StackRowCache.h"
 
 namespace mlir::ad::cpu {
 
 class Prefetcher : public CPUComponent {
 public:
-  using CPUComponent::CPUComponent;
+  Prefetcher(CPUContext &context, MemoryAccess &memoryAccess, AccessMaps &maps, StackRowCache &rowCache, TransposedOperands &transposedOperands, ProductGroups &productGroups)
+      : CPUComponent(context), memoryAccess(memoryAccess), maps(maps), rowCache(rowCache), transposedOperands(transposedOperands), productGroups(productGroups) {}
 
   /// The levels of caches, as LLVM's prefetch calls them.
   static constexpr int32_t kFirstLevel = 3, kSecondLevel = 2;
-  SmallVector<Value> largeInputs(const Nest &space);
-  void choosePrefetched(const Nest &space);
+  SmallVector<Value> largeInputs(const CPUNest &space);
+  void choosePrefetched(const CPUNest &space);
   void prefetch(const Buffer &buffer, const Position &position, int64_t bytes, int32_t level = kFirstLevel);
   void prefetchInReduction(linalg::GenericOp sum, Value element);
   void prefetchNextRow(ArrayRef<Position> positions);
@@ -31,6 +37,12 @@ private:
   bool nextRowPrefetched = false;        // by a reduction along this row
   SmallVector<Buffer> prefetchedInputs;  // whose next row is prefetched
   SmallVector<Buffer> prefetchedResults; // whose row is prefetched before it is stored
+
+  MemoryAccess &memoryAccess;
+  AccessMaps &maps;
+  StackRowCache &rowCache;
+  TransposedOperands &transposedOperands;
+  ProductGroups &productGroups;
 };
 
 } // namespace mlir::ad::cpu

@@ -3,21 +3,21 @@
 // Running reductions along the axis that is contiguous in memory. A vector holds the same step of adjacent
 // chains; square blocks of steps and chains are transposed in registers after loads and before stores.
 
-#include "../CPUKernelEmitter.h"
+#include "BlockedScan.h"
 #include "../Movement/VectorShuffles.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-LogicalResult BlockedScan::emitBlocks(linalg::GenericOp scan, const Buffer &destination,
+LogicalResult BlockedScan::scanBlocks(linalg::GenericOp scan, const Buffer &destination,
                                       ArrayRef<Index> loops, Value &step, Value &accumulator) {
   std::optional<unsigned> chainLoop = chainLoopOf(scan, loops);
   if (!chainLoop)
     return success();
-  Value width = indexConstant(lanes), size = emitter.reductions.loopSize(scan, scannedDim(scan));
+  Value width = indexConstant(lanes), size = reductionLoops.sizeOf(scan, scannedDim(scan));
   step = binary<arith::MulIOp>(binary<arith::DivUIOp>(size, width), width);
-  FailureOr<Value> accumulators = scanBlocks(scan, destination, loops, *chainLoop, step, accumulator);
+  FailureOr<Value> accumulators = scanWholeBlocks(scan, destination, loops, *chainLoop, step, accumulator);
   if (failed(accumulators))
     return failure();
   accumulator = *accumulators;
@@ -43,9 +43,9 @@ std::optional<unsigned> BlockedScan::chainLoopOf(linalg::GenericOp scan, ArrayRe
 
 // Whole blocks up to `end`. Lanes of a vector that is not full repeat the last chain: it is loaded, summed
 // and stored more than once, always before any store of the block.
-FailureOr<Value> BlockedScan::scanBlocks(linalg::GenericOp scan, const Buffer &destination,
+FailureOr<Value> BlockedScan::scanWholeBlocks(linalg::GenericOp scan, const Buffer &destination,
                                          ArrayRef<Index> loops, unsigned chainLoop, Value end, Value start) {
-  Value last = binary<arith::SubIOp>(emitter.reductions.loopSize(scan, chainLoop), indexConstant(1));
+  Value last = binary<arith::SubIOp>(reductionLoops.sizeOf(scan, chainLoop), indexConstant(1));
   SmallVector<Value> chains;
   for (int64_t i = 0; i < lanes; ++i) {
     Value number = binary<arith::AddIOp>(loops[chainLoop].base, indexConstant(i));
@@ -54,7 +54,7 @@ FailureOr<Value> BlockedScan::scanBlocks(linalg::GenericOp scan, const Buffer &d
   auto loop = scf::ForOp::create(builder, loc, indexConstant(0), end, indexConstant(lanes), start);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  CPUKernelEmitter::Scope scope(emitter);
+  Scope scope(context);
   SmallVector<Index> inner(loops);
   inner[scannedDim(scan)] = {loop.getInductionVar(), 0, nullptr};
   Value carried = loop.getRegionIterArg(0);
@@ -80,11 +80,11 @@ FailureOr<SmallVector<Value>> BlockedScan::loadBlock(linalg::GenericOp scan, Arr
   AffineMap map = scan.getMatchingIndexingMap(scan.getDpsInputOperand(0));
   SmallVector<Value> block;
   for (Value chain : chains) {
-    FailureOr<Value> value = emitter.evaluator.evaluateOne(
-        input, emitter.evaluator.apply(map, alongChain(scan, loops, chainLoop, chain)));
+    FailureOr<Value> value = values.evaluateOne(
+        input, maps.apply(map, alongChain(scan, loops, chainLoop, chain)));
     if (failed(value))
       return failure();
-    block.push_back(emitter.memoryAccess.toMemory(emitter.laneValues.splat(*value, lanes)));
+    block.push_back(toMemory(laneValues.splat(*value, lanes)));
   }
   transposeInRegisters(builder, loc, block);
   return block;
@@ -93,7 +93,7 @@ FailureOr<SmallVector<Value>> BlockedScan::loadBlock(linalg::GenericOp scan, Arr
 // Inactive lanes repeat the values of the last chain.
 LogicalResult BlockedScan::scanBlock(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
                                      ArrayRef<Value> chains, unsigned chainLoop, Value &carried) {
-  CPUKernelEmitter::WithLanes blockCode(emitter, lanes, nullptr);
+  WithLanes blockCode(context, lanes, nullptr);
   unsigned dim = scannedDim(scan);
   Value input = scan.getDpsInputs()[0];
   AffineMap map = scan.getMatchingIndexingMap(scan.getDpsInputOperand(0));
@@ -102,22 +102,22 @@ LogicalResult BlockedScan::scanBlock(linalg::GenericOp scan, const Buffer &desti
   if (failed(block))
     return failure();
   for (auto [i, value] : llvm::enumerate(*block)) {
-    CPUKernelEmitter::Scope scope(emitter);
+    Scope scope(context);
     SmallVector<Index> step(loops);
     step[dim].base = binary<arith::AddIOp>(loops[dim].base, indexConstant(i));
-    emitter.evaluator.remember(input, emitter.evaluator.apply(map, step),
-                               emitter.memoryAccess.fromMemory(value, element));
-    auto values = emitter.evaluator.applyBody(scan, step, ValueRange{carried, carried});
-    if (failed(values))
+    remember(input, maps.apply(map, step),
+                               fromMemory(value, element));
+    auto next = values.applyBody(scan, step, ValueRange{carried, carried});
+    if (failed(next))
       return failure();
-    value = emitter.memoryAccess.toMemory(emitter.laneValues.splat(values->front(), lanes));
-    carried = emitter.laneValues.splat(values->back(), lanes);
+    value = toMemory(laneValues.splat(next->front(), lanes));
+    carried = laneValues.splat(next->back(), lanes);
   }
   transposeInRegisters(builder, loc, *block);
   for (auto [chain, value] : llvm::zip_equal(chains, *block)) {
     SmallVector<Index> along = alongChain(scan, loops, chainLoop, chain);
-    emitter.store(destination, emitter.evaluator.apply(stepMapOf(scan), along),
-                  emitter.memoryAccess.fromMemory(value, destination.element));
+    stores.store(destination, maps.apply(stepMapOf(scan), along),
+                  fromMemory(value, destination.element));
   }
   return success();
 }

@@ -5,22 +5,22 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_REDUCTION_BLOCKEDSCAN_H
 #define ADJOINT_LIB_CODEGEN_CPU_REDUCTION_BLOCKEDSCAN_H
 
-#include "../CPUComponent.h"
+#include "../../Kernel/Reduction/ScanEmitter.h"
+#include "../CPUTypes.h"
 
 namespace mlir::ad::cpu {
 
-class BlockedScan : public CPUComponent {
+class BlockedScan : public ScanEmitter {
 public:
-  using CPUComponent::CPUComponent;
-
-  /// Emits whole blocks of steps, and sets the step and the accumulator that follow them.
-  LogicalResult emitBlocks(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
-                           Value &step, Value &accumulator);
+  using ScanEmitter::ScanEmitter;
 
 private:
+  /// Emits whole blocks of steps, and sets the step and the accumulator that follow them.
+  LogicalResult scanBlocks(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
+                           Value &step, Value &accumulator) override;
   std::optional<unsigned> chainLoopOf(linalg::GenericOp scan, ArrayRef<Index> loops);
-  FailureOr<Value> scanBlocks(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
-                              unsigned chainLoop, Value end, Value start);
+  FailureOr<Value> scanWholeBlocks(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
+                                   unsigned chainLoop, Value end, Value start);
   SmallVector<Index> alongChain(linalg::GenericOp scan, ArrayRef<Index> loops, unsigned chainLoop,
                                 Value chain);
   FailureOr<SmallVector<Value>> loadBlock(linalg::GenericOp scan, ArrayRef<Index> loops,

@@ -5,7 +5,7 @@
 // Blocks are independent of each other: an iteration adds one element to each block of a group of consecutive
 // blocks, and the group's results are joined to a node of the pairwise tree.
 
-#include "../CPUKernelEmitter.h"
+#include "InterleavedBlocks.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 
 using namespace mlir;
@@ -20,15 +20,15 @@ static constexpr int64_t kChains = kCore.additionLatency * kCore.additionsPerCyc
 // fill the registers of CPUs with AVX2.
 int64_t InterleavedBlocks::interleavedBlocks(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops) {
   bool isCheapSum = vectorLanes > 1 && generic.getNumDpsInputs() == 1 &&
-                    emitter.partials.isDivisible(generic) && generic.getNumReductionLoops() == 1 &&
+                    partialTrees.isDivisible(generic) && generic.getNumReductionLoops() == 1 &&
                     !isExpensive(generic) && !dependsOn(generic.getDpsInputs().front(), isExpensive) &&
-                    !emitter.packing.packedOperands.count(generic.getDpsInputOperand(0)) &&
-                    emitter.registerTranspose.operandsToTranspose(generic, loops.front()).empty();
+                    !panels.operands.count(generic.getDpsInputOperand(0)) &&
+                    transposedOperands.operandsToTranspose(generic, loops.front()).empty();
   int64_t maxBlocks = isCheapSum ? std::max<int64_t>(1, kChains / int64_t(loops.size())) : 1;
   int64_t blocks = llvm::bit_floor(uint64_t(maxBlocks));
   int64_t total = reducedElements(generic), length = kernel.getOrderAttr().getLength();
-  if (auto found = emitter.partials.partialResults.find(generic);
-      found != emitter.partials.partialResults.end())
+  if (auto found = partialTrees.partials.find(generic);
+      found != partialTrees.partials.end())
     total = found->second.length;
   return !ShapedType::isDynamic(total) && total < blocks * length ? 1 : blocks;
 }
@@ -38,7 +38,7 @@ FailureOr<SmallVector<Value>> InterleavedBlocks::interleavedChains(linalg::Gener
                                                                    ArrayRef<SmallVector<Index>> loops,
                                                                    ArrayRef<Value> start, Value lower,
                                                                    int64_t blocks) {
-  if (failed(emitter.hoisting.hoistReduced(generic, loops)))
+  if (failed(hoisting.hoistReduced(generic, loops)))
     return failure();
   int64_t length = kernel.getOrderAttr().getLength();
   SmallVector<Value> state;
@@ -48,12 +48,12 @@ FailureOr<SmallVector<Value>> InterleavedBlocks::interleavedChains(linalg::Gener
   auto loop = scf::ForOp::create(builder, loc, lower, end, indexConstant(1), state);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  CPUKernelEmitter::Scope scope(emitter);
+  Scope scope(context);
   SmallVector<Value> next(loop.getRegionIterArgs());
   for (int64_t block = 0; block < blocks; ++block) {
     Value k = binary<arith::AddIOp>(loop.getInductionVar(), indexConstant(block * length));
     for (auto [i, position] : llvm::enumerate(loops))
-      if (failed(emitter.reductions.chainStep(generic, position, k,
+      if (failed(chainSteps.step(generic, position, k,
                                               MutableArrayRef(next).slice(block * start.size() + i, 1))))
         return failure();
   }
@@ -68,7 +68,7 @@ SmallVector<Value> InterleavedBlocks::joinBlocks(Operation *join, SmallVector<Va
     SmallVector<Value> joined;
     for (size_t left = 0; left < values.size(); left += 2 * results)
       for (size_t i = left; i < left + results; ++i)
-        joined.push_back(emitter.reductions.joinValues(join, values[i], values[i + results]));
+        joined.push_back(joinPartialResults(builder, loc, join, values[i], values[i + results]));
     values = std::move(joined);
   }
   return values;
@@ -89,16 +89,16 @@ FailureOr<SmallVector<Value>> InterleavedBlocks::interleavedGroup(linalg::Generi
   OpBuilder::InsertionGuard guard(builder);
   {
     builder.setInsertionPointToStart(branch.thenBlock());
-    CPUKernelEmitter::Scope scope(emitter);
+    Scope scope(context);
     auto values = interleavedChains(generic, loops, identities, lower, blocks);
     if (failed(values))
       return failure();
     scf::YieldOp::create(builder, loc, joinBlocks(join, std::move(*values), identities.size()));
   }
   builder.setInsertionPointToStart(branch.elseBlock());
-  CPUKernelEmitter::Scope scope(emitter);
-  auto values = emitter.reductions.pairwiseTree(size, length, identities, join, [&](Value from, Value to) {
-    return emitter.reductions.chain(generic, loops, identities, binary<arith::AddIOp>(lower, from),
+  Scope scope(context);
+  auto values = tree.joinBlocks(size, length, identities, join, [&](Value from, Value to) {
+    return reductionChains.chain(generic, loops, identities, binary<arith::AddIOp>(lower, from),
                                     binary<arith::AddIOp>(lower, to));
   });
   if (failed(values))

@@ -3,7 +3,8 @@
 // Reductions over the lanes of an order. Element j goes to lane j mod the number of lanes, one vector holds
 // all lanes, and a tree joins its lower half with the upper one until one lane is left.
 
-#include "../CPUKernelEmitter.h"
+#include "LaneReductions.h"
+#include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -12,246 +13,41 @@ using namespace mlir::ad::cpu;
 // More lanes than this are in memory, not in one vector: LLVM's code generator takes time in proportion to
 // the square of a vector that is much wider than its registers.
 static constexpr int64_t kMaxVectorLanes = 256;
+
 // Of lanes in memory, as many are computed at once.
 static constexpr int64_t kGroupLanes = 64;
-
-// Rows of several chunks inside of vector code: one after the other, in a loop that stores the sums on the
-// stack. Rows that are not active repeat the first one.
-static FailureOr<Value> reduceEachRow(CPUKernelEmitter &emitter, linalg::GenericOp generic,
-                                      ArrayRef<Index> loops, Value identity, const Position &position) {
-  OpBuilder &builder = emitter.builder;
-  Location loc = emitter.loc;
-  Type element = getElementTypeOrSelf(generic.getResultTypes()[0]), memory = memoryType(element);
-  Buffer stack{emitter.packing.scratch(memory, emitter.lanes), element, {}, {}};
-  Value zero = emitter.indexConstant(0);
-  auto loop =
-      scf::ForOp::create(builder, loc, zero, emitter.indexConstant(emitter.lanes), emitter.indexConstant(1));
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  Value row = loop.getInductionVar();
-  auto lane = [&](Value vector, Value number) -> Value {
-    return vector::ExtractOp::create(builder, loc, vector, ArrayRef<OpFoldResult>{getAsOpFoldResult(number)});
-  };
-  Value from = emitter.mask
-                   ? arith::SelectOp::create(builder, loc, lane(emitter.mask, row), row, zero).getResult()
-                   : row;
-  auto ofRow = [&](const Index &index) -> Index {
-    if (index.isUniform())
-      return index;
-    if (index.lanes)
-      return {lane(index.lanes, from), 0, nullptr};
-    Value distance = emitter.binary<arith::MulIOp>(from, emitter.indexConstant(index.step));
-    return {emitter.binary<arith::AddIOp>(index.base, distance), 0, nullptr};
-  };
-  auto inner = llvm::map_to_vector(loops, ofRow);
-  Position at(llvm::map_range(position, ofRow));
-  if (isa<VectorType>(identity.getType()))
-    identity = lane(identity, from);
-  {
-    CPUKernelEmitter::Scope scope(emitter);
-    CPUKernelEmitter::WithLanes scalarCode(emitter, 1, nullptr);
-    FailureOr<Value> sum = emitter.reductions.reduceChunks(generic, inner, identity, at);
-    if (failed(sum))
-      return failure();
-    LLVM::StoreOp::create(builder, loc, emitter.memoryAccess.toMemory(*sum),
-                          emitter.memoryAccess.pointerAt(stack, row), memoryBytes(element));
-  }
-  builder.setInsertionPointAfter(loop);
-  Value sums = LLVM::LoadOp::create(builder, loc, VectorType::get(emitter.lanes, memory), stack.pointer,
-                                    memoryBytes(element));
-  return emitter.memoryAccess.fromMemory(sums, element);
-}
-
-FailureOr<Value> LaneReductions::reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops,
-                                             Value identity, const Position &position) {
-  if (lanes != 1 && emitter.rowReductions.vectorizesRows(generic))
-    return emitter.rowReductions.reduceRows(generic, loops, identity);
-  if (lanes != 1)
-    return reduceEachRow(emitter, generic, loops, identity, position);
-  FailureOr<Value> sum = emitter.reductions.reduceChunks(generic, loops, identity, position);
-  if (succeeded(sum))
-    emitter.rowCache.endPass();
-  return sum;
-}
-
-// Lanes without an element must not change a join: they hold -0, which every sum keeps. A lane that started
-// from +0 would change a sum of -0, such as a product that underflows. The first lane has the number `first`.
-Value LaneReductions::withoutAbsentLanes(Value sum, Value size, Value first) {
-  auto type = cast<VectorType>(sum.getType());
-  Value zero = arith::ConstantOp::create(
-      builder, loc, DenseElementsAttr::get(type, builder.getFloatAttr(type.getElementType(), -0.0)));
-  // The sum of no elements is the value that it starts from.
-  Value some = binary<arith::MaxUIOp>(size, indexConstant(1));
-  Value present = lanesBelow(some, first);
-  return arith::SelectOp::create(builder, loc, present, sum, zero);
-}
-
-// Which lanes have numbers less than `count`; the first one has the number `first`, or 0 if it is null.
-Value LaneReductions::lanesBelow(Value count, Value first) {
-  Value numbers = emitter.laneValues.laneNumbers();
-  if (first)
-    numbers = binary<arith::AddIOp>(numbers, emitter.laneValues.splat(first, lanes));
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, numbers,
-                               emitter.laneValues.splat(count, lanes));
-}
-
-// The sums plus the elements from `at` on, one for each lane.
-FailureOr<Value> LaneReductions::addVector(linalg::GenericOp generic, ArrayRef<Index> loops, Value at,
-                                           Value sum) {
-  CPUKernelEmitter::Scope scope(emitter);
-  SmallVector<Index> inner(loops);
-  emitter.reductions.setReductionIndex(generic, inner, {at, 1, nullptr});
-  auto results = emitter.evaluator.applyBody(generic, inner, sum);
-  if (failed(results))
-    return failure();
-  emitter.prefetcher.prefetchInReduction(generic, at);
-  return emitter.laneValues.splat(results->front(), lanes);
-}
-
-// LLVM 22 merges a masked load, the operation that reads it and a select by the same mask into one
-// instruction. When it takes that apart again, it loads all lanes, also those past the end of the memory.
-// Between the operation and the select, this keeps it from merging them.
-static Value withoutMerging(OpBuilder &builder, Location loc, Value value) {
-  auto type = cast<VectorType>(value.getType());
-  int64_t bits = type.getNumElements() * type.getElementTypeBitWidth(), floatBits = 32;
-  if (bits % floatBits != 0)
-    return value; // no arithmetic of x86 has such a mask
-  auto floats = VectorType::get(bits / floatBits, builder.getF32Type());
-  Value bitcast = LLVM::BitcastOp::create(builder, loc, floats, value);
-  Value fenced =
-      LLVM::CallIntrinsicOp::create(builder, loc, floats, builder.getStringAttr("llvm.arithmetic.fence"),
-                                    ValueRange{bitcast})
-          .getResult(0);
-  return LLVM::BitcastOp::create(builder, loc, type, fenced);
-}
-
-// One step in the lanes whose numbers are less than the count; the others keep their values.
-FailureOr<SmallVector<Value>> LaneReductions::stepBelow(const Rest &rest, Value number,
-                                                        ArrayRef<Value> values, Step step) {
-  mask = lanesBelow(rest.count, number);
-  FailureOr<SmallVector<Value>> next = step(binary<arith::AddIOp>(rest.at, number), values);
-  if (failed(next))
-    return failure();
-  for (auto [value, before] : llvm::zip_equal(*next, values))
-    value = arith::SelectOp::create(builder, loc, mask, withoutMerging(builder, loc, value), before);
-  mask = nullptr;
-  return next;
-}
-
-// The same in a branch: a step that no lane takes costs nothing.
-FailureOr<SmallVector<Value>> LaneReductions::stepIfAny(const Rest &rest, Value number,
-                                                        ArrayRef<Value> values, Step step) {
-  Value any = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, number, rest.count);
-  auto branch = scf::IfOp::create(builder, loc, TypeRange(ValueRange(values)), any, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(builder, loc, values);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  FailureOr<SmallVector<Value>> next = stepBelow(rest, number, values, step);
-  if (failed(next))
-    return failure();
-  scf::YieldOp::create(builder, loc, *next);
-  return SmallVector<Value>(branch.getResults());
-}
-
-// Only registers with elements are computed, so that rows of a few elements do not pay for the lanes of long
-// ones.
-FailureOr<SmallVector<Value>> LaneReductions::overRest(const Rest &rest, SmallVector<Value> values,
-                                                       Step step) {
-  std::optional<int64_t> known = rest.first ? std::nullopt : constantOf(rest.count);
-  int64_t all = lanes, width = vectorLanes > 1 ? std::min(all, vectorLanes) : all;
-  if (known)
-    width = std::clamp<int64_t>(llvm::PowerOf2Ceil(*known), width, all);
-  CPUKernelEmitter::WithLanes registerCode(emitter, width, nullptr);
-  for (int64_t lane = 0; lane < (known ? width : all); lane += width) {
-    Value number = indexConstant(lane);
-    number = rest.first ? binary<arith::AddIOp>(rest.first, number) : number;
-    auto parts = llvm::map_to_vector(values, [&](Value value) -> Value {
-      return vector::ExtractStridedSliceOp::create(builder, loc, value, lane, width, int64_t(1));
-    });
-    auto next = known ? stepBelow(rest, number, parts, step) : stepIfAny(rest, number, parts, step);
-    if (failed(next))
-      return failure();
-    for (auto [value, part] : llvm::zip_equal(values, *next))
-      value = vector::InsertStridedSliceOp::create(builder, loc, part, value, lane, int64_t(1));
-  }
-  return values;
-}
-
-// The lanes of one chunk: element j goes to lane j mod `lanes`; the last, partial row of lanes is masked.
-FailureOr<Value> LaneReductions::laneAccumulators(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum,
-                                                  Value lower, Value upper) {
-  return laneAccumulators(generic, loops, sum, lower, upper, indexConstant(lanes), nullptr);
-}
-
-// The same for the vector of lanes that begins with lane `first` (null: lane 0), where the order has `wide`
-// lanes.
-FailureOr<Value> LaneReductions::laneAccumulators(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum,
-                                                  Value lower, Value upper, Value wide, Value first) {
-  auto fromFirst = [&](Value at) { return first ? binary<arith::AddIOp>(at, first) : at; };
-  Value size = binary<arith::SubIOp>(upper, lower);
-  Value whole = binary<arith::MulIOp>(binary<arith::DivUIOp>(size, wide), wide);
-  Value mainEnd = binary<arith::AddIOp>(lower, whole);
-  Value rest = binary<arith::SubIOp>(size, whole);
-  if (constantOf(whole) != 0) {
-    auto loop = scf::ForOp::create(builder, loc, fromFirst(lower), mainEnd, wide, sum);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    FailureOr<Value> next = addVector(generic, loops, loop.getInductionVar(), loop.getRegionIterArg(0));
-    if (failed(next))
-      return failure();
-    scf::YieldOp::create(builder, loc, *next);
-    sum = loop.getResult(0);
-  }
-  if (constantOf(rest) != 0) {
-    auto add = [&](Value at, ArrayRef<Value> sums) -> FailureOr<SmallVector<Value>> {
-      FailureOr<Value> next = addVector(generic, loops, at, sums.front());
-      if (failed(next))
-        return failure();
-      return SmallVector<Value>{*next};
-    };
-    FailureOr<SmallVector<Value>> sums = overRest({mainEnd, rest, first}, {sum}, add);
-    if (failed(sums))
-      return failure();
-    sum = sums->front();
-  }
-  if (constantOf(whole).value_or(0) == 0 && isa<FloatType>(getElementTypeOrSelf(sum)) &&
-      isa<math::FmaOp, arith::AddFOp>(combiningOp(generic)))
-    return withoutAbsentLanes(sum, size, first);
-  return sum;
-}
 
 // A loop over groups of the lanes, and then one for each level of the tree until one group is left.
 FailureOr<Value> LaneReductions::laneChunkInMemory(linalg::GenericOp generic, ArrayRef<Index> loops,
                                                    Value identity, Value lower, Value upper, int64_t count) {
-  CPUKernelEmitter::WithLanes laneCode(emitter, kGroupLanes, nullptr);
+  WithLanes laneCode(context, kGroupLanes, nullptr);
   Type type = identity.getType();
   SmallVector<Value> &unused = unusedSlots[{memoryType(type), count}];
-  Value memory = unused.empty() ? emitter.packing.scratch(memoryType(type), count) : unused.pop_back_val();
+  Value memory = unused.empty() ? stackMemory.allocate(memoryType(type), count) : unused.pop_back_val();
   Buffer slots{memory, memoryType(type), {}, {}};
   Value group = indexConstant(kGroupLanes), zero = indexConstant(0);
   auto store = [&](Value sum, Value at) {
-    LLVM::StoreOp::create(builder, loc, emitter.memoryAccess.toMemory(sum),
-                          emitter.memoryAccess.pointerAt(slots, at), kCore.lineBytes);
+    LLVM::StoreOp::create(builder, loc, toMemory(sum),
+                          memoryAccess.pointerAt(slots, at), kCore.lineBytes);
   };
   auto load = [&](Value at) {
     Value loaded = LLVM::LoadOp::create(builder, loc, VectorType::get(kGroupLanes, memoryType(type)),
-                                        emitter.memoryAccess.pointerAt(slots, at), kCore.lineBytes);
-    return emitter.memoryAccess.fromMemory(loaded, type);
+                                        memoryAccess.pointerAt(slots, at), kCore.lineBytes);
+    return fromMemory(loaded, type);
   };
   {
     auto loop = scf::ForOp::create(builder, loc, zero, indexConstant(count), group);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
-    CPUKernelEmitter::Scope scope(emitter);
-    FailureOr<Value> sum = laneAccumulators(generic, loops, emitter.laneValues.splat(identity, lanes), lower,
+    Scope scope(context);
+    FailureOr<Value> sum = laneAccumulators.reduceChunk(generic, loops, laneValues.splat(identity, lanes), lower,
                                             upper, indexConstant(count), loop.getInductionVar());
     if (failed(sum))
       return failure();
     store(*sum, loop.getInductionVar());
   }
   auto join = [&](Value low, Value high) {
-    return emitter.reductions.joinValues(combiningOp(generic), low, high);
+    return joinPartialResults(builder, loc, combiningOp(generic), low, high);
   };
   for (int64_t half = count / 2; half >= kGroupLanes; half /= 2) {
     auto loop = scf::ForOp::create(builder, loc, zero, indexConstant(half), group);
@@ -261,43 +57,27 @@ FailureOr<Value> LaneReductions::laneChunkInMemory(linalg::GenericOp generic, Ar
     store(join(load(at), load(binary<arith::AddIOp>(at, indexConstant(half)))), at);
   }
   unusedSlots[{memoryType(type), count}].push_back(memory);
-  return joinAllLanes(load(zero), join);
+  return laneAccumulators.joinAllLanes(load(zero), join);
 }
 
 // One chunk: the accumulators of its lanes, and then the tree.
 FailureOr<Value> LaneReductions::laneChunk(linalg::GenericOp generic, SmallVector<Index> loops,
                                            Value identity, Value lower, Value upper, int64_t count) {
-  if (failed(emitter.hoisting.hoistReduced(generic, loops)))
+  if (failed(hoisting.hoistReduced(generic, loops)))
     return failure();
   if (count > kMaxVectorLanes)
     return laneChunkInMemory(generic, loops, identity, lower, upper, count);
-  CPUKernelEmitter::WithLanes laneCode(emitter, count, nullptr);
-  Value start = emitter.laneValues.splat(identity, count), wide = indexConstant(count);
+  WithLanes laneCode(context, count, nullptr);
+  Value start = laneValues.splat(identity, count), wide = indexConstant(count);
   auto exactly = [&]() -> FailureOr<Value> {
-    FailureOr<Value> accumulators = laneAccumulators(generic, loops, start, lower, upper);
+    FailureOr<Value> accumulators = laneAccumulators.reduceChunk(generic, loops, start, lower, upper);
     if (failed(accumulators))
       return failure();
     Operation *join = combiningOp(generic);
-    return joinAllLanes(
-        *accumulators, [&](Value low, Value high) { return emitter.reductions.joinValues(join, low, high); });
+    return laneAccumulators.joinAllLanes(
+        *accumulators, [&](Value low, Value high) { return joinPartialResults(builder, loc, join, low, high); });
   };
-  if (emitter.minMax.isPlainMinMax(generic))
-    return emitter.minMax.minMaxOfLanes(generic, loops, {lower, upper, wide}, start, exactly);
+  if (minMax.isPlainMinMax(generic))
+    return minMax.minMaxOfLanes(generic, loops, {lower, upper, wide}, start, exactly);
   return exactly();
-}
-
-Value LaneReductions::joinAllLanes(Value sum, llvm::function_ref<Value(Value, Value)> join) {
-  return vector::ExtractOp::create(builder, loc, halve(sum, join, 1), ArrayRef<int64_t>{0});
-}
-
-// The tree that joins the lower half of the lanes with the upper one, down to `minLanes` lanes.
-Value LaneReductions::halve(Value sum, llvm::function_ref<Value(Value, Value)> join, int64_t minLanes) {
-  for (int64_t half = cast<VectorType>(sum.getType()).getNumElements() / 2; half >= minLanes; half /= 2) {
-    Value low = vector::ExtractStridedSliceOp::create(builder, loc, sum, ArrayRef<int64_t>{0},
-                                                      ArrayRef<int64_t>{half}, ArrayRef<int64_t>{1});
-    Value high = vector::ExtractStridedSliceOp::create(builder, loc, sum, ArrayRef<int64_t>{half},
-                                                       ArrayRef<int64_t>{half}, ArrayRef<int64_t>{1});
-    sum = join(low, high);
-  }
-  return sum;
 }

@@ -5,7 +5,7 @@
 // sign instead; only rows with a NaN, and those with a zero as the best of a lane, go through the exact loop
 // as well.
 
-#include "../CPUKernelEmitter.h"
+#include "MinMaxReduction.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -66,14 +66,14 @@ Value MinMaxReduction::better(linalg::GenericOp generic, Value value, Value best
 FailureOr<SmallVector<Value>> MinMaxReduction::compare(linalg::GenericOp generic, ArrayRef<Index> loops,
                                                        Value at, ValueRange before, Bits &bits) {
   OpOperand *input = generic.getDpsInputOperand(0);
-  CPUKernelEmitter::Scope scope(emitter);
+  Scope scope(context);
   SmallVector<Index> inner(loops);
-  emitter.reductions.setReductionIndex(generic, inner, {at, 1, nullptr});
-  FailureOr<Value> read = emitter.evaluator.evaluateOne(
-      input->get(), emitter.evaluator.apply(generic.getMatchingIndexingMap(input), inner));
+  reductionLoops.setIndex(generic, inner, {at, 1, nullptr});
+  FailureOr<Value> read = evaluator.evaluateOne(
+      input->get(), maps.apply(generic.getMatchingIndexingMap(input), inner));
   if (failed(read))
     return failure();
-  Value value = emitter.laneValues.splat(*read, lanes);
+  Value value = laneValues.splat(*read, lanes);
   Value largest = binary<arith::MaxUIOp>(before[1], bits.withoutSign(value));
   return SmallVector<Value>{better(generic, value, before[0]), largest};
 }
@@ -98,7 +98,7 @@ FailureOr<SmallVector<Value>> MinMaxReduction::compareAll(linalg::GenericOp gene
     return compare(generic, loops, at, before, narrow);
   };
   SmallVector<Value> found(loop.getResults());
-  return constantOf(rest) == 0 ? found : emitter.laneReductions.overRest({end, rest}, found, step);
+  return constantOf(rest) == 0 ? found : laneAccumulators.overRest({end, rest}, found, step);
 }
 
 FailureOr<Value> MinMaxReduction::minMaxOfLanes(linalg::GenericOp generic, ArrayRef<Index> loops,
@@ -115,9 +115,9 @@ FailureOr<Value> MinMaxReduction::minMaxOfLanes(linalg::GenericOp generic, Array
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.elseBlock());
   auto join = [&](Value low, Value high) { return better(generic, low, high); };
-  scf::YieldOp::create(builder, loc, emitter.laneReductions.joinAllLanes(best, join));
+  scf::YieldOp::create(builder, loc, laneAccumulators.joinAllLanes(best, join));
   builder.setInsertionPointToStart(branch.thenBlock());
-  CPUKernelEmitter::Scope scope(emitter);
+  Scope scope(context);
   FailureOr<Value> exact = exactly();
   if (failed(exact))
     return failure();

@@ -5,13 +5,19 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_REDUCTION_MINMAXREDUCTION_H
 #define ADJOINT_LIB_CODEGEN_CPU_REDUCTION_MINMAXREDUCTION_H
 
+#include "../../Kernel/Reduction/ReductionLoops.h"
+#include "../../Kernel/Values/AccessMaps.h"
+#include "../../Kernel/Values/LaneValues.h"
+#include "../../Kernel/Values/ValueSource.h"
 #include "../CPUComponent.h"
+#include "LaneAccumulators.h"
 
 namespace mlir::ad::cpu {
 
 class MinMaxReduction : public CPUComponent {
 public:
-  using CPUComponent::CPUComponent;
+  MinMaxReduction(CPUContext &context, ValueSource &evaluator, LaneValues &laneValues, AccessMaps &maps, ReductionLoops &reductionLoops, LaneAccumulators &laneAccumulators)
+      : CPUComponent(context), evaluator(evaluator), laneValues(laneValues), maps(maps), reductionLoops(reductionLoops), laneAccumulators(laneAccumulators) {}
 
   struct Range {
     Value lower, upper, step;
@@ -29,6 +35,12 @@ private:
   FailureOr<SmallVector<Value>> compareAll(linalg::GenericOp generic, ArrayRef<Index> loops,
                                            const Range &range, Value start);
   Value better(linalg::GenericOp generic, Value value, Value best);
+
+  ValueSource &evaluator;
+  LaneValues &laneValues;
+  AccessMaps &maps;
+  ReductionLoops &reductionLoops;
+  LaneAccumulators &laneAccumulators;
 };
 
 } // namespace mlir::ad::cpu

@@ -6,7 +6,7 @@
 // nodes, the partial results, into memory of the runtime; another one is the kernel, but merges them. Both
 // follow the tree, so the bits are those of the undivided kernel.
 
-#include "../CPUKernelEmitter.h"
+#include "PartialReductions.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -14,45 +14,12 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// Partial results: enough for the threads of a large machine; merging more would be slower.
-static constexpr int64_t kMaxPartials = 256;
-// With more results there are units enough.
-static constexpr int64_t kMaxResults = 1 << 14;
-
 static SmallVector<int64_t> withoutUnits(Value value) {
   auto shape = cast<RankedTensorType>(value.getType()).getShape();
   return llvm::to_vector(llvm::make_filter_range(shape, [](int64_t size) { return size != 1; }));
 }
 
-// The product of the sizes that are known and not 0, as far as kMaxResults + 1.
-static int64_t knownElements(ArrayRef<int64_t> shape) {
-  int64_t elements = 1;
-  for (int64_t size : shape)
-    if (size > 0) // kDynamic is negative
-      elements = std::min<uint64_t>(llvm::SaturatingMultiply<uint64_t>(elements, size), kMaxResults + 1);
-  return elements;
-}
-
-// Whether the tree of the order reduces the operation, to few elements, from values that are not reduced
-// before.
-bool PartialReductions::isDivisible(linalg::GenericOp generic) {
-  OrderAttr order = kernel.getOrderAttr();
-  return order && generic.getNumResults() == 1 && combiningOp(generic) &&
-         emitter.dots.groupSize(generic) == 1 &&
-         llvm::none_of(generic.getDpsInputs(), [](Value input) { return dependsOn(input, reduces); });
-}
-
-// Blocks of the order in a partial result: a power of two, so that it is a node of the tree.
-int64_t PartialReductions::blocksOfPartial(linalg::GenericOp generic) {
-  int64_t length = kernel.getOrderAttr().getLength(), total = reducedElements(generic);
-  int64_t results = knownElements(cast<RankedTensorType>(generic.getResult(0).getType()).getShape());
-  int64_t blocks = llvm::divideCeil(tiles.tileSteps, length * results);
-  if (!ShapedType::isDynamic(total))
-    blocks = std::max<int64_t>(blocks, llvm::divideCeil(llvm::divideCeil(total, length), kMaxPartials));
-  return llvm::bit_ceil(uint64_t(blocks));
-}
-
-int64_t PartialReductions::tilesOfResult(const Nest &nest) {
+int64_t PartialReductions::tilesOfResult(const CPUNest &nest) {
   int64_t tiles = 1, laneAxis = nest.laneAxis();
   for (auto [axis, size] : llvm::enumerate(nest.shape))
     if (int64_t(axis) != laneAxis && !llvm::is_contained(nest.rowAxes, int64_t(axis)))
@@ -63,18 +30,18 @@ int64_t PartialReductions::tilesOfResult(const Nest &nest) {
 
 // Whether every tile can read the operand in place: a tile of columns would transpose an operand that is
 // contiguous along K, again for each tile of rows.
-bool PartialReductions::isReadInPlace(OpOperand &operand, const Nest &nest) {
+bool PartialReductions::isReadInPlace(OpOperand &operand, const CPUNest &nest) {
   auto generic = cast<linalg::GenericOp>(operand.getOwner());
   bool oneTile = nest.rowCount() <= nest.rows;
   return generic.getMatchingIndexingMap(&operand).isProjectedPermutation() &&
-         (oneTile || !emitter.registerTranspose.isContiguousAlongK(&operand, nest.laneAxis()));
+         (oneTile || !transposedOperands.isContiguousAlongK(&operand, nest.laneAxis()));
 }
 
 // Whether to divide K of a contraction: there are too few tiles for threads, or several tiles would each
 // read operands from memory again.
-bool PartialReductions::isDeep(const Nest &nest) {
+bool PartialReductions::isDeep(const CPUNest &nest) {
   constexpr int64_t kFewTiles = 32, kShortTimes = 4;
-  std::optional<int64_t> nanoseconds = emitter.distribution.knownNanoseconds();
+  std::optional<int64_t> nanoseconds = distribution.knownNanoseconds();
   if (llvm::is_contained(nest.shape, ShapedType::kDynamic) ||
       (nanoseconds && *nanoseconds < kShortTimes * tiles.shortNanoseconds))
     return false;
@@ -93,39 +60,39 @@ bool PartialReductions::isDeep(const Nest &nest) {
 // are streamed.
 int64_t PartialReductions::threadsForPartials(ArrayRef<linalg::GenericOp> reductions) {
   ValueRange outputs = kernel.getBody().front().getTerminator()->getOperands();
-  Nest nest = emitter.kernelOutputs.nestOver(results[*emitter.kernelOutputs.rowSpaceOf(outputs)], outputs);
-  if (!emitter.hoisting.sumsLanesAlong(outputs, nest, nest.laneAxis()))
-    emitter.blocks.chooseBlock(nest);
+  CPUNest nest = kernelOutputs.nestOver(results[*kernelOutputs.rowSpaceOf(outputs)], outputs);
+  if (!hoisting.sumsLanesAlong(outputs, nest, nest.laneAxis()))
+    blockShape.chooseBlock(nest);
   bool rereads =
       nest.blocked && tilesOfResult(nest) > 1 && llvm::any_of(reductions, [](linalg::GenericOp generic) {
         return llvm::any_of(generic.getDpsInputs(),
                             [](Value input) { return isFromMemory(input.getType()); });
       });
-  return rereads || (reductions.size() == 1 && emitter.streaming.streamedColumns(reductions.front()) > 0) ? 1
+  return rereads || (reductions.size() == 1 && streamedReductions.streamedColumns(reductions.front()) > 0) ? 1
                                                                                                           : 2;
 }
 
 SmallVector<linalg::GenericOp> PartialReductions::divisibleReductions(ValueRange outputs) {
-  std::optional<unsigned> space = emitter.kernelOutputs.rowSpaceOf(outputs);
+  std::optional<unsigned> space = kernelOutputs.rowSpaceOf(outputs);
   if (!space)
     return {};
-  Nest nest = emitter.kernelOutputs.nestOver(results[*space], outputs);
-  bool lanesAreSummed = emitter.hoisting.sumsLanesAlong(outputs, nest, nest.laneAxis());
+  CPUNest nest = kernelOutputs.nestOver(results[*space], outputs);
+  bool lanesAreSummed = hoisting.sumsLanesAlong(outputs, nest, nest.laneAxis());
   if (!lanesAreSummed)
-    emitter.blocks.chooseBlock(nest);
+    blockShape.chooseBlock(nest);
   auto reductions =
       llvm::to_vector(llvm::make_filter_range(kernel.getBody().getOps<linalg::GenericOp>(), reduces));
-  bool isStreamed = reductions.size() == 1 && isDivisible(reductions.front()) &&
-                    emitter.streaming.streamedColumns(reductions.front()) > 0;
+  bool isStreamed = reductions.size() == 1 && partialTrees.isDivisible(reductions.front()) &&
+                    streamedReductions.streamedColumns(reductions.front()) > 0;
   if (!isStreamed && (knownElements(nest.shape) > kMaxResults || (nest.blocked && !isDeep(nest))))
     return {};
   auto isLong = [&](linalg::GenericOp generic) {
     int64_t total = reducedElements(generic);
     return isStreamed || ShapedType::isDynamic(total) ||
-           total > kernel.getOrderAttr().getLength() * blocksOfPartial(generic);
+           total > kernel.getOrderAttr().getLength() * partialTrees.blocksOfPartial(generic);
   };
   auto isOfOutputs = [&](linalg::GenericOp generic) {
-    return isDivisible(generic) && llvm::all_of(outputs, [&](Value output) {
+    return partialTrees.isDivisible(generic) && llvm::all_of(outputs, [&](Value output) {
              return withoutUnits(output) == withoutUnits(generic.getResult(0));
            });
   };
@@ -140,8 +107,8 @@ Value PartialReductions::bindPartialResults(ArrayRef<linalg::GenericOp> reductio
   for (linalg::GenericOp generic : reductions) {
     auto type = cast<RankedTensorType>(generic.getResult(0).getType());
     PartialResults partial;
-    partial.length = kernel.getOrderAttr().getLength() * blocksOfPartial(generic);
-    partial.total = emitter.reductions.reducedTotal(generic);
+    partial.length = kernel.getOrderAttr().getLength() * partialTrees.blocksOfPartial(generic);
+    partial.total = reductionLoops.total(generic);
     partial.count = binary<arith::CeilDivUIOp>(partial.total, indexConstant(partial.length));
     partial.buffer.element = type.getElementType();
     partial.buffer.shape = {ShapedType::kDynamic};
@@ -149,11 +116,11 @@ Value PartialReductions::bindPartialResults(ArrayRef<linalg::GenericOp> reductio
     Value elements = partial.count;
     for (auto [axis, size] : llvm::enumerate(type.getShape())) {
       partial.buffer.shape.push_back(size);
-      partial.buffer.sizes.push_back(emitter.kernelArguments.sizeOf(generic.getResult(0), axis));
+      partial.buffer.sizes.push_back(kernelArguments.sizeOf(generic.getResult(0), axis));
       elements = binary<arith::MulIOp>(elements, partial.buffer.sizes.back());
     }
-    partial.columns = reductions.size() == 1 ? emitter.streaming.streamedColumns(generic) : 0;
-    Nest nest;
+    partial.columns = reductions.size() == 1 ? streamedReductions.streamedColumns(generic) : 0;
+    CPUNest nest;
     nest.shape.assign(type.getShape().begin(), type.getShape().end());
     int64_t across = partial.columns ? llvm::divideCeil(nest.shape[nest.laneAxis()], partial.columns) : 1;
     partial.units = binary<arith::MulIOp>(partial.count, indexConstant(across));
@@ -166,70 +133,26 @@ Value PartialReductions::bindPartialResults(ArrayRef<linalg::GenericOp> reductio
     Value alignment = indexConstant(kCore.lineBytes);
     own = binary<arith::MulIOp>(binary<arith::CeilDivUIOp>(own, alignment), alignment);
     bytes = binary<arith::AddIOp>(bytes, own);
-    partialResults[generic] = partial;
+    partialTrees.partials[generic] = partial;
   }
   return bytes;
 }
 
-// The tree of the order over all that is reduced, over one node of it, or over partial results that are
-// there.
-FailureOr<SmallVector<Value>> PartialReductions::orderedTree(linalg::GenericOp generic,
-                                                             ArrayRef<Value> identities,
-                                                             ArrayRef<Position> positions, BlockCode block,
-                                                             int64_t blocksPerLeaf) {
-  Operation *join = combiningOp(generic);
-  int64_t length = blocksPerLeaf * kernel.getOrderAttr().getLength();
-  auto found = partialResults.find(generic);
-  if (found == partialResults.end())
-    return emitter.reductions.pairwiseTree(emitter.reductions.reducedTotal(generic), length, identities, join,
-                                           block);
-  PartialResults &partial = found->second;
-  if (emitter.work == CPUKernelEmitter::Work::merge)
-    return emitter.reductions.pairwiseTree(
-        partial.count, 1, identities, join, [&](Value number, Value) -> FailureOr<SmallVector<Value>> {
-          SmallVector<Value> values;
-          for (const Position &position : positions) {
-            Position at = {{number, 0, nullptr}};
-            llvm::append_range(at, position);
-            Value value = emitter.memoryAccess.load(partial.buffer, at);
-            values.push_back(lanes > 1 ? emitter.laneValues.splat(value, lanes) : value);
-          }
-          return values;
-        });
-  Value from = binary<arith::MulIOp>(partial.number, indexConstant(partial.length));
-  Value size =
-      binary<arith::MinUIOp>(binary<arith::SubIOp>(partial.total, from), indexConstant(partial.length));
-  return emitter.reductions.pairwiseTree(size, length, identities, join, [&](Value lower, Value upper) {
-    return block(binary<arith::AddIOp>(lower, from), binary<arith::AddIOp>(upper, from));
-  });
-}
-
-// The address of the partial result that is being emitted.
-Value PartialReductions::addressOfPartial(const PartialResults &partial, const Buffer &result) {
-  Value bytes = indexConstant(memoryBytes(result.element));
-  for (Value size : result.sizes)
-    bytes = binary<arith::MulIOp>(bytes, size);
-  Value offset = arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
-                                            binary<arith::MulIOp>(partial.number, bytes));
-  Value memory = partial.buffer.pointer;
-  return LLVM::GEPOp::create(builder, loc, memory.getType(), builder.getI8Type(), memory, ValueRange{offset});
-}
-
 // Partial results of a contraction: a block of all its results, for one range of K after the other, so that
 // the operands stay in the caches.
-LogicalResult PartialReductions::emitPartialBlocks(linalg::GenericOp generic, Nest &nest, Buffer &result,
+LogicalResult PartialReductions::emitPartialBlocks(linalg::GenericOp generic, CPUNest &nest, Buffer &result,
                                                    UnitRange units) {
-  PartialResults &partial = partialResults[generic];
+  PartialResults &partial = partialTrees.partials[generic];
   nest.inPlace = true;
-  return emitter.emitLoop(units.begin, units.end, indexConstant(1), [&](Value number) {
+  return emitLoop(units.begin, units.end, indexConstant(1), [&](Value number) {
     partial.number = number;
-    result.pointer = addressOfPartial(partial, result);
-    return emitter.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
-      CPUKernelEmitter::Scope scope(emitter);
-      FailureOr<SmallVector<Value>> values = emitter.reductions.reduce(generic, 0, positions);
+    result.pointer = partialTrees.addressOfPartial(partial, result);
+    return loopNests.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
+      Scope scope(context);
+      FailureOr<SmallVector<Value>> values = reductions.reduce(generic, 0, positions);
       if (failed(values))
         return failure();
-      emitter.storeAll(result, positions, *values);
+      stores.storeAll(result, positions, *values);
       return success();
     });
   });
@@ -237,34 +160,34 @@ LogicalResult PartialReductions::emitPartialBlocks(linalg::GenericOp generic, Ne
 
 // The partial results of one reduction: a unit is one node of the trees of all its results.
 LogicalResult PartialReductions::emitPartialReduction(linalg::GenericOp generic, UnitRange units) {
-  PartialResults &partial = partialResults[generic];
+  PartialResults &partial = partialTrees.partials[generic];
   Value sum = generic.getResult(0);
   Buffer result{nullptr, partial.buffer.element, llvm::to_vector(ArrayRef(partial.buffer.shape).drop_front()),
                 llvm::to_vector(ArrayRef(partial.buffer.sizes).drop_front())};
   if (partial.columns)
-    return emitter.streaming.emitStreamedReduction(generic, result, units);
-  Nest each = emitter.kernelOutputs.nestOver(result, sum);
+    return streamedReductions.emitStreamedReduction(generic, result, units);
+  CPUNest each = kernelOutputs.nestOver(result, sum);
   bool lanesAreSummed =
-      emitter.reductions.usesLanes(generic) || emitter.hoisting.sumsLanesAlong(sum, each, each.laneAxis());
+      reductionLoops.usesLanes(generic) || hoisting.sumsLanesAlong(sum, each, each.laneAxis());
   if (!lanesAreSummed && each.laneAxis() >= 0)
-    emitter.blocks.chooseBlock(each);
+    blockShape.chooseBlock(each);
   if (each.blocked)
     return emitPartialBlocks(generic, each, result, units);
-  Nest nest = emitter.kernelOutputs.nestOver(partial.buffer, {});
+  CPUNest nest = kernelOutputs.nestOver(partial.buffer, {});
   nest.vectorize = !lanesAreSummed && each.laneAxis() >= 0;
   nest.vectors = each.vectors;
   nest.unitLoops = {{{0}, 1}};
   nest.units = units;
-  return emitter.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
-    CPUKernelEmitter::Scope scope(emitter);
+  return loopNests.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
+    Scope scope(context);
     partial.number = positions.front().front().base;
     SmallVector<Position> inner;
     for (const Position &position : positions)
       inner.emplace_back(llvm::drop_begin(position));
-    FailureOr<SmallVector<Value>> values = emitter.reductions.reduce(generic, 0, inner);
+    FailureOr<SmallVector<Value>> values = reductions.reduce(generic, 0, inner);
     if (failed(values))
       return failure();
-    emitter.storeAll(partial.buffer, positions, *values);
+    stores.storeAll(partial.buffer, positions, *values);
     return success();
   });
 }
@@ -272,8 +195,8 @@ LogicalResult PartialReductions::emitPartialReduction(linalg::GenericOp generic,
 // All reductions of the kernel, each over the units that it has.
 LogicalResult PartialReductions::emitPartialReductions(ArrayRef<linalg::GenericOp> reductions) {
   for (linalg::GenericOp generic : reductions) {
-    Value count = partialResults[generic].units;
-    UnitRange ofCall = emitter.distribution.unitsOfCall;
+    Value count = partialTrees.partials[generic].units;
+    UnitRange ofCall = distribution.unitsOfCall;
     UnitRange units{binary<arith::MinUIOp>(ofCall.begin, count), binary<arith::MinUIOp>(ofCall.end, count)};
     if (failed(emitPartialReduction(generic, units)))
       return failure();
@@ -285,6 +208,6 @@ LogicalResult PartialReductions::emitPartialReductions(ArrayRef<linalg::GenericO
 SmallVector<Value> PartialReductions::emitPartialSizes(ArrayRef<linalg::GenericOp> reductions) {
   Value bytes = bindPartialResults(reductions), count = indexConstant(0);
   for (linalg::GenericOp generic : reductions)
-    count = binary<arith::MaxUIOp>(count, partialResults[generic].units);
+    count = binary<arith::MaxUIOp>(count, partialTrees.partials[generic].units);
   return {count, bytes};
 }

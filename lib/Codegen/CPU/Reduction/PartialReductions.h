@@ -1,38 +1,58 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Reductions that threads divide: partial results of blocks of the order, and their memory.
+// Reductions with few results, divided into partial results for threads or for the caches.
 
 #ifndef ADJOINT_LIB_CODEGEN_CPU_REDUCTION_PARTIALREDUCTIONS_H
 #define ADJOINT_LIB_CODEGEN_CPU_REDUCTION_PARTIALREDUCTIONS_H
 
+#include "../../Kernel/KernelArguments.h"
+#include "../../Kernel/Outputs/ElementStores.h"
+#include "../../Kernel/Outputs/KernelOutputs.h"
+#include "../../Kernel/Reduction/ReductionEmitter.h"
+#include "../../Kernel/Reduction/ReductionLoops.h"
+#include "../../Kernel/Values/Hoisting.h"
 #include "../CPUComponent.h"
+#include "../Contraction/BlockShape.h"
+#include "../Contraction/TransposedOperands.h"
+#include "../Loops/LoopNests.h"
+#include "../Loops/WorkDistribution.h"
+#include "PartialResultTrees.h"
+#include "StreamedReductions.h"
 
 namespace mlir::ad::cpu {
 
 class PartialReductions : public CPUComponent {
 public:
-  using CPUComponent::CPUComponent;
+  PartialReductions(CPUContext &context, KernelArguments &kernelArguments, ReductionLoops &reductionLoops, Hoisting &hoisting, ReductionEmitter &reductions, KernelOutputs &kernelOutputs, ElementStores &stores, LoopNests &loopNests, WorkDistribution &distribution, PartialResultTrees &partialTrees, StreamedReductions &streamedReductions, BlockShape &blockShape, TransposedOperands &transposedOperands)
+      : CPUComponent(context), kernelArguments(kernelArguments), reductionLoops(reductionLoops), hoisting(hoisting), reductions(reductions), kernelOutputs(kernelOutputs), stores(stores), loopNests(loopNests), distribution(distribution), partialTrees(partialTrees), streamedReductions(streamedReductions), blockShape(blockShape), transposedOperands(transposedOperands) {}
 
-  bool isDivisible(linalg::GenericOp generic);
-  FailureOr<SmallVector<Value>> orderedTree(linalg::GenericOp generic, ArrayRef<Value> identities,
-                                            ArrayRef<Position> positions, BlockCode block,
-                                            int64_t blocksPerLeaf);
   int64_t threadsForPartials(ArrayRef<linalg::GenericOp> reductions);
   SmallVector<linalg::GenericOp> divisibleReductions(ValueRange outputs);
   Value bindPartialResults(ArrayRef<linalg::GenericOp> reductions);
   LogicalResult emitPartialReductions(ArrayRef<linalg::GenericOp> reductions);
   SmallVector<Value> emitPartialSizes(ArrayRef<linalg::GenericOp> reductions);
-  int64_t blocksOfPartial(linalg::GenericOp generic);
-  Value addressOfPartial(const PartialResults &partial, const Buffer &result);
-  DenseMap<Operation *, PartialResults> partialResults;
+
   Value memory; // of all partial results; null in the function that computes their sizes
 
 private:
-  int64_t tilesOfResult(const Nest &nest);
-  bool isReadInPlace(OpOperand &operand, const Nest &nest);
-  bool isDeep(const Nest &nest);
-  LogicalResult emitPartialBlocks(linalg::GenericOp generic, Nest &nest, Buffer &result, UnitRange units);
+  int64_t tilesOfResult(const CPUNest &nest);
+  bool isReadInPlace(OpOperand &operand, const CPUNest &nest);
+  bool isDeep(const CPUNest &nest);
+  LogicalResult emitPartialBlocks(linalg::GenericOp generic, CPUNest &nest, Buffer &result, UnitRange units);
   LogicalResult emitPartialReduction(linalg::GenericOp generic, UnitRange units);
+
+  KernelArguments &kernelArguments;
+  ReductionLoops &reductionLoops;
+  Hoisting &hoisting;
+  ReductionEmitter &reductions;
+  KernelOutputs &kernelOutputs;
+  ElementStores &stores;
+  LoopNests &loopNests;
+  WorkDistribution &distribution;
+  PartialResultTrees &partialTrees;
+  StreamedReductions &streamedReductions;
+  BlockShape &blockShape;
+  TransposedOperands &transposedOperands;
 };
 
 } // namespace mlir::ad::cpu

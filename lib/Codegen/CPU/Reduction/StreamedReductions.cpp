@@ -5,7 +5,7 @@
 // between long parts of several rows, and its accumulators are in the first-level cache instead of in
 // registers. Each result still has its own ascending chain within a block of the order.
 
-#include "../CPUKernelEmitter.h"
+#include "StreamedReductions.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 
 using namespace mlir;
@@ -13,6 +13,7 @@ using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
 static constexpr int64_t kMaxRows = 8, kMaxVectors = 2;
+
 // Rows of the operand in one iteration: sixteen, and fewer for the remainder of a block of the order.
 static constexpr int64_t kSteps[] = {16, 4, 1};
 
@@ -34,14 +35,14 @@ static int64_t accumulatorVectors(const TileTable &tiles, Type sum) {
 int64_t StreamedReductions::streamedColumns(linalg::GenericOp generic) {
   constexpr int64_t kMaxColumns = 4096, kMinColumns = 1024, kEnoughUnits = 32;
   auto type = cast<RankedTensorType>(generic.getResult(0).getType());
-  Nest nest;
+  CPUNest nest;
   nest.shape.assign(type.getShape().begin(), type.getShape().end());
   ArrayRef<int64_t> shape = nest.shape;
   int64_t axis = nest.laneAxis();
   AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
   if (!type.hasStaticShape() || type.getNumElements() == 0 || axis < 0 ||
       generic.getNumReductionLoops() != 1 || !out.isProjectedPermutation() ||
-      kernel.getOrderAttr().isLanes() || emitter.partials.blocksOfPartial(generic) != 1)
+      kernel.getOrderAttr().isLanes() || partialTrees.blocksOfPartial(generic) != 1)
     return 0;
   int64_t rows = type.getNumElements() / shape[axis];
   if (rows > kMaxRows || rows > accumulatorVectors(tiles, type.getElementType()) ||
@@ -83,48 +84,48 @@ static SmallVector<Position> rowsOf(const Buffer &result, int64_t axis,
 // `count` steps of the chains of all positions, from step `first` on.
 LogicalResult StreamedReductions::streamSteps(linalg::GenericOp generic, const Buffer &result,
                                               ArrayRef<Position> positions, Value first, int64_t count) {
-  CPUKernelEmitter::Scope scope(emitter);
+  Scope scope(context);
   AffineMap map = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
   SmallVector<Value> accumulators;
   for (const Position &position : positions)
-    accumulators.push_back(emitter.memoryAccess.load(result, position));
+    accumulators.push_back(memoryAccess.load(result, position));
   for (int64_t step = 0; step < count; ++step) {
     Value k = binary<arith::AddIOp>(first, indexConstant(step));
     for (auto [i, position] : llvm::enumerate(positions))
-      if (failed(emitter.reductions.chainStep(generic,
-                                              emitter.evaluator.loopsFromOutput(generic, map, position), k,
+      if (failed(chainSteps.step(generic,
+                                              maps.loopsFromOutput(generic, map, position), k,
                                               MutableArrayRef(accumulators).slice(i, 1))))
         return failure();
   }
-  emitter.storeAll(result, positions, accumulators);
+  stores.storeAll(result, positions, accumulators);
   return success();
 }
 
 LogicalResult StreamedReductions::startChains(linalg::GenericOp generic, const Buffer &result,
                                               ArrayRef<Position> positions) {
-  CPUKernelEmitter::Scope scope(emitter);
+  Scope scope(context);
   for (const Position &position : positions) {
-    FailureOr<Value> identity = emitter.evaluator.evaluateOne(generic.getDpsInits().front(), position);
+    FailureOr<Value> identity = evaluator.evaluateOne(generic.getDpsInits().front(), position);
     if (failed(identity))
       return failure();
-    emitter.store(result, position, lanes > 1 ? emitter.laneValues.splat(*identity, lanes) : *identity);
+    stores.store(result, position, lanes > 1 ? laneValues.splat(*identity, lanes) : *identity);
   }
   return success();
 }
 
 // One block of `width` columns, and one block of the order, the last of which may be short. `rows` are the
 // rows of the results.
-LogicalResult StreamedReductions::emitUnit(linalg::GenericOp generic, const Nest &nest, Buffer &result,
+LogicalResult StreamedReductions::emitUnit(linalg::GenericOp generic, const CPUNest &nest, Buffer &result,
                                            ArrayRef<Position> rows, Value width, Value unit) {
-  PartialResults &partial = emitter.partials.partialResults[generic];
+  PartialResults &partial = partialTrees.partials[generic];
   int64_t columns = result.shape[nest.laneAxis()];
   partial.number = binary<arith::RemUIOp>(unit, partial.count);
-  result.pointer = emitter.partials.addressOfPartial(partial, result);
+  result.pointer = partialTrees.addressOfPartial(partial, result);
   Value lower = binary<arith::MulIOp>(binary<arith::DivUIOp>(unit, partial.count), width);
   Value upper = binary<arith::MinUIOp>(binary<arith::AddIOp>(lower, width), indexConstant(columns));
-  auto overColumns = [&](Store store) { return emitter.nests.emitLaneLoop(nest, lower, upper, rows, store); };
+  auto overColumns = [&](Store store) { return laneLoop.emitLaneLoop(nest, lower, upper, rows, store); };
   auto steps = [&](Value from, Value to, int64_t count) {
-    return emitter.emitLoop(from, to, indexConstant(count), [&](Value k) {
+    return emitLoop(from, to, indexConstant(count), [&](Value k) {
       return overColumns(
           [&](ArrayRef<Position> positions) { return streamSteps(generic, result, positions, k, count); });
     });
@@ -147,14 +148,14 @@ LogicalResult StreamedReductions::emitUnit(linalg::GenericOp generic, const Nest
 
 LogicalResult StreamedReductions::emitStreamedReduction(linalg::GenericOp generic, Buffer &result,
                                                         UnitRange units) {
-  PartialResults &partial = emitter.partials.partialResults[generic];
-  Nest nest = emitter.kernelOutputs.nestOver(result, {});
+  PartialResults &partial = partialTrees.partials[generic];
+  CPUNest nest = kernelOutputs.nestOver(result, {});
   SmallVector<Position> rows = rowsOf(result, nest.laneAxis(), [&](int64_t i) { return indexConstant(i); });
   // One row has one vector: the cache misses of sixteen rows are enough to overlap.
   int64_t maxVectors = rows.size() == 1 ? 1 : kMaxVectors;
   nest.vectors =
       std::clamp<int64_t>(accumulatorVectors(tiles, result.element) / int64_t(rows.size()), 1, maxVectors);
   Value width = indexConstant(partial.columns);
-  return emitter.emitLoop(units.begin, units.end, indexConstant(1),
+  return emitLoop(units.begin, units.end, indexConstant(1),
                           [&](Value unit) { return emitUnit(generic, nest, result, rows, width, unit); });
 }

@@ -4,44 +4,22 @@
 // and fills a fraction of its vectors. The trees of all rows have the same shape, so a vector of rows joins
 // each level of them with whole vectors. Every row keeps its own order.
 
-#include "../CPUKernelEmitter.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "RowReductions.h"
+#include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 #include "llvm/Support/MathExtras.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// Longer rows hide the latency of their tree by themselves.
-static constexpr int64_t kShortRow = 256;
 // Rows up to this length are read column by column.
 static constexpr int64_t kFewColumns = 6;
 
-// How many elements each sum has, null where the program does not say.
-static std::optional<int64_t> summedElements(linalg::GenericOp generic) {
-  SmallVector<unsigned> dims;
-  generic.getReductionDims(dims);
-  SmallVector<int64_t> ranges = generic.getStaticLoopRanges();
-  int64_t size = 1;
-  for (unsigned dim : dims) {
-    if (ShapedType::isDynamic(ranges[dim]) || ranges[dim] > kShortRow)
-      return std::nullopt;
-    size *= ranges[dim];
-  }
-  return size;
-}
-
-bool RowReductions::vectorizesRows(linalg::GenericOp generic) {
-  if (vectorLanes == 1 || !emitter.reductions.usesLanes(generic))
-    return false;
-  std::optional<int64_t> size = summedElements(generic);
-  return size && *size > 0 && *size <= std::min(kShortRow, kernel.getOrderAttr().getLength());
-}
-
 FailureOr<Value> RowReductions::reduceRows(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity) {
-  int64_t size = *summedElements(generic), orderLanes = kernel.getOrderAttr().getLanes();
+  int64_t size = *reductionLoops.elementsOfShortRow(generic), orderLanes = kernel.getOrderAttr().getLanes();
   // If vectors run along rows, their columns are computed anyway.
-  bool byColumn = emitter.shortRows.interleavedColumns > 1 && size <= std::min(vectorLanes, orderLanes);
+  bool byColumn = interleavedStores.columnsOfRows > 1 && size <= std::min(vectorLanes, orderLanes);
   bool contiguous =
       !byColumn && !isa<VectorType>(identity.getType()) && rowsAreContiguous(generic, loops, size);
   if (byColumn || (!contiguous && size <= std::min(kFewColumns, orderLanes)))
@@ -57,22 +35,22 @@ FailureOr<Value> RowReductions::reduceRows(linalg::GenericOp generic, ArrayRef<I
 // A vector for each column: the tree joins them as they are.
 FailureOr<Value> RowReductions::reduceColumns(linalg::GenericOp generic, ArrayRef<Index> loops,
                                               Value identity) {
-  if (failed(emitter.hoisting.hoistReduced(generic, SmallVector<Index>(loops))))
+  if (failed(hoisting.hoistReduced(generic, SmallVector<Index>(loops))))
     return failure();
-  int64_t size = *summedElements(generic);
+  int64_t size = *reductionLoops.elementsOfShortRow(generic);
   SmallVector<Value> accumulators;
   for (int64_t column = 0; column < size; ++column) {
     SmallVector<Index> inner(loops);
-    emitter.reductions.setReductionIndex(generic, inner, {indexConstant(column), 0, nullptr});
-    auto results = emitter.evaluator.applyBody(generic, inner, emitter.laneValues.splat(identity, lanes));
+    reductionLoops.setIndex(generic, inner, {indexConstant(column), 0, nullptr});
+    auto results = evaluator.applyBody(generic, inner, laneValues.splat(identity, lanes));
     if (failed(results))
       return failure();
-    accumulators.push_back(emitter.laneValues.splat(results->front(), lanes));
+    accumulators.push_back(laneValues.splat(results->front(), lanes));
   }
   for (int64_t half = llvm::PowerOf2Ceil(size) / 2; half >= 1; half /= 2) {
     for (int64_t low = 0; low + half < int64_t(accumulators.size()); ++low)
       accumulators[low] =
-          emitter.reductions.joinValues(combiningOp(generic), accumulators[low], accumulators[low + half]);
+          joinPartialResults(builder, loc, combiningOp(generic), accumulators[low], accumulators[low + half]);
     accumulators.resize(std::min<size_t>(accumulators.size(), half));
   }
   return accumulators.front();
@@ -111,7 +89,7 @@ bool RowReductions::rowsAreContiguous(linalg::GenericOp generic, ArrayRef<Index>
   return llvm::all_of(generic.getDpsInputOperands(), [&](OpOperand *input) {
     return !isa<RankedTensorType>(input->get().getType()) ||
            (followEachOther(generic.getMatchingIndexingMap(input), row, reduced.front()) &&
-            emitter.registerTranspose.isContiguous(input->get()));
+            transposedOperands.isContiguous(input->get()));
   });
 }
 
@@ -123,16 +101,16 @@ FailureOr<SmallVector<Value>> RowReductions::lanesOfContiguousRows(linalg::Gener
   generic.getReductionDims(reduced);
   SmallVector<Value> vectors;
   for (int64_t row = 0; row < lanes; row += lanes / size) {
-    CPUKernelEmitter::Scope scope(emitter);
+    Scope scope(context);
     SmallVector<Index> inner(loops);
     for (Index &index : inner)
       if (!index.isUniform())
         index = {binary<arith::AddIOp>(index.base, indexConstant(row)), 0, nullptr};
     inner[reduced.front()] = {indexConstant(0), 1, nullptr};
-    auto results = emitter.evaluator.applyBody(generic, inner, emitter.laneValues.splat(identity, lanes));
+    auto results = evaluator.applyBody(generic, inner, laneValues.splat(identity, lanes));
     if (failed(results))
       return failure();
-    vectors.push_back(emitter.laneValues.splat(results->front(), lanes));
+    vectors.push_back(laneValues.splat(results->front(), lanes));
   }
   return vectors;
 }
@@ -164,7 +142,7 @@ FailureOr<SmallVector<Value>> RowReductions::lanesOfRowsInLoop(linalg::GenericOp
   int64_t orderLanes = kernel.getOrderAttr().getLanes();
   int64_t width = std::min({int64_t(llvm::PowerOf2Ceil(size)), orderLanes, lanes});
   Type element = getElementTypeOrSelf(generic.getResultTypes()[0]);
-  Buffer stack{emitter.packing.scratch(memoryType(element), lanes * width), element, {}, {}};
+  Buffer stack{stackMemory.allocate(memoryType(element), lanes * width), element, {}, {}};
   auto loop = scf::ForOp::create(builder, loc, indexConstant(0), indexConstant(lanes), indexConstant(1));
   {
     OpBuilder::InsertionGuard guard(builder);
@@ -173,15 +151,15 @@ FailureOr<SmallVector<Value>> RowReductions::lanesOfRowsInLoop(linalg::GenericOp
     FailureOr<Value> vector = lanesOfRow(generic, loops, identity, row, size);
     if (failed(vector))
       return failure();
-    Value slot = emitter.memoryAccess.pointerAt(stack, binary<arith::MulIOp>(row, indexConstant(width)));
-    LLVM::StoreOp::create(builder, loc, emitter.memoryAccess.toMemory(*vector), slot, memoryBytes(element));
+    Value slot = memoryAccess.pointerAt(stack, binary<arith::MulIOp>(row, indexConstant(width)));
+    LLVM::StoreOp::create(builder, loc, toMemory(*vector), slot, memoryBytes(element));
   }
   auto type = VectorType::get(width, memoryType(element));
   SmallVector<Value> vectors;
   for (int64_t row = 0; row < lanes; ++row) {
-    Value slot = emitter.memoryAccess.pointerAt(stack, indexConstant(row * width));
+    Value slot = memoryAccess.pointerAt(stack, indexConstant(row * width));
     Value vector = LLVM::LoadOp::create(builder, loc, type, slot, memoryBytes(element));
-    vectors.push_back(emitter.memoryAccess.fromMemory(vector, element));
+    vectors.push_back(fromMemory(vector, element));
   }
   return vectors;
 }
@@ -206,21 +184,21 @@ FailureOr<Value> RowReductions::lanesOfRow(linalg::GenericOp generic, ArrayRef<I
     identity = lane(identity, from);
   int64_t minLanes = lanes,
           width = std::min<int64_t>(llvm::PowerOf2Ceil(size), kernel.getOrderAttr().getLanes());
-  CPUKernelEmitter::Scope scope(emitter);
+  Scope scope(context);
   {
-    CPUKernelEmitter::WithLanes scalarCode(emitter, 1, nullptr);
-    if (failed(emitter.hoisting.hoistReduced(generic, ofRow)))
+    WithLanes scalarCode(context, 1, nullptr);
+    if (failed(hoisting.hoistReduced(generic, ofRow)))
       return failure();
   }
-  CPUKernelEmitter::WithLanes laneCode(emitter, width, nullptr);
-  FailureOr<Value> accumulators = emitter.laneReductions.laneAccumulators(
-      generic, ofRow, emitter.laneValues.splat(identity, width), indexConstant(0), indexConstant(size));
+  WithLanes laneCode(context, width, nullptr);
+  FailureOr<Value> accumulators = laneAccumulators.reduceChunk(
+      generic, ofRow, laneValues.splat(identity, width), indexConstant(0), indexConstant(size));
   if (failed(accumulators))
     return failure();
   auto join = [&](Value low, Value high) {
-    return emitter.reductions.joinValues(combiningOp(generic), low, high);
+    return joinPartialResults(builder, loc, combiningOp(generic), low, high);
   };
-  return emitter.laneReductions.halve(*accumulators, join, std::min(minLanes, width));
+  return laneAccumulators.halve(*accumulators, join, std::min(minLanes, width));
 }
 
 // Each vector holds the `width` lanes of one or more rows, one row after the other. Each step joins the
@@ -236,16 +214,16 @@ Value RowReductions::joinLanes(Operation *join, SmallVector<Value> vectors, int6
       for (int64_t row = 0; row < 2 * count / width; ++row)
         for (int64_t lane = from; lane < from + half; ++lane)
           order.push_back(row * width + lane);
-      Value picked = vector::ShuffleOp::create(builder, loc, emitter.memoryAccess.movable(first),
-                                               emitter.memoryAccess.movable(second), order);
-      return emitter.memoryAccess.fromMemory(picked, element);
+      Value picked = vector::ShuffleOp::create(builder, loc, movable(first),
+                                               movable(second), order);
+      return fromMemory(picked, element);
     };
     SmallVector<Value> joined;
     for (size_t i = 0; i < vectors.size(); i += 2) {
       Value low = part(vectors[i], vectors[i + 1], 0);
       joined.push_back(
           width == 1 ? low
-                     : emitter.reductions.joinValues(join, low, part(vectors[i], vectors[i + 1], half)));
+                     : joinPartialResults(builder, loc, join, low, part(vectors[i], vectors[i + 1], half)));
     }
     vectors = std::move(joined);
     width = half;

@@ -3,7 +3,7 @@
 // Several loops run over a row: for its maximum, for the sum of its exponentials, for the quotients. An
 // expensive value that a later loop needs is kept on the stack, where it stays in the first-level cache.
 
-#include "../CPUKernelEmitter.h"
+#include "StackRowCache.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -11,9 +11,11 @@ using namespace mlir::ad::cpu;
 
 // Of all cached values of one row.
 static constexpr int64_t kSavedBytes = 64 * 1024;
+
 // The longest row of dynamic length whose values are cached: with the vector past its end, four values of f32
 // fit.
 static constexpr int64_t kDynamicRow = 4095;
+
 // Loops along a row store whole vectors of at most as many elements; one over the lanes of a sum stores as
 // many elements as there are lanes, if they are more.
 static constexpr int64_t kPadding = 64;
@@ -26,15 +28,15 @@ void StackRowCache::collectPass(Value tensor, const Position &position, Visited 
     return;
   auto generic = tensor.getDefiningOp<linalg::GenericOp>();
   if (!varies(position)) {
-    if (generic && emitter.reductions.usesLanes(generic))
+    if (generic && reductionLoops.usesLanes(generic))
       reductions.push_back({tensor, position});
     else
-      for (auto &[input, at] : emitter.hoisting.inputsAt(tensor, position))
+      for (auto &[input, at] : hoisting.inputsAt(tensor, position))
         collectPass(input, at, visited, values, reductions);
     return;
   }
   values.push_back(tensor);
-  for (auto &[input, at] : emitter.hoisting.inputsAt(tensor, position))
+  for (auto &[input, at] : hoisting.inputsAt(tensor, position))
     collectPass(input, at, visited, values, reductions);
 }
 
@@ -59,7 +61,7 @@ llvm::MapVector<Value, int64_t> StackRowCache::countPasses(ArrayRef<Value> outpu
   while (!pending.empty()) {
     auto [tensor, position] = pending.pop_back_val();
     if (done.insert({tensor.getAsOpaquePointer(), {position.begin(), position.end()}}).second)
-      addPass(emitter.hoisting.inputsAt(tensor, position));
+      addPass(hoisting.inputsAt(tensor, position));
   }
   passesLeft = done.size();
   return passes;
@@ -99,14 +101,14 @@ static bool isReadByWholeRows(Value value) {
   return true;
 }
 
-static bool isWorthSaving(Value value, int64_t passes, const Nest &space) {
+static bool isWorthSaving(Value value, int64_t passes, const CPUNest &space) {
   auto generic = value.getDefiningOp<linalg::GenericOp>();
   return passes >= 2 && generic && generic.getNumReductionLoops() == 0 && isExpensive(generic) &&
          cast<RankedTensorType>(value.getType()).getShape() == ArrayRef<int64_t>(space.shape) &&
          isReadByWholeRows(value);
 }
 
-void StackRowCache::chooseSaved(ArrayRef<Value> outputs, const Nest &space, const Position &any,
+void StackRowCache::chooseSaved(ArrayRef<Value> outputs, const CPUNest &space, const Position &any,
                                 bool maySave) {
   saved.clear();
   savedRow.assign(any.begin(), any.end() - 1);
@@ -123,7 +125,7 @@ void StackRowCache::chooseSaved(ArrayRef<Value> outputs, const Nest &space, cons
     if (!maySave || !isWorthSaving(value, count, space) || bytes + own > kSavedBytes)
       continue;
     bytes += own;
-    saved[value].pointer = emitter.packing.scratch(memoryType(element), padded);
+    saved[value].pointer = stackMemory.allocate(memoryType(element), padded);
   }
 }
 
@@ -147,9 +149,9 @@ Value StackRowCache::loadSaved(Value tensor, const Position &position) {
   row.pointer = found->second.pointer;
   Type memory = memoryType(row.element);
   Value value = LLVM::LoadOp::create(builder, loc, VectorType::get(lanes, memory),
-                                     emitter.memoryAccess.pointerAt(row, position.back().base),
+                                     memoryAccess.pointerAt(row, position.back().base),
                                      memory.getIntOrFloatBitWidth() / 8);
-  return emitter.memoryAccess.fromMemory(value, row.element);
+  return fromMemory(value, row.element);
 }
 
 void StackRowCache::storeSaved(Value tensor, const Position &position, Value value) {
@@ -159,8 +161,8 @@ void StackRowCache::storeSaved(Value tensor, const Position &position, Value val
   Buffer row;
   row.element = getElementTypeOrSelf(tensor.getType());
   row.pointer = found->second.pointer;
-  LLVM::StoreOp::create(builder, loc, emitter.memoryAccess.toMemory(emitter.laneValues.splat(value, lanes)),
-                        emitter.memoryAccess.pointerAt(row, position.back().base), memoryBytes(row.element));
+  LLVM::StoreOp::create(builder, loc, toMemory(laneValues.splat(value, lanes)),
+                        memoryAccess.pointerAt(row, position.back().base), memoryBytes(row.element));
   found->second.stored = true;
 }
 

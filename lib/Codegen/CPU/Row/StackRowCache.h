@@ -5,13 +5,19 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_ROW_STACKROWCACHE_H
 #define ADJOINT_LIB_CODEGEN_CPU_ROW_STACKROWCACHE_H
 
+#include "../../Kernel/Reduction/ReductionLoops.h"
+#include "../../Kernel/Values/Hoisting.h"
+#include "../../Kernel/Values/LaneValues.h"
+#include "../../Kernel/Values/MemoryAccess.h"
 #include "../CPUComponent.h"
+#include "../StackMemory.h"
 
 namespace mlir::ad::cpu {
 
 class StackRowCache : public CPUComponent {
 public:
-  using CPUComponent::CPUComponent;
+  StackRowCache(CPUContext &context, LaneValues &laneValues, MemoryAccess &memoryAccess, ReductionLoops &reductionLoops, Hoisting &hoisting, StackMemory &stackMemory)
+      : CPUComponent(context), laneValues(laneValues), memoryAccess(memoryAccess), reductionLoops(reductionLoops), hoisting(hoisting), stackMemory(stackMemory) {}
 
   struct SavedRow {
     Value pointer;
@@ -19,7 +25,7 @@ public:
     bool filled = false; // by a loop before
   };
   /// Begins a row: counts its passes, and chooses the values to save, none unless `maySave`.
-  void chooseSaved(ArrayRef<Value> outputs, const Nest &space, const Position &any, bool maySave);
+  void chooseSaved(ArrayRef<Value> outputs, const CPUNest &space, const Position &any, bool maySave);
   Value loadSaved(Value tensor, const Position &position);
   void storeSaved(Value tensor, const Position &position, Value value);
   void endPass();
@@ -34,6 +40,12 @@ private:
   llvm::MapVector<Value, int64_t> countPasses(ArrayRef<Value> outputs, const Position &any);
   void collectPass(Value tensor, const Position &position, Visited &visited, SmallVectorImpl<Value> &values,
                    SmallVectorImpl<std::pair<Value, Position>> &reductions);
+
+  LaneValues &laneValues;
+  MemoryAccess &memoryAccess;
+  ReductionLoops &reductionLoops;
+  Hoisting &hoisting;
+  StackMemory &stackMemory;
 };
 
 } // namespace mlir::ad::cpu

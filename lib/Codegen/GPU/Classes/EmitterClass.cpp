@@ -62,7 +62,7 @@ FailureOr<func::FuncOp> EmitterClass::emitDivided(GPUFunctions &functions, const
   Type more[] = {LLVM::LLVMPointerType::get(kernel.getContext()), builder.getIndexType()};
   GPUFuncOp partial = functions.define(kPartialSuffix, more);
   Emitter nodes = nodeEmitter(kernel, partial, plan);
-  if (failed(nodes->emitDivided(*division, KernelEmitter::Work::partial)))
+  if (failed(nodes->emitDivided(*division, KernelContext::Work::partial)))
     return failure();
   finish(functions, partial, *nodes, kDividedClass);
   FailureOr<bool> known = emitNodeSizes(kernel, *division, nodes->launchShape.threadsPerElement);
@@ -75,7 +75,7 @@ FailureOr<func::FuncOp> EmitterClass::emitDivided(GPUFunctions &functions, const
   functions.declare(partial, nodes->launchShape);
   GPUFuncOp merge = functions.define(kMergeSuffix, more);
   GPUKernelEmitter join(kernel, merge);
-  if (failed(join.emitDivided(*division, KernelEmitter::Work::merge)))
+  if (failed(join.emitDivided(*division, KernelContext::Work::merge)))
     return failure();
   finish(functions, merge, join, kDividedClass);
   functions.declare(merge, join.launchShape);

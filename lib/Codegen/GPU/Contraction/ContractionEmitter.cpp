@@ -44,14 +44,11 @@ void ContractionEmitter::recordPermissions() {
 }
 
 LogicalResult ContractionEmitter::emitOutputs() {
+  // K of an operand in GPU memory is less than the bytes of that memory. Each thread keeps one accumulator
+  // per doubling of K for the pairwise tree.
+  if (buffers.count(contraction.operandA->get()) || buffers.count(contraction.operandB->get()))
+    longestReduction = kMaxMemoryBytes;
   recordPermissions();
   return contraction.instruction == MathInstruction::Wgmma ? warpgroupKernel.emit()
                                                            : contractionKernel.emit();
-}
-
-// K of an operand in GPU memory is less than the bytes of that memory. Each thread keeps one accumulator per
-// doubling of K for the pairwise tree.
-int64_t ContractionEmitter::longestReduction() const {
-  bool inMemory = buffers.count(contraction.operandA->get()) || buffers.count(contraction.operandB->get());
-  return inMemory ? kMaxMemoryBytes : GPUKernelEmitter::longestReduction();
 }

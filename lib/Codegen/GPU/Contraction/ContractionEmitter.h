@@ -26,7 +26,6 @@ public:
 
 private:
   LogicalResult emitOutputs() override;
-  int64_t longestReduction() const override;
   void recordPermissions();
 
   TileMapping tileMapping{*this};

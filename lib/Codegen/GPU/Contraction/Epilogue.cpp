@@ -113,7 +113,7 @@ LogicalResult Epilogue::emitVectors(const TileOrigin &origin, const StagedAccumu
       for (Value index : vectorized.consecutiveIndices(column, length))
         positions.push_back(tileMapping.positionAt(origin, row, index));
       for (auto [position, value] : llvm::zip_equal(positions, load(staged, inRow, inColumn, length)))
-        evaluator.remember(op.getResult(0), position, value);
+        remember(op.getResult(0), position, value);
       return kernelOutputs.storeOutputs(kernel.getBody().front().getTerminator()->getOperands(), results,
                                         positions);
     });

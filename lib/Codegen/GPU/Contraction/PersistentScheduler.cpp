@@ -26,7 +26,7 @@ LogicalResult PersistentScheduler::forEachTile(TileCode code) {
   auto loop = scf::ForOp::create(builder, loc, cluster, tileMapping.tileCount(), clusters, indexConstant(0));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  Scope scope(*this);
+  Scope scope(context);
   Value before = loop.getRegionIterArg(0);
   TileOrigin origin = tileMapping.originOf(loop.getInductionVar());
   origin.m = binary<arith::AddIOp>(origin.m, binary<arith::MulIOp>(rank, indexConstant(tile.m)));

@@ -9,9 +9,9 @@ using namespace mlir::ad::device;
 
 void TileMapping::bindSizes() {
   linalg::GenericOp op = contraction.op;
-  m = reductions.loopSize(op, contraction.mLoop);
-  n = reductions.loopSize(op, contraction.nLoop);
-  k = reductions.loopSize(op, contraction.kLoop);
+  m = reductionLoops.sizeOf(op, contraction.mLoop);
+  n = reductionLoops.sizeOf(op, contraction.nLoop);
+  k = reductionLoops.sizeOf(op, contraction.kLoop);
 }
 
 void TileMapping::setGrid() {
@@ -87,7 +87,7 @@ Position TileMapping::positionAt(const TileOrigin &origin, Value row, Value colu
 SmallVector<Index> TileMapping::loopsAt(const TileOrigin &origin, Value row, Value column, Value step) {
   linalg::GenericOp op = contraction.op;
   AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  SmallVector<Index> loops = evaluator.loopsFromOutput(op, out, positionAt(origin, row, column));
+  SmallVector<Index> loops = maps.loopsFromOutput(op, out, positionAt(origin, row, column));
   loops[contraction.kLoop] = {step, 0, nullptr};
   return loops;
 }

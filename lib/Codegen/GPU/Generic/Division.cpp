@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-#include "../../Kernel/KernelEmitter.h"
+#include "../../Kernel/KernelTypes.h"
 #include "PartialSizes.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 

@@ -8,24 +8,13 @@ using namespace mlir::ad;
 using namespace mlir::ad::device;
 
 GPUComponent::GPUComponent(GPUKernelEmitter &emitter)
-    : KernelComponent(emitter), emitter(emitter), evaluator(emitter.evaluator), hoisting(emitter.hoisting),
-      memoryAccess(emitter.memoryAccess), reductions(emitter.reductions),
-      kernelOutputs(emitter.kernelOutputs), scalars(emitter.scalars), launchShape(emitter.launchShape),
-      mapping(emitter.mapping) {}
+    : KernelComponent(emitter), emitter(emitter), evaluator(emitter), maps(emitter.maps),
+      kernelArguments(emitter.kernelArguments), reductionLoops(emitter.reductionLoops),
+      hoisting(emitter.hoisting), memoryAccess(emitter.memoryAccess), chainSteps(emitter.chainSteps),
+      tree(emitter.tree), reductions(emitter.reductions), kernelOutputs(emitter.kernelOutputs),
+      launchShape(emitter.launchShape), mapping(emitter.mapping) {}
 
-LogicalResult GPUComponent::emitLoop(Value lower, Value upper, Value step,
-                                     function_ref<LogicalResult(Value)> body) {
-  return emitter.emitLoop(lower, upper, step, body);
-}
-
-LogicalResult GPUComponent::emitIf(Value condition, function_ref<LogicalResult()> then,
-                                   function_ref<LogicalResult()> otherwise) {
-  return emitter.emitIf(condition, then, otherwise);
-}
-
-Value GPUComponent::sizeOf(Value tensor, int64_t axis) {
-  return emitter.kernelArguments.sizeOf(tensor, axis);
-}
+Value GPUComponent::sizeOf(Value tensor, int64_t axis) { return kernelArguments.sizeOf(tensor, axis); }
 
 std::pair<Value, Value> GPUComponent::divide(Value number, Value by) {
   return {binary<arith::DivUIOp>(number, by), binary<arith::RemUIOp>(number, by)};
@@ -48,9 +37,4 @@ LogicalResult GPUComponent::emitIfNotConstant(Value condition, function_ref<Logi
   if (known)
     return *known ? code() : success();
   return emitIf(condition, code);
-}
-
-LogicalResult GPUComponent::emitIfAllowed(Value allowed, function_ref<LogicalResult()> then,
-                                          function_ref<LogicalResult()> otherwise) {
-  return emitter.emitIfAllowed(allowed, then, otherwise);
 }

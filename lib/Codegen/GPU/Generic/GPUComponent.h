@@ -6,7 +6,9 @@
 #ifndef ADJOINT_LIB_CODEGEN_GPU_GENERIC_GPUCOMPONENT_H
 #define ADJOINT_LIB_CODEGEN_GPU_GENERIC_GPUCOMPONENT_H
 
-#include "../../Kernel/KernelEmitter.h"
+#include "../../Kernel/Outputs/KernelOutputs.h"
+#include "../../Kernel/Reduction/ReductionEmitter.h"
+#include "../../Kernel/Values/MemoryAccess.h"
 #include "adjoint/Codegen/Kernel/LaunchShape.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
@@ -22,11 +24,6 @@ public:
   explicit GPUComponent(GPUKernelEmitter &emitter);
 
 protected:
-  /// Values computed at a position, valid in the blocks that the current one is nested in.
-  struct Scope : ValueEvaluator::Scope {
-    explicit Scope(GPUComponent &component) : ValueEvaluator::Scope(component.evaluator) {}
-  };
-
   Value sizeOf(Value tensor, int64_t axis);
 
   // Arithmetic on indices
@@ -37,22 +34,29 @@ protected:
   Value isEqual(Value index, int64_t value);
 
   // Control flow
-  LogicalResult emitLoop(Value lower, Value upper, Value step, function_ref<LogicalResult(Value)> body);
   LogicalResult emitIf(Value condition, function_ref<LogicalResult()> then,
-                       function_ref<LogicalResult()> otherwise = nullptr);
+                       function_ref<LogicalResult()> otherwise = nullptr) {
+    return context.emitIf(condition, then, otherwise);
+  }
   /// Without a branch when the condition is a constant.
   LogicalResult emitIfNotConstant(Value condition, function_ref<LogicalResult()> code);
   /// A condition of null always holds.
   LogicalResult emitIfAllowed(Value allowed, function_ref<LogicalResult()> then,
-                              function_ref<LogicalResult()> otherwise);
+                              function_ref<LogicalResult()> otherwise) {
+    return context.emitIfAllowed(allowed, then, otherwise);
+  }
 
   GPUKernelEmitter &emitter;
-  ValueEvaluator &evaluator;
+  ValueSource &evaluator;
+  AccessMaps &maps;
+  KernelArguments &kernelArguments;
+  ReductionLoops &reductionLoops;
   Hoisting &hoisting;
   MemoryAccess &memoryAccess;
+  ChainSteps &chainSteps;
+  PairwiseTree &tree;
   ReductionEmitter &reductions;
   KernelOutputs &kernelOutputs;
-  IRMapping &scalars;
   LaunchShape &launchShape;
   ThreadMapping &mapping;
 };

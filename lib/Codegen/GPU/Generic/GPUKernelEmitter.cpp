@@ -10,7 +10,17 @@ using namespace mlir::ad;
 using namespace mlir::ad::device;
 
 GPUKernelEmitter::GPUKernelEmitter(KernelOp kernel, FunctionOpInterface function)
-    : KernelEmitter(kernel, function, /*vectorLanes=*/1) {}
+    : KernelContext(kernel, function, /*vectorLanes=*/1) {}
+
+LogicalResult GPUKernelEmitter::bindArguments() {
+  bindRange(kernelArguments.bindTensors());
+  return kernelArguments.bindScalars();
+}
+
+LogicalResult GPUKernelEmitter::emit(Work toEmit) {
+  work = toEmit;
+  return failure(failed(bindArguments()) || failed(emitOutputs()));
+}
 
 LogicalResult GPUKernelEmitter::emitDivided(const Division &division, Work part) {
   partialTree.division = division;
@@ -41,7 +51,7 @@ LogicalResult GPUKernelEmitter::emitOutputs() {
   flat = oneShape &&
          llvm::all_of(outputs, [&](Value output) { return kernelOutputs.isFlat(output, isPointwise); });
   bool sumsLanes = llvm::any_of(outputs, [&](Value output) {
-    return dependsOn(output, [&](linalg::GenericOp generic) { return reductions.usesLanes(generic); });
+    return dependsOn(output, [&](linalg::GenericOp generic) { return reductionLoops.usesLanes(generic); });
   });
   if (!oneShape || sumsLanes)
     return rowLoops.emitRows(outputs, *space);
@@ -55,7 +65,7 @@ LogicalResult GPUKernelEmitter::emitOutputs() {
 LogicalResult GPUKernelEmitter::emitOutput(Value output, const Buffer &destination) {
   auto insert = output.getDefiningOp<tensor::InsertSliceOp>();
   if (!insert || buffers.count(insert.getDest()))
-    return KernelEmitter::emitOutput(output, destination);
+    return inserts.emitRange(output, destination, {});
   return emitNest(kernelOutputs.nestOver(destination, output), [&](ArrayRef<Position> positions) {
     return kernelOutputs.storeOutputs(output, destination, positions);
   });
@@ -108,7 +118,7 @@ FailureOr<Value> GPUKernelEmitter::compute(Value tensor, const Position &positio
     Type element = getElementTypeOrSelf(tensor.getType());
     return Value(arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element)));
   }
-  return KernelEmitter::compute(tensor, position);
+  return evaluator.ValueEvaluator::compute(tensor, position);
 }
 
 Value GPUKernelEmitter::isRowLeader() {
@@ -119,54 +129,39 @@ Value GPUKernelEmitter::isRowLeader() {
 // that it overwrites.
 void GPUKernelEmitter::store(const Buffer &buffer, const Position &position, Value value) {
   if (mapping.perThread)
-    return KernelEmitter::store(buffer, position, value);
+    return memoryAccess.store(buffer, position, value);
   synchronizeRowThreads();
   (void)emitIf(isRowLeader(), [&] {
-    KernelEmitter::store(buffer, position, value);
+    memoryAccess.store(buffer, position, value);
     return success();
   });
 }
 
 void GPUKernelEmitter::storeAll(const Buffer &destination, ArrayRef<Position> positions, ValueRange values) {
   if (!vectorized.storeAll(destination, positions, values))
-    KernelEmitter::storeAll(destination, positions, values);
+    ElementStores::storeAll(destination, positions, values);
 }
 
-FailureOr<SmallVector<Value>> GPUKernelEmitter::orderedTree(linalg::GenericOp reduction,
-                                                            ArrayRef<Value> identities,
-                                                            ArrayRef<Position> positions, BlockCode block,
-                                                            int64_t blocksPerLeaf) {
-  if (!partialTree.isDivided(reduction))
-    return KernelEmitter::orderedTree(reduction, identities, positions, block, blocksPerLeaf);
-  return partialTree.orderedTree(reduction, identities, positions.front(), block);
+FailureOr<Value> GPUKernelEmitter::reduceLanes(linalg::GenericOp reduction, SmallVector<Index> loops,
+                                               Value identity, const Position &position) {
+  return reductions.reduceChunks(reduction, loops, identity, position);
 }
 
-FailureOr<SmallVector<Value>> GPUKernelEmitter::wholeChain(linalg::GenericOp reduction,
-                                                           ArrayRef<SmallVector<Index>> loops,
-                                                           ArrayRef<Value> start,
-                                                           ArrayRef<Position> positions) {
-  if (!partialTree.isDivided(reduction))
-    return KernelEmitter::wholeChain(reduction, loops, start, positions);
-  return partialTree.wholeChain(reduction, loops.front(), start, positions.front());
+FailureOr<SmallVector<Value>> GPUKernelEmitter::Reductions::orderedTree(linalg::GenericOp reduction,
+                                                                        ArrayRef<Value> identities,
+                                                                        ArrayRef<Position> positions,
+                                                                        BlockCode block,
+                                                                        int64_t blocksPerLeaf) {
+  if (!emitter.partialTree.isDivided(reduction))
+    return ReductionEmitter::orderedTree(reduction, identities, positions, block, blocksPerLeaf);
+  return emitter.partialTree.orderedTree(reduction, identities, positions.front(), block);
 }
 
-//===- Control flow -------------------------------------------------------===//
-
-LogicalResult GPUKernelEmitter::emitIf(Value condition, function_ref<LogicalResult()> then,
-                                       function_ref<LogicalResult()> otherwise) {
-  auto branch = scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/bool(otherwise));
-  OpBuilder::InsertionGuard guard(builder);
-  auto emitInto = [&](Block *block, function_ref<LogicalResult()> code) {
-    builder.setInsertionPointToStart(block);
-    Scope scope(*this);
-    return code();
-  };
-  if (failed(emitInto(branch.thenBlock(), then)))
-    return failure();
-  return otherwise ? emitInto(branch.elseBlock(), otherwise) : success();
-}
-
-LogicalResult GPUKernelEmitter::emitIfAllowed(Value allowed, function_ref<LogicalResult()> then,
-                                              function_ref<LogicalResult()> otherwise) {
-  return allowed ? emitIf(allowed, then, otherwise) : then();
+FailureOr<SmallVector<Value>> GPUKernelEmitter::Reductions::wholeChain(linalg::GenericOp reduction,
+                                                                       ArrayRef<SmallVector<Index>> loops,
+                                                                       ArrayRef<Value> start,
+                                                                       ArrayRef<Position> positions) {
+  if (!emitter.partialTree.isDivided(reduction))
+    return ReductionEmitter::wholeChain(reduction, loops, start, positions);
+  return emitter.partialTree.wholeChain(reduction, loops.front(), start, positions.front());
 }

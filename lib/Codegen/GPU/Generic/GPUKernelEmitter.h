@@ -7,6 +7,8 @@
 #ifndef ADJOINT_LIB_CODEGEN_GPU_GENERIC_GPUKERNELEMITTER_H
 #define ADJOINT_LIB_CODEGEN_GPU_GENERIC_GPUKERNELEMITTER_H
 
+#include "../../Kernel/Outputs/InsertEmitter.h"
+#include "../../Kernel/Values/ValueEvaluator.h"
 #include "GPUComponent.h"
 #include "InsertAccess.h"
 #include "PartialTree.h"
@@ -17,9 +19,17 @@
 
 namespace mlir::ad::device {
 
-class GPUKernelEmitter : public KernelEmitter {
+class GPUKernelEmitter : public KernelContext,
+                         public ValueSource,
+                         public ElementStores,
+                         public StatementLoops {
 public:
   GPUKernelEmitter(KernelOp kernel, FunctionOpInterface function);
+  virtual ~GPUKernelEmitter() = default;
+
+  /// Emits the body of the function without its terminator. Fails after a diagnostic if the kernel contains
+  /// an operation that is not linalg.
+  LogicalResult emit(Work toEmit = Work::all);
 
   /// Emits one of the two kernels of a divided reduction: its nodes, or the results from them.
   LogicalResult emitDivided(const Division &division, Work part);
@@ -31,7 +41,8 @@ public:
 
   //===- What a kernel class does in its own way --------------------------===//
 
-  LogicalResult emitNest(const Nest &nest, Store store) override;
+  /// Emits loops over the nest, and `store` at its positions.
+  virtual LogicalResult emitNest(const Nest &nest, Store store);
   void store(const Buffer &buffer, const Position &position, Value value) override;
   void storeAll(const Buffer &destination, ArrayRef<Position> positions, ValueRange values) override;
   /// A barrier of the threads that share a row.
@@ -45,35 +56,93 @@ public:
   virtual LogicalResult emitPartialNodes() { return partialTree.emitNodes(); }
   virtual LogicalResult emitNodesOverLanes(Value count, function_ref<LogicalResult(Value)> emitNode);
 
-  //===- Control flow -----------------------------------------------------===//
-
-  LogicalResult emitIf(Value condition, function_ref<LogicalResult()> then,
-                       function_ref<LogicalResult()> otherwise = nullptr);
-  /// A condition of null always holds.
-  LogicalResult emitIfAllowed(Value allowed, function_ref<LogicalResult()> then,
-                              function_ref<LogicalResult()> otherwise);
-
 protected:
-  void bindRange(ValueRange arguments) override;
-  LogicalResult emitOutputs() override;
-  LogicalResult emitOutput(Value output, const Buffer &destination) override;
+  LogicalResult bindArguments();
+  /// Binds the arguments after those of tensors and scalars, which select a part of the work.
+  virtual void bindRange(ValueRange arguments);
+  virtual LogicalResult emitOutputs();
+  LogicalResult emitOutput(Value output, const Buffer &destination);
   LogicalResult hoistInvariants(ValueRange outputs, const Nest &nest);
-  FailureOr<Value> compute(Value tensor, const Position &position) override;
-  FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity, Value lower,
-                             Value upper, int64_t lanes) override {
+  virtual FailureOr<Value> compute(Value tensor, const Position &position);
+  virtual FailureOr<Value> reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
+                                       const Position &position);
+  virtual FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
+                                     Value lower, Value upper, int64_t lanes) {
     return warpReductions.laneChunk(generic, loops, identity, lower, upper, lanes);
   }
-  FailureOr<SmallVector<Value>> orderedTree(linalg::GenericOp reduction, ArrayRef<Value> identities,
-                                            ArrayRef<Position> positions, BlockCode block,
-                                            int64_t blocksPerLeaf) override;
-  FailureOr<SmallVector<Value>> wholeChain(linalg::GenericOp reduction, ArrayRef<SmallVector<Index>> loops,
-                                           ArrayRef<Value> start, ArrayRef<Position> positions) override;
-  int64_t longestReduction() const override { return partialTree.maxElements; }
+
+private:
+  //===- What the shared components see -----------------------------------===//
+
+  FailureOr<SmallVector<Value>> evaluate(Value tensor, ArrayRef<Position> positions) override {
+    return evaluator.evaluate(tensor, positions);
+  }
+  FailureOr<SmallVector<Value>> applyBody(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                          ValueRange accumulators) override {
+    return evaluator.applyBody(generic, loops, accumulators);
+  }
+  LogicalResult emitStatement(const StatementNest &nest, Store store) override {
+    return emitNest(nest, store);
+  }
+
+  class Reductions final : public ReductionEmitter {
+  public:
+    template <class... Components>
+    Reductions(GPUKernelEmitter &emitter, Components &...components)
+        : ReductionEmitter(emitter, emitter, components...), emitter(emitter) {}
+    using ReductionEmitter::reduceChunks;
+
+  private:
+    FailureOr<Value> reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
+                                 const Position &position) override {
+      return emitter.reduceLanes(generic, loops, identity, position);
+    }
+    FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
+                               Value lower, Value upper, int64_t count) override {
+      return emitter.laneChunk(generic, loops, identity, lower, upper, count);
+    }
+    FailureOr<SmallVector<Value>> orderedTree(linalg::GenericOp reduction, ArrayRef<Value> identities,
+                                              ArrayRef<Position> positions, BlockCode block,
+                                              int64_t blocksPerLeaf) override;
+    FailureOr<SmallVector<Value>> wholeChain(linalg::GenericOp reduction, ArrayRef<SmallVector<Index>> loops,
+                                             ArrayRef<Value> start, ArrayRef<Position> positions) override;
+
+    GPUKernelEmitter &emitter;
+  };
+
+  class Evaluator final : public ValueEvaluator {
+  public:
+    template <class... Components>
+    Evaluator(GPUKernelEmitter &emitter, Components &...components)
+        : ValueEvaluator(emitter, components...), emitter(emitter) {}
+
+  private:
+    FailureOr<Value> compute(Value tensor, const Position &position) override {
+      return emitter.compute(tensor, position);
+    }
+
+    GPUKernelEmitter &emitter;
+  };
 
 public:
   //===- Components -------------------------------------------------------===//
 
   using PerThread = ThreadMapping::PerThread;
+
+  LaneValues laneValues{*this};
+  MemoryAccess memoryAccess{*this, laneValues};
+  AccessMaps maps{*this, laneValues};
+  KernelArguments kernelArguments{*this, *this};
+  ReductionLoops reductionLoops{*this, laneValues, kernelArguments};
+  Hoisting hoisting{*this, *this, maps, reductionLoops};
+  ChainSteps chainSteps{*this, *this, laneValues, reductionLoops};
+  ReductionChains chains{*this, hoisting, chainSteps};
+  PairwiseTree tree{*this};
+  Reductions reductions{*this, laneValues, maps, reductionLoops, chains, tree};
+  Evaluator evaluator{*this, laneValues, memoryAccess, maps, reductions};
+  KernelOutputs kernelOutputs{*this, *this, *this};
+  ScanEmitter scans{*this, *this, laneValues, maps, kernelArguments, reductionLoops, *this};
+  InsertEmitter inserts{*this, *this, kernelArguments, hoisting, kernelOutputs, scans, *this, *this};
 
   LaunchShape launchShape;
   ThreadMapping mapping{*this};

@@ -45,17 +45,17 @@ FailureOr<Value> InsertAccess::compute(tensor::InsertSliceOp insert, const Posit
   OpBuilder::InsertionGuard guard(builder);
   auto yieldAt = [&](Block *block, Value tensor, const Position &where) -> LogicalResult {
     builder.setInsertionPointToStart(block);
-    Scope scope(*this);
+    Scope scope(context);
     ThreadMapping::PerThread perThread(mapping);
     FailureOr<Value> value = evaluator.evaluateOne(tensor, where);
     if (failed(value))
       return failure();
-    scf::YieldOp::create(builder, loc, memoryAccess.toMemory(*value));
+    scf::YieldOp::create(builder, loc, toMemory(*value));
     return success();
   };
   if (failed(yieldAt(branch.thenBlock(), insert.getSource(), inside.first)) ||
       failed(yieldAt(branch.elseBlock(), insert.getDest(), position)))
     return failure();
   builder.setInsertionPointAfter(branch);
-  return memoryAccess.fromMemory(branch.getResult(0), element);
+  return fromMemory(branch.getResult(0), element);
 }

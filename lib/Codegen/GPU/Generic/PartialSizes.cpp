@@ -20,7 +20,7 @@ Value PartialSizes::resultCount() {
 Value PartialSizes::maxLeaves() {
   Value longest = indexConstant(1);
   for (linalg::GenericOp reduction : partialTree.division.reductions) {
-    Value leaves = binary<arith::CeilDivUIOp>(reductions.reducedTotal(reduction),
+    Value leaves = binary<arith::CeilDivUIOp>(reductionLoops.total(reduction),
                                               indexConstant(leafLength(kernel, reduction)));
     longest = binary<arith::MaxUIOp>(longest, leaves);
   }
@@ -55,7 +55,7 @@ Value PartialSizes::shouldDivide() {
   for (linalg::GenericOp reduction : partialTree.division.reductions) {
     Value maxLength = indexConstant(maxUndividedLength(kernel, reduction, partialTree.division));
     Value isLonger = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt,
-                                           reductions.reducedTotal(reduction), maxLength);
+                                           reductionLoops.total(reduction), maxLength);
     isLong = binary<arith::OrIOp>(isLong, isLonger);
   }
   Value has = binary<arith::MulIOp>(resultCount(), indexConstant(partialTree.division.threadsPerResult));
@@ -72,7 +72,7 @@ bool PartialSizes::readsNoOperand() {
 }
 
 FailureOr<bool> PartialSizes::emitSizes(int64_t threadsPerNode) {
-  if (failed(kernelArguments.bind()))
+  if (failed(bindArguments()))
     return failure();
   Value leaves = chooseLeaves(threadsPerNode), bytes = partialTree.layOutNodes(Value(), leaves);
   Value threads = indexConstant(1);

@@ -35,7 +35,7 @@ SmallVector<Value> PartialTree::paddingNodes(linalg::GenericOp reduction, ArrayR
 SmallVector<Value> PartialTree::joinParts(linalg::GenericOp reduction, ValueRange left, ValueRange right) {
   if (reduction.getNumResults() > 1)
     return joinSelections(builder, loc, reduction, left, right);
-  return {reductions.joinValues(combiningOp(reduction), left.front(), right.front())};
+  return {joinPartialResults(builder, loc, combiningOp(reduction), left.front(), right.front())};
 }
 
 Value PartialTree::layOutNodes(Value memory, Value leaves) {
@@ -43,7 +43,7 @@ Value PartialTree::layOutNodes(Value memory, Value leaves) {
   for (linalg::GenericOp reduction : division.reductions) {
     Nodes own;
     own.length = binary<arith::MulIOp>(leaves, indexConstant(leafLength(kernel, reduction)));
-    own.total = reductions.reducedTotal(reduction);
+    own.total = reductionLoops.total(reduction);
     own.count = binary<arith::MaxUIOp>(binary<arith::CeilDivUIOp>(own.total, own.length), indexConstant(1));
     for (OpResult result : reduction->getResults()) {
       auto type = cast<RankedTensorType>(result.getType());
@@ -77,7 +77,7 @@ LogicalResult PartialTree::emitNodes() {
     ArrayRef<Value> sizes = nodes[reduction].buffers.front().sizes;
     Value count = mapping.elementCount(sizes);
     auto emitOne = [&](Value number) { return emitNode(reduction, number, sizes); };
-    if (reductions.usesLanes(reduction)) {
+    if (reductionLoops.usesLanes(reduction)) {
       if (failed(emitter.emitNodesOverLanes(count, emitOne)))
         return failure();
       continue;
@@ -90,7 +90,7 @@ LogicalResult PartialTree::emitNodes() {
 }
 
 LogicalResult PartialTree::emitNode(linalg::GenericOp reduction, Value number, ValueRange sizes) {
-  Scope scope(*this);
+  Scope scope(context);
   Nodes &own = nodes[reduction];
   Position position = mapping.positionOfElement(number, sizes);
   own.number = position.front().base;
@@ -107,31 +107,32 @@ LogicalResult PartialTree::emitNode(linalg::GenericOp reduction, Value number, V
 FailureOr<SmallVector<Value>> PartialTree::orderedTree(linalg::GenericOp reduction,
                                                        ArrayRef<Value> identities, const Position &position,
                                                        BlockCode block) {
-  if (emitter.work == GPUKernelEmitter::Work::merge)
+  if (emitter.work == KernelContext::Work::merge)
     return joinNodes(reduction, identities, position);
   const Nodes own = nodes[reduction];
   int64_t length = leafLength(kernel, reduction);
   Value from = binary<arith::MulIOp>(own.number, own.length), some = indexConstant(1);
   SmallVector<Value> padding = paddingNodes(reduction, identities);
   AffineMap map = reduction.getMatchingIndexingMap(reduction.getDpsInitOperand(0));
-  SmallVector<Index> loops = evaluator.loopsFromOutput(reduction, map, position);
+  SmallVector<Index> loops = maps.loopsFromOutput(reduction, map, position);
   auto leaf = [&](Value lower, Value) -> FailureOr<SmallVector<Value>> {
     Value begin = binary<arith::AddIOp>(from, lower);
     Value isPresent = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, begin,
                                             binary<arith::MaxUIOp>(own.total, some));
     begin = binary<arith::MinUIOp>(begin, own.total);
     Value end = binary<arith::MinUIOp>(binary<arith::AddIOp>(begin, indexConstant(length)), own.total);
-    auto values = reductions.usesLanes(reduction) ? block(begin, end)
-                                                  : unrolledChain(reduction, loops, identities, begin, end);
+    auto values = reductionLoops.usesLanes(reduction)
+                      ? block(begin, end)
+                      : unrolledChain(reduction, loops, identities, begin, end);
     if (failed(values))
       return failure();
     return SmallVector<Value>{
         arith::SelectOp::create(builder, loc, isPresent, values->front(), padding.front())};
   };
   int64_t known = reducedElements(reduction);
-  maxElements = ShapedType::isDynamic(known) ? std::numeric_limits<int64_t>::max() : known;
-  return reductions.pairwiseTree(binary<arith::MinUIOp>(own.length, own.total), length, identities,
-                                 combiningOp(reduction), leaf);
+  context.longestReduction = ShapedType::isDynamic(known) ? std::numeric_limits<int64_t>::max() : known;
+  return tree.joinBlocks(binary<arith::MinUIOp>(own.length, own.total), length, identities,
+                         combiningOp(reduction), leaf);
 }
 
 //===- Chains -------------------------------------------------------------===//
@@ -142,11 +143,11 @@ FailureOr<SmallVector<Value>> PartialTree::chainUnrolledBy(int64_t factor, linal
   auto loop = scf::ForOp::create(builder, loc, lower, upper, indexConstant(factor), start);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  Scope scope(*this);
+  Scope scope(context);
   SmallVector<Value> next(loop.getRegionIterArgs());
   for (int64_t i = 0; i < factor; ++i) {
     Value k = binary<arith::AddIOp>(loop.getInductionVar(), indexConstant(i));
-    if (failed(reductions.chainStep(reduction, loops, k, next)))
+    if (failed(chainSteps.step(reduction, loops, k, next)))
       return failure();
   }
   scf::YieldOp::create(builder, loc, next);
@@ -171,7 +172,7 @@ FailureOr<SmallVector<Value>> PartialTree::unrolledChain(linalg::GenericOp reduc
 // A node of a selection, such as argmax, is a chain.
 FailureOr<SmallVector<Value>> PartialTree::wholeChain(linalg::GenericOp reduction, ArrayRef<Index> loops,
                                                       ArrayRef<Value> start, const Position &position) {
-  if (emitter.work == GPUKernelEmitter::Work::merge)
+  if (emitter.work == KernelContext::Work::merge)
     return joinNodes(reduction, start, position);
   const Nodes own = nodes[reduction];
   Value from = binary<arith::MulIOp>(own.number, own.length);
@@ -251,14 +252,14 @@ FailureOr<SmallVector<Value>> PartialTree::joinNodes(linalg::GenericOp reduction
   std::optional<int64_t> total = getConstantIntValue(getAsOpFoldResult(own.total));
   if (total && int64_t(llvm::divideCeil(*total, leafLength(kernel, reduction))) <= nodesPerIteration)
     return join(indexConstant(0), own.count);
-  maxElements = kMaxNodes;
+  context.longestReduction = kMaxNodes;
   if (reduction.getNumResults() == 1)
-    return reductions.pairwiseTree(own.count, nodesPerIteration, identities, combiningOp(reduction), join);
+    return tree.joinBlocks(own.count, nodesPerIteration, identities, combiningOp(reduction), join);
   auto loop = scf::ForOp::create(builder, loc, indexConstant(0), own.count, indexConstant(nodesPerIteration),
                                  padding);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  Scope scope(*this);
+  Scope scope(context);
   FailureOr<SmallVector<Value>> next = join(loop.getInductionVar(), own.count);
   if (failed(next))
     return failure();

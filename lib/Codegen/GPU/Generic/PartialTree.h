@@ -43,7 +43,6 @@ public:
 
   Division division; // of the function that is being emitted; without reductions, it computes all
   DenseMap<Operation *, Nodes> nodes;
-  int64_t maxElements = std::numeric_limits<int64_t>::max(); // of reductions with a dynamic length
 
 private:
   LogicalResult emitNode(linalg::GenericOp reduction, Value number, ValueRange sizes);

@@ -33,7 +33,7 @@ LogicalResult RowLoops::emitSummedElements(ValueRange outputs, const Nest &space
 
 // All values of the row are read before the first is stored, since a result may overwrite an operand.
 LogicalResult RowLoops::emitRow(ValueRange outputs, const Nest &space, const Position &row, bool parallel) {
-  Scope scope(*this);
+  Scope scope(context);
   RowOutputs split = kernelOutputs.splitByRow(outputs, space.shape);
   Position along(row);
   along.push_back(Index::varying());

@@ -109,7 +109,7 @@ Value VectorizedAccess::loadFrom(const Buffer &buffer, int64_t firstAxis, Value 
   Position known(position);
   for (auto [index, value] : llvm::zip_equal(indices, values)) {
     known[firstAxis + *axis].base = index;
-    evaluator.remember(tensor, known, value);
+    remember(tensor, known, value);
   }
   return values[element.number];
 }
@@ -148,14 +148,13 @@ FailureOr<SmallVector<Value>> VectorizedAccess::insertedVector(tensor::InsertSli
                      function_ref<SmallVector<Position>()> positionsOf) -> LogicalResult {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(block);
-    Scope scope(*this);
+    Scope scope(context);
     ThreadMapping::PerThread perThread(mapping);
     FailureOr<SmallVector<Value>> values = evaluator.evaluate(tensor, positionsOf());
     if (failed(values))
       return failure();
-    scf::YieldOp::create(builder, loc, llvm::map_to_vector(*values, [&](Value value) {
-                           return memoryAccess.toMemory(value);
-                         }));
+    scf::YieldOp::create(builder, loc,
+                         llvm::map_to_vector(*values, [&](Value value) { return toMemory(value); }));
     return success();
   };
   auto inSlice = [&, &first = inside] {
@@ -176,9 +175,9 @@ FailureOr<Value> VectorizedAccess::computeInserted(tensor::InsertSliceOp insert,
   if (failed(values))
     return failure();
   for (Value &value : *values)
-    value = memoryAccess.fromMemory(value, insert.getSourceType().getElementType());
+    value = fromMemory(value, insert.getSourceType().getElementType());
   for (auto [at, value] : llvm::zip_equal(positions, *values))
-    evaluator.remember(insert.getResult(), at, value);
+    remember(insert.getResult(), at, value);
   return (*values)[element.number];
 }
 
@@ -212,8 +211,8 @@ SmallVector<Value> VectorizedAccess::loadVector(const Buffer &buffer, const Posi
                                         width * memoryBytes(buffer.element));
     for (int64_t i = 0; i < width; ++i) {
       Value number = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), i);
-      values.push_back(memoryAccess.fromMemory(LLVM::ExtractElementOp::create(builder, loc, vector, number),
-                                               buffer.element));
+      values.push_back(
+          fromMemory(LLVM::ExtractElementOp::create(builder, loc, vector, number), buffer.element));
     }
   }
   return values;
@@ -228,8 +227,7 @@ void VectorizedAccess::storeVector(const Buffer &buffer, const Position &first, 
     Value vector = LLVM::PoisonOp::create(builder, loc, type);
     for (int64_t i = 0; i < width; ++i) {
       Value number = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), i);
-      vector = LLVM::InsertElementOp::create(builder, loc, vector, memoryAccess.toMemory(values[offset + i]),
-                                             number);
+      vector = LLVM::InsertElementOp::create(builder, loc, vector, toMemory(values[offset + i]), number);
     }
     LLVM::StoreOp::create(builder, loc, vector, addressAt(buffer, first, offset),
                           width * memoryBytes(buffer.element));

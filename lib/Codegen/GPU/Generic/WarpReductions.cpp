@@ -2,6 +2,7 @@
 
 #include "WarpReductions.h"
 #include "ThreadMapping.h"
+#include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -25,10 +26,10 @@ FailureOr<Value> WarpReductions::laneChain(linalg::GenericOp generic, ArrayRef<I
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
-    Scope scope(*this);
+    Scope scope(context);
     ThreadMapping::PerThread perThread(mapping);
     SmallVector<Index> inner(loops);
-    reductions.setReductionIndex(generic, inner, {loop.getInductionVar(), 0, nullptr});
+    reductionLoops.setIndex(generic, inner, {loop.getInductionVar(), 0, nullptr});
     auto values = evaluator.applyBody(generic, inner, loop.getRegionIterArg(0));
     if (failed(values))
       return failure();
@@ -67,10 +68,10 @@ FailureOr<Value> WarpReductions::chunkOfWarp(linalg::GenericOp generic, ArrayRef
   Operation *join = combiningOp(generic);
   for (size_t half = sums.size() / 2; half >= 1; half /= 2)
     for (size_t i = 0; i < half; ++i)
-      sums[i] = reductions.joinValues(join, sums[i], sums[i + half]);
+      sums[i] = joinPartialResults(builder, loc, join, sums[i], sums[i + half]);
   Value sum = sums.front();
   for (int64_t half = width / 2; half >= 1; half /= 2)
-    sum = reductions.joinValues(join, sum, shuffle(sum, half));
+    sum = joinPartialResults(builder, loc, join, sum, shuffle(sum, half));
   return sum;
 }
 
@@ -85,8 +86,7 @@ FailureOr<Value> WarpReductions::chunkOfThread(linalg::GenericOp generic, ArrayR
       return failure();
     return SmallVector<Value>{*sum};
   };
-  auto sums =
-      reductions.pairwiseTree(indexConstant(lanes), /*length=*/1, identity, combiningOp(generic), ofLane);
+  auto sums = tree.joinBlocks(indexConstant(lanes), /*length=*/1, identity, combiningOp(generic), ofLane);
   if (failed(sums))
     return failure();
   return sums->front();

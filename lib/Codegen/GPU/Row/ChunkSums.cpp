@@ -4,6 +4,7 @@
 #include "../Generic/SharedMemory.h"
 #include "LaneChains.h"
 #include "RowDistribution.h"
+#include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -18,7 +19,7 @@ void ChunkSums::allocate() {
 FailureOr<Value> ChunkSums::reduce(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity) {
   SmallVector<unsigned> reduced;
   generic.getReductionDims(reduced);
-  Value total = reductions.loopSize(generic, reduced.front());
+  Value total = reductionLoops.sizeOf(generic, reduced.front());
   auto pass = [&](Value lower, Value upper) -> FailureOr<SmallVector<Value>> {
     FailureOr<Value> sum = sumPass(generic, loops, identity, lower, upper);
     if (failed(sum))
@@ -26,7 +27,7 @@ FailureOr<Value> ChunkSums::reduce(linalg::GenericOp generic, ArrayRef<Index> lo
     return SmallVector<Value>{*sum};
   };
   int64_t length = kChunksPerPass * kernel.getOrderAttr().getLength();
-  auto joined = reductions.pairwiseTree(total, length, identity, combiningOp(generic), pass);
+  auto joined = tree.joinBlocks(total, length, identity, combiningOp(generic), pass);
   if (failed(joined))
     return failure();
   return joined->front();
@@ -40,7 +41,7 @@ Value ChunkSums::address(Value number, Type type) {
 Value ChunkSums::load(Value number, Type type) {
   Value memory =
       LLVM::LoadOp::create(builder, loc, memoryType(type), address(number, type), memoryBytes(type));
-  return memoryAccess.fromMemory(memory, type);
+  return fromMemory(memory, type);
 }
 
 FailureOr<Value> ChunkSums::sumPass(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity,
@@ -84,7 +85,7 @@ LogicalResult ChunkSums::sumChunk(linalg::GenericOp generic, ArrayRef<Index> loo
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
   Type type = identity.getType();
-  LLVM::StoreOp::create(builder, loc, memoryAccess.toMemory(*sum), address(number, type), memoryBytes(type));
+  LLVM::StoreOp::create(builder, loc, toMemory(*sum), address(number, type), memoryBytes(type));
   return success();
 }
 
@@ -97,10 +98,9 @@ void ChunkSums::joinSums(Operation *join, Value count, Type type) {
     LogicalResult joined =
         emitLoop(binary<arith::MulIOp>(mapping.threadInBlock, pair), pairs,
                  binary<arith::MulIOp>(mapping.blockThreads, pair), [&](Value left) {
-                   Value sum = reductions.joinValues(join, load(left, type),
-                                                     load(binary<arith::AddIOp>(left, apart), type));
-                   LLVM::StoreOp::create(builder, loc, memoryAccess.toMemory(sum), address(left, type),
-                                         memoryBytes(type));
+                   Value sum = joinPartialResults(builder, loc, join, load(left, type),
+                                                  load(binary<arith::AddIOp>(left, apart), type));
+                   LLVM::StoreOp::create(builder, loc, toMemory(sum), address(left, type), memoryBytes(type));
                    return success();
                  });
     assert(succeeded(joined) && "joins emit no code that can fail");

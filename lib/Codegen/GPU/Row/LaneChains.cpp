@@ -3,6 +3,7 @@
 #include "LaneChains.h"
 #include "RowDistribution.h"
 #include "RowRegisters.h"
+#include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -14,7 +15,7 @@ FailureOr<SmallVector<Value>> LaneChains::addVector(linalg::GenericOp generic, A
   SmallVector<Value> next;
   for (auto [index, sum] : llvm::zip_equal(indices, sums)) {
     SmallVector<Index> inner(loops);
-    reductions.setReductionIndex(generic, inner, {index, 0, nullptr});
+    reductionLoops.setIndex(generic, inner, {index, 0, nullptr});
     auto values = evaluator.applyBody(generic, inner, sum);
     if (failed(values))
       return failure();
@@ -55,7 +56,7 @@ FailureOr<SmallVector<Value>> LaneChains::chainsInLoops(linalg::GenericOp generi
     auto loop = scf::ForOp::create(builder, loc, first, upper, indexConstant(tiling.lanes()), identities);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
-    Scope scope(*this);
+    Scope scope(context);
     auto next =
         addVector(generic, loops, vectorized.consecutiveIndices(loop.getInductionVar(), tiling.vector),
                   loop.getRegionIterArgs());
@@ -83,14 +84,14 @@ Value LaneChains::joinLanes(Operation *join, SmallVector<Value> sums) {
   auto halveTo = [&](size_t count) {
     for (size_t half = sums.size() / 2; half >= count; half /= 2) {
       for (size_t i = 0; i < half; ++i)
-        sums[i] = reductions.joinValues(join, sums[i], sums[i + half]);
+        sums[i] = joinPartialResults(builder, loc, join, sums[i], sums[i + half]);
       sums.resize(half);
     }
   };
   halveTo(distribution.tiling.vector);
   for (int64_t distance = distribution.tiling.threads / 2; distance >= 1; distance /= 2)
     for (Value &sum : sums)
-      sum = reductions.joinValues(join, sum, warpReductions.shuffle(sum, distance));
+      sum = joinPartialResults(builder, loc, join, sum, warpReductions.shuffle(sum, distance));
   halveTo(1);
   return sums.front();
 }

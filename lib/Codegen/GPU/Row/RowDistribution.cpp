@@ -66,7 +66,7 @@ Value RowDistribution::allowsVectors(const RowTiling &candidate) {
     generic.getReductionDims(reduced);
     if (reduced.empty() || !ShapedType::isDynamic(rows.length))
       continue;
-    Value remainder = binary<arith::RemUIOp>(reductions.loopSize(generic, reduced.front()),
+    Value remainder = binary<arith::RemUIOp>(reductionLoops.sizeOf(generic, reduced.front()),
                                              indexConstant(candidate.vector));
     Value whole = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, remainder, indexConstant(0));
     allowed = allowed ? binary<arith::AndIOp>(allowed, whole) : whole;

@@ -1,8 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "RowMatch.h"
-#include "../../Kernel/KernelEmitter.h"
-#include "../../Kernel/Values/ExtractedTensors.h"
+#include "../../Kernel/KernelTypes.h"
 #include "adjoint/Codegen/Kernel/RowShape.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -51,7 +51,7 @@ LogicalResult RowRegisters::emitStores(GPUKernelEmitter::StoreAt storeAt) {
       auto branch = scf::IfOp::create(builder, loc, vector.present);
       builder.setInsertionPointToStart(branch.thenBlock());
     }
-    Scope scope(*this);
+    Scope scope(context);
     if (failed(storeAt(vector.indices)))
       return failure();
   }

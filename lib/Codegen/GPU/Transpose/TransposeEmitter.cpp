@@ -127,8 +127,8 @@ SmallVector<Value> TransposeEmitter::loadVectorOf(const Tile &tile, Value row, V
   Type memory = memoryType(source.element);
   Position position = positionAt(tile, first, row);
   auto load = [&] {
-    return llvm::map_to_vector(vectorized.loadVector(source, evaluator.apply(map, position), tile.readLength),
-                               [&](Value value) { return memoryAccess.toMemory(value); });
+    return llvm::map_to_vector(vectorized.loadVector(source, maps.apply(map, position), tile.readLength),
+                               [&](Value value) { return toMemory(value); });
   };
   Value within = isInside(position);
   if (!within)
@@ -218,14 +218,13 @@ SmallVector<Value> TransposeEmitter::loadStaged(const Tile &tile, Value row, Val
     Value address = stagedAddress(tile, row, binary<arith::MulIOp>(start, indexConstant(bytes)));
     if (grain == 1) {
       Value loaded = LLVM::LoadOp::create(builder, loc, type.getElementType(), address, bytes);
-      values.push_back(memoryAccess.fromMemory(loaded, element));
+      values.push_back(fromMemory(loaded, element));
       continue;
     }
     Value vector = LLVM::LoadOp::create(builder, loc, type, address, grain * bytes);
     for (int64_t i = 0; i < grain; ++i) {
       Value index = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), i);
-      values.push_back(
-          memoryAccess.fromMemory(LLVM::ExtractElementOp::create(builder, loc, vector, index), element));
+      values.push_back(fromMemory(LLVM::ExtractElementOp::create(builder, loc, vector, index), element));
     }
   }
   return values;

@@ -4,7 +4,7 @@
 // copied as one. Results whose rows have a few elements are stored whole, one vector for each column
 // (ShortRows.cpp).
 
-#include "../KernelEmitter.h"
+#include "InsertEmitter.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/SaveAndRestore.h"
 
@@ -23,14 +23,37 @@ bool codegen::fills(tensor::InsertSliceOp insert, int64_t axis) {
          isConstantIntValue(insert.getMixedOffsets()[axis], 0) && isUnitStride(insert, axis);
 }
 
+// The elements of one result that are in the range.
+LogicalResult InsertEmitter::emitRange(Value output, const Buffer &destination, const AxisRange &range) {
+  if (auto insert = output.getDefiningOp<tensor::InsertSliceOp>())
+    return emitInsert(insert, destination, range);
+  if (output.getDefiningOp<tensor::EmptyOp>())
+    return success(); // later insertions write every element
+  if (linalg::GenericOp scan = scanOf(output))
+    return nests.emitStatement(scans.nestOverChains(scan), [&](ArrayRef<Position> positions) {
+      return scans.emitChains(scan, destination, positions);
+    });
+  StatementNest nest = outputs.nestOver(destination, output);
+  nest.vectorize = !hoisting.sumsLanesAlong(output, nest, nest.laneAxis(), /*ofShortRows=*/false);
+  nest.range = range;
+  return nests.emitStatement(nest, [&](ArrayRef<Position> positions) {
+    return outputs.storeOutputs(output, destination, positions);
+  });
+}
+
+Value InsertEmitter::numberOf(OpFoldResult number) {
+  if (auto attr = dyn_cast<Attribute>(number))
+    return indexConstant(cast<IntegerAttr>(attr).getInt());
+  return scalars.lookup(cast<Value>(number));
+}
+
 // The elements of the inserted tensor that go to the range of the destination.
 AxisRange InsertEmitter::rangeOfSource(tensor::InsertSliceOp insert, const Nest &source,
                                        const AxisRange &range) {
   if (range.axis < 0)
     return range;
-  Value offset = emitter.kernelOutputs.numberOf(insert.getMixedOffsets()[range.axis]);
-  Value stride = emitter.kernelOutputs.numberOf(insert.getMixedStrides()[range.axis]),
-        size = source.sizes[range.axis];
+  Value offset = numberOf(insert.getMixedOffsets()[range.axis]);
+  Value stride = numberOf(insert.getMixedStrides()[range.axis]), size = source.sizes[range.axis];
   auto inSource = [&](Value bound) {
     Value after = binary<arith::SubIOp>(binary<arith::MaxUIOp>(bound, offset), offset);
     return binary<arith::MinUIOp>(binary<arith::CeilDivUIOp>(after, stride), size);
@@ -38,12 +61,12 @@ AxisRange InsertEmitter::rangeOfSource(tensor::InsertSliceOp insert, const Nest 
   return {range.axis, inSource(range.lower), inSource(range.upper)};
 }
 
-Nest InsertEmitter::nestOfSource(tensor::InsertSliceOp insert, const AxisRange &range) {
-  Nest nest;
+StatementNest InsertEmitter::nestOfSource(tensor::InsertSliceOp insert, const AxisRange &range) {
+  StatementNest nest;
   nest.outputs = {insert.getSource()};
   llvm::append_range(nest.shape, insert.getSourceType().getShape());
   for (int64_t axis = 0; axis < insert.getSourceType().getRank(); ++axis)
-    nest.sizes.push_back(emitter.kernelArguments.sizeOf(insert.getSource(), axis));
+    nest.sizes.push_back(arguments.sizeOf(insert.getSource(), axis));
   nest.range = rangeOfSource(insert, nest, range);
   return nest;
 }
@@ -52,27 +75,24 @@ LogicalResult InsertEmitter::emitInsert(tensor::InsertSliceOp insert, const Buff
                                         const AxisRange &range) {
   if (insert.getSourceType().getRank() != insert.getDestType().getRank())
     return insert.emitOpError("changes the rank; the CPU emitter expects equal ranks");
-  if (std::optional<LogicalResult> emitted = emitter.emitInsertByColumn(insert, destination, range))
-    return *emitted;
   // An argument that is inserted into is tied: its content is there already.
-  if (!buffers.count(insert.getDest()) &&
-      failed(emitter.kernelOutputs.emitRange(insert.getDest(), destination, range)))
+  if (!buffers.count(insert.getDest()) && failed(emitRange(insert.getDest(), destination, range)))
     return failure();
   if (int64_t first = firstContiguousAxis(insert, range); first + 1 < insert.getSourceType().getRank())
     return emitContiguousInsert(insert, first, destination, range);
-  Nest nest = nestOfSource(insert, range);
-  nest.vectorize = !emitter.hoisting.sumsLanesAlong(nest.outputs, nest, nest.laneAxis(),
-                                                    /*ofShortRows=*/false);
-  return emitter.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
-    KernelEmitter::Scope scope(emitter);
-    auto values = emitter.evaluator.evaluate(insert.getSource(), positions);
-    if (failed(values))
+  StatementNest nest = nestOfSource(insert, range);
+  nest.vectorize = !hoisting.sumsLanesAlong(nest.outputs, nest, nest.laneAxis(),
+                                            /*ofShortRows=*/false);
+  return nests.emitStatement(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
+    Scope scope(context);
+    auto computed = values.evaluate(insert.getSource(), positions);
+    if (failed(computed))
       return failure();
-    for (auto [position, value] : llvm::zip_equal(positions, *values)) {
+    for (auto [position, value] : llvm::zip_equal(positions, *computed)) {
       FailureOr<Position> target = insertedPosition(insert, position);
       if (failed(target))
         return failure();
-      emitter.store(destination, *target, value);
+      stores.store(destination, *target, value);
     }
     return success();
   });
@@ -84,9 +104,7 @@ FailureOr<Position> InsertEmitter::insertedPosition(tensor::InsertSliceOp insert
   // Fewer indices are those of the leading axes.
   for (auto [index, offset, stride] :
        llvm::zip(position, insert.getMixedOffsets(), insert.getMixedStrides())) {
-    Value base =
-        binary<arith::AddIOp>(binary<arith::MulIOp>(index.base, emitter.kernelOutputs.numberOf(stride)),
-                              emitter.kernelOutputs.numberOf(offset));
+    Value base = binary<arith::AddIOp>(binary<arith::MulIOp>(index.base, numberOf(stride)), numberOf(offset));
     std::optional<int64_t> factor = getConstantIntValue(stride);
     if (!factor && index.step != 0)
       return insert.emitOpError("has a dynamic stride along the vector axis");
@@ -99,8 +117,7 @@ FailureOr<Position> InsertEmitter::insertedPosition(tensor::InsertSliceOp insert
 // the slice needs its axes.
 int64_t InsertEmitter::firstContiguousAxis(tensor::InsertSliceOp insert, const AxisRange &range) {
   int64_t last = insert.getSourceType().getRank() - 1, first = last;
-  if (first < 0 || !isUnitStride(insert, first) ||
-      !emitter.kernelOutputs.isFlat(insert.getSource(), isPointwise))
+  if (first < 0 || !isUnitStride(insert, first) || !outputs.isFlat(insert.getSource(), isPointwise))
     return first;
   while (first > std::max<int64_t>(range.axis, 0) && fills(insert, first) && isUnitStride(insert, first - 1))
     --first;
@@ -118,7 +135,7 @@ static int64_t elementsAfter(tensor::InsertSliceOp insert, int64_t first) {
 }
 
 // Makes one axis of those of the slice from `first` on.
-void InsertEmitter::mergeAxes(Nest &nest, tensor::InsertSliceOp insert, int64_t first) {
+void InsertEmitter::mergeAxes(StatementNest &nest, tensor::InsertSliceOp insert, int64_t first) {
   int64_t elements = elementsAfter(insert, first);
   Value inner = indexConstant(elements);
   auto merged = [&](Value count) { return binary<arith::MulIOp>(count, inner); };
@@ -150,13 +167,13 @@ Position InsertEmitter::mergedPosition(tensor::InsertSliceOp insert, ArrayRef<In
 // The axes from `first` on are one, along which vectors run; elements have linear positions.
 LogicalResult InsertEmitter::emitContiguousInsert(tensor::InsertSliceOp insert, int64_t first,
                                                   const Buffer &destination, const AxisRange &range) {
-  Nest nest = nestOfSource(insert, range);
+  StatementNest nest = nestOfSource(insert, range);
   SmallVector<Value> sizes(nest.sizes);
   mergeAxes(nest, insert, first);
   llvm::SaveAndRestore linearPositions(flat, true);
-  return emitter.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
-    KernelEmitter::Scope scope(emitter);
-    Value start = emitter.kernelOutputs.numberOf(insert.getMixedOffsets()[first]);
+  return nests.emitStatement(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
+    Scope scope(context);
+    Value start = numberOf(insert.getMixedOffsets()[first]);
     SmallVector<Position> sources, targets;
     for (const Position &position : positions) {
       ArrayRef<Index> outer = ArrayRef(position).drop_back();
@@ -166,11 +183,11 @@ LogicalResult InsertEmitter::emitContiguousInsert(tensor::InsertSliceOp insert, 
       sources.push_back(mergedPosition(insert, outer, sizes, indexConstant(0), position.back()));
       targets.push_back(mergedPosition(insert, *target, destination.sizes, start, position.back()));
     }
-    auto values = emitter.evaluator.evaluate(insert.getSource(), sources);
-    if (failed(values))
+    auto computed = values.evaluate(insert.getSource(), sources);
+    if (failed(computed))
       return failure();
-    for (auto [target, value] : llvm::zip_equal(targets, *values))
-      emitter.store(destination, target, value);
+    for (auto [target, value] : llvm::zip_equal(targets, *computed))
+      stores.store(destination, target, value);
     return success();
   });
 }

@@ -1,11 +1,15 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Slices that are inserted into a result: concatenations and paddings.
+// The statements of one result: slices that are inserted one after another (concatenations and paddings),
+// running reductions, and values that need neither.
 
 #ifndef ADJOINT_LIB_CODEGEN_KERNEL_OUTPUTS_INSERTEMITTER_H
 #define ADJOINT_LIB_CODEGEN_KERNEL_OUTPUTS_INSERTEMITTER_H
 
-#include "../KernelComponent.h"
+#include "../Reduction/ScanEmitter.h"
+#include "../Values/Hoisting.h"
+#include "KernelOutputs.h"
+#include "StatementLoops.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::ad::codegen {
@@ -18,16 +22,34 @@ bool fills(tensor::InsertSliceOp insert, int64_t axis);
 
 class InsertEmitter : public KernelComponent {
 public:
-  using KernelComponent::KernelComponent;
+  InsertEmitter(KernelContext &context, ValueSource &values, KernelArguments &arguments, Hoisting &hoisting,
+                KernelOutputs &outputs, ScanEmitter &scans, StatementLoops &nests, ElementStores &stores)
+      : KernelComponent(context), values(values), arguments(arguments), hoisting(hoisting), outputs(outputs),
+        scans(scans), nests(nests), stores(stores) {}
+  virtual ~InsertEmitter() = default;
 
-  LogicalResult emitInsert(tensor::InsertSliceOp insert, const Buffer &destination, const AxisRange &range);
-  Nest nestOfSource(tensor::InsertSliceOp insert, const AxisRange &range);
+  /// Stores the elements of one result that are in the range.
+  LogicalResult emitRange(Value output, const Buffer &destination, const AxisRange &range);
+  virtual LogicalResult emitInsert(tensor::InsertSliceOp insert, const Buffer &destination,
+                                   const AxisRange &range);
+
+protected:
+  StatementNest nestOfSource(tensor::InsertSliceOp insert, const AxisRange &range);
   FailureOr<Position> insertedPosition(tensor::InsertSliceOp insert, ArrayRef<Index> position);
 
+  ValueSource &values;
+  KernelArguments &arguments;
+  Hoisting &hoisting;
+  KernelOutputs &outputs;
+  ScanEmitter &scans;
+  StatementLoops &nests;
+  ElementStores &stores;
+
 private:
+  Value numberOf(OpFoldResult number);
   AxisRange rangeOfSource(tensor::InsertSliceOp insert, const Nest &source, const AxisRange &range);
   int64_t firstContiguousAxis(tensor::InsertSliceOp insert, const AxisRange &range);
-  void mergeAxes(Nest &nest, tensor::InsertSliceOp insert, int64_t first);
+  void mergeAxes(StatementNest &nest, tensor::InsertSliceOp insert, int64_t first);
   Position mergedPosition(tensor::InsertSliceOp insert, ArrayRef<Index> outer, ArrayRef<Value> extents,
                           Value start, const Index &index);
   LogicalResult emitContiguousInsert(tensor::InsertSliceOp insert, int64_t first, const Buffer &destination,

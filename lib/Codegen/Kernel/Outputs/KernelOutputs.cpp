@@ -2,8 +2,7 @@
 //
 // Stores of a kernel's results, and their common iteration spaces.
 
-#include "../KernelEmitter.h"
-#include "../Values/ExtractedTensors.h"
+#include "KernelOutputs.h"
 #include "adjoint/Codegen/Kernel/RowShape.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -12,67 +11,6 @@ using namespace mlir::ad;
 using namespace mlir::ad::codegen;
 
 static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
-
-// The tensors that an operation of the body reads whole, at a slice, or at computed indices.
-static SmallVector<Value> tensorsRead(Operation *op) {
-  if (auto generic = dyn_cast_or_null<linalg::GenericOp>(op)) {
-    SmallVector<Value> read = extractedTensors(generic);
-    llvm::copy_if(generic.getDpsInputs(), std::back_inserter(read),
-                  [](Value input) { return isa<RankedTensorType>(input.getType()); });
-    return read;
-  }
-  if (isa_and_nonnull<tensor::CastOp, tensor::ExtractSliceOp>(op))
-    return {op->getOperand(0)};
-  return {};
-}
-
-// Visits everything that `output` is computed from, once; stops when the callback is true.
-static bool anyProducer(Value output, function_ref<bool(Value)> callback) {
-  SmallVector<Value> pending = {output};
-  llvm::SmallDenseSet<Value> seen;
-  while (!pending.empty()) {
-    Value value = pending.pop_back_val();
-    if (callback(value))
-      return true;
-    for (Value input : tensorsRead(value.getDefiningOp()))
-      if (seen.insert(input).second)
-        pending.push_back(input);
-  }
-  return false;
-}
-
-bool codegen::dependsOn(Value output, function_ref<bool(linalg::GenericOp)> predicate) {
-  return anyProducer(output, [&](Value value) {
-    auto generic = value.getDefiningOp<linalg::GenericOp>();
-    return generic && predicate(generic);
-  });
-}
-
-bool codegen::reduces(linalg::GenericOp generic) { return generic.getNumReductionLoops() > 0; }
-
-bool codegen::isPointwise(linalg::GenericOp generic) {
-  auto isIdentity = [&](OpOperand &operand) {
-    return !isa<RankedTensorType>(operand.get().getType()) ||
-           generic.getMatchingIndexingMap(&operand).isIdentity();
-  };
-  return generic.getNumReductionLoops() == 0 && llvm::all_of(generic->getOpOperands(), isIdentity) &&
-         llvm::none_of(*generic.getBlock(),
-                       [](Operation &op) { return isa<linalg::IndexOp, tensor::ExtractOp>(op); });
-}
-
-Value codegen::convertedFrom(Value tensor) {
-  Value source;
-  while (auto generic = tensor.getDefiningOp<linalg::GenericOp>()) {
-    if (generic.getNumDpsInputs() != 1 || generic.getNumResults() != 1 || !isPointwise(generic))
-      break;
-    auto convert = generic.getBlock()->getTerminator()->getOperand(0).getDefiningOp<ConvertOp>();
-    if (!convert || convert.getInput() != generic.getBlock()->getArgument(0) ||
-        !isa<RankedTensorType>(generic.getDpsInputs()[0].getType()))
-      break;
-    source = tensor = generic.getDpsInputs()[0];
-  }
-  return source;
-}
 
 // Whether all operations that the value is computed by are of a kind whose elements can be counted over all
 // axes: then all of it is one long vector.
@@ -102,18 +40,18 @@ static bool mayOverwriteArguments(KernelOp kernel) {
 // registers are enough when the results are tiles of contractions.
 LogicalResult KernelOutputs::storeOutputs(ValueRange outputs, ArrayRef<Buffer> destinations,
                                           ArrayRef<Position> positions) {
-  KernelEmitter::Scope scope(emitter);
+  Scope scope(context);
   SmallVector<std::pair<Buffer, SmallVector<Value>>> waiting;
   auto storePending = [&] {
     for (auto &[destination, computed] : waiting)
-      emitter.storeAll(destination, positions, computed);
+      stores.storeAll(destination, positions, computed);
     waiting.clear();
   };
-  if (failed(emitter.prepareOutputs(outputs, positions)))
+  if (failed(values.prepare(outputs, positions)))
     return failure();
   bool wait = mayOverwriteArguments(kernel);
   for (auto [output, destination] : llvm::zip_equal(outputs, destinations)) {
-    auto computed = emitter.evaluator.evaluate(output, positions);
+    auto computed = values.evaluate(output, positions);
     if (failed(computed))
       return failure();
     waiting.push_back({destination, *computed});
@@ -161,40 +99,19 @@ RowOutputs KernelOutputs::splitByRow(ValueRange outputs, ArrayRef<int64_t> space
 
 LogicalResult KernelOutputs::storePerRow(ArrayRef<Value> outputs, ArrayRef<Buffer> destinations,
                                          ArrayRef<Position> rows) {
-  SmallVector<Value> values;
+  SmallVector<Value> computed;
   SmallVector<Position> positions;
   for (const Position &row : rows)
     for (auto [output, buffer] : llvm::zip_equal(outputs, destinations)) {
       Position &position = positions.emplace_back(row);
       if (buffer.shape.size() > row.size())
         position.push_back({indexConstant(0), 0, nullptr});
-      FailureOr<Value> value = emitter.evaluator.evaluateOne(output, position);
+      FailureOr<Value> value = values.evaluateOne(output, position);
       if (failed(value))
         return failure();
-      values.push_back(*value);
+      computed.push_back(*value);
     }
-  for (auto [i, position, value] : llvm::enumerate(positions, values))
-    emitter.store(destinations[i % destinations.size()], position, value);
+  for (auto [i, position, value] : llvm::enumerate(positions, computed))
+    stores.store(destinations[i % destinations.size()], position, value);
   return success();
-}
-// The elements of one result that are in the range.
-LogicalResult KernelOutputs::emitRange(Value output, const Buffer &destination, const AxisRange &range) {
-  if (auto insert = output.getDefiningOp<tensor::InsertSliceOp>())
-    return emitter.insertEmitter.emitInsert(insert, destination, range);
-  if (output.getDefiningOp<tensor::EmptyOp>())
-    return success(); // later insertions write every element
-  if (linalg::GenericOp scan = scanOf(output))
-    return emitter.scans.emitScan(scan, emitter.scans.nestOverChains(scan), destination);
-  Nest nest = emitter.kernelOutputs.nestOver(destination, output);
-  nest.vectorize = !emitter.hoisting.sumsLanesAlong(output, nest, nest.laneAxis(), /*ofShortRows=*/false);
-  nest.range = range;
-  return emitter.emitNest(nest, [&](ArrayRef<Position> positions) {
-    return emitter.kernelOutputs.storeOutputs(output, destination, positions);
-  });
-}
-
-Value KernelOutputs::numberOf(OpFoldResult number) {
-  if (auto attr = dyn_cast<Attribute>(number))
-    return indexConstant(cast<IntegerAttr>(attr).getInt());
-  return emitter.scalars.lookup(cast<Value>(number));
 }

@@ -5,7 +5,7 @@
 // vector of chains are in as many cache chains; BlockedScan.cpp then transposes square blocks of steps and
 // chains in registers.
 
-#include "../KernelEmitter.h"
+#include "ScanEmitter.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -36,7 +36,7 @@ Nest ScanEmitter::nestOverChains(linalg::GenericOp scan) {
   Nest nest;
   nest.shape.assign(chainType.getShape().begin(), chainType.getShape().end());
   for (int64_t axis = 0; axis < chainType.getRank(); ++axis)
-    nest.sizes.push_back(emitter.kernelArguments.sizeOf(chains, axis));
+    nest.sizes.push_back(arguments.sizeOf(chains, axis));
   return nest;
 }
 
@@ -51,42 +51,40 @@ SmallVector<UnitLoop> ScanEmitter::loopsOfSteps(linalg::GenericOp scan, ArrayRef
 }
 
 // The first output is stored; the other one carries the accumulator.
-LogicalResult ScanEmitter::emitScan(linalg::GenericOp scan, const Nest &nest, const Buffer &destination) {
+LogicalResult ScanEmitter::emitChains(linalg::GenericOp scan, const Buffer &destination,
+                                      ArrayRef<Position> positions) {
   AffineMap chainMap = scan.getMatchingIndexingMap(scan.getDpsInitOperand(1));
   Value chains = scan.getDpsInits()[1];
-  return emitter.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
-    for (const Position &position : positions) {
-      SmallVector<Index> loops = emitter.evaluator.loopsFromOutput(scan, chainMap, position);
-      FailureOr<Value> start = emitter.evaluator.evaluateOne(chains, position);
-      if (failed(start))
-        return failure();
-      Value carried = lanes > 1 ? emitter.laneValues.splat(*start, lanes) : *start, from = indexConstant(0);
-      if (failed(emitter.scanBlocks(scan, destination, loops, from, carried)))
-        return failure();
-      if (failed(scanSteps(scan, destination, loops, from, carried)))
-        return failure();
-    }
-    return success();
-  });
+  for (const Position &position : positions) {
+    SmallVector<Index> loops = maps.loopsFromOutput(scan, chainMap, position);
+    FailureOr<Value> start = values.evaluateOne(chains, position);
+    if (failed(start))
+      return failure();
+    Value carried = lanes > 1 ? laneValues.splat(*start, lanes) : *start, from = indexConstant(0);
+    if (failed(scanBlocks(scan, destination, loops, from, carried)))
+      return failure();
+    if (failed(scanSteps(scan, destination, loops, from, carried)))
+      return failure();
+  }
+  return success();
 }
 
 // Single steps from `from` on.
 FailureOr<Value> ScanEmitter::scanSteps(linalg::GenericOp scan, const Buffer &destination,
                                         ArrayRef<Index> loops, Value from, Value start) {
-  auto loop = scf::ForOp::create(builder, loc, from, emitter.reductions.loopSize(scan, scannedDim(scan)),
+  auto loop = scf::ForOp::create(builder, loc, from, reductionLoops.sizeOf(scan, scannedDim(scan)),
                                  indexConstant(1), start);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  KernelEmitter::Scope scope(emitter);
+  Scope scope(context);
   SmallVector<Index> inner(loops);
   inner[scannedDim(scan)] = {loop.getInductionVar(), 0, nullptr};
   Value carried = loop.getRegionIterArg(0);
   // The step output has no accumulator of its own; its block argument is unused.
-  auto values = emitter.evaluator.applyBody(scan, inner, ValueRange{carried, carried});
-  if (failed(values))
+  auto next = values.applyBody(scan, inner, ValueRange{carried, carried});
+  if (failed(next))
     return failure();
-  emitter.store(destination, emitter.evaluator.apply(stepMapOf(scan), inner), values->front());
-  scf::YieldOp::create(builder, loc,
-                       lanes > 1 ? emitter.laneValues.splat(values->back(), lanes) : values->back());
+  stores.store(destination, maps.apply(stepMapOf(scan), inner), next->front());
+  scf::YieldOp::create(builder, loc, lanes > 1 ? laneValues.splat(next->back(), lanes) : next->back());
   return loop.getResult(0);
 }

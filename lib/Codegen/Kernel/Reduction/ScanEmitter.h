@@ -5,7 +5,9 @@
 #ifndef ADJOINT_LIB_CODEGEN_KERNEL_REDUCTION_SCANEMITTER_H
 #define ADJOINT_LIB_CODEGEN_KERNEL_REDUCTION_SCANEMITTER_H
 
-#include "../KernelComponent.h"
+#include "../Outputs/ElementStores.h"
+#include "../Values/AccessMaps.h"
+#include "ReductionLoops.h"
 
 namespace mlir::ad::codegen {
 
@@ -21,12 +23,32 @@ AffineMap stepMapOf(linalg::GenericOp scan);
 
 class ScanEmitter : public KernelComponent {
 public:
-  using KernelComponent::KernelComponent;
+  ScanEmitter(KernelContext &context, ValueSource &values, LaneValues &laneValues, AccessMaps &maps,
+              KernelArguments &arguments, ReductionLoops &loops, ElementStores &stores)
+      : KernelComponent(context), values(values), laneValues(laneValues), maps(maps), arguments(arguments),
+        reductionLoops(loops), stores(stores) {}
+  virtual ~ScanEmitter() = default;
 
-  LogicalResult emitScan(linalg::GenericOp scan, const Nest &chains, const Buffer &destination);
   /// The nest over the axes that are not scanned: it has a chain at each position.
   Nest nestOverChains(linalg::GenericOp scan);
   SmallVector<UnitLoop> loopsOfSteps(linalg::GenericOp scan, ArrayRef<UnitLoop> loopsOfChains);
+  /// The chains at the positions, with a store of each step.
+  LogicalResult emitChains(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Position> positions);
+
+protected:
+  /// Emits steps of a running reduction from the first one on, and sets the step and the accumulator that
+  /// follow them.
+  virtual LogicalResult scanBlocks(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
+                                   Value &step, Value &accumulator) {
+    return success();
+  }
+
+  ValueSource &values;
+  LaneValues &laneValues;
+  AccessMaps &maps;
+  KernelArguments &arguments;
+  ReductionLoops &reductionLoops;
+  ElementStores &stores;
 
 private:
   FailureOr<Value> scanSteps(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,

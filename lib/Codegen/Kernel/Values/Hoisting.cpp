@@ -3,8 +3,7 @@
 // Values that a loop does not change are computed before it: the sum of a row before the loop over the row
 // that divides by it. A position with an index that varies represents the whole loop.
 
-#include "../KernelEmitter.h"
-#include "ExtractedTensors.h"
+#include "Hoisting.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -17,13 +16,13 @@ SmallVector<std::pair<Value, Position>> Hoisting::inputsAt(Value tensor, const P
   if (auto cast = dyn_cast_or_null<tensor::CastOp>(op))
     return {{cast.getSource(), position}};
   if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op))
-    return {{slice.getSource(), emitter.evaluator.insideSlice(slice, position)}};
+    return {{slice.getSource(), maps.insideSlice(slice, position)}};
   auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
   if (!generic)
     return {};
   unsigned result = cast<OpResult>(tensor).getResultNumber();
   AffineMap map = generic.getMatchingIndexingMap(generic.getDpsInitOperand(result));
-  SmallVector<Index> loops = emitter.evaluator.loopsFromOutput(generic, map, position);
+  SmallVector<Index> loops = maps.loopsFromOutput(generic, map, position);
   SmallVector<unsigned> reduced;
   generic.getReductionDims(reduced);
   for (unsigned dim : reduced)
@@ -31,7 +30,7 @@ SmallVector<std::pair<Value, Position>> Hoisting::inputsAt(Value tensor, const P
   SmallVector<std::pair<Value, Position>> inputs;
   for (OpOperand *input : generic.getDpsInputOperands())
     if (isa<RankedTensorType>(input->get().getType()) && !generic.getMatchingBlockArgument(input).use_empty())
-      inputs.push_back({input->get(), emitter.evaluator.apply(generic.getMatchingIndexingMap(input), loops)});
+      inputs.push_back({input->get(), maps.apply(generic.getMatchingIndexingMap(input), loops)});
   for (Value read : extractedTensors(generic))
     inputs.push_back({read, Position(cast<RankedTensorType>(read.getType()).getRank(), Index::varying())});
   return inputs;
@@ -47,7 +46,7 @@ LogicalResult Hoisting::hoist(Value tensor, const Position &position, Visited &v
   if (!enter(visited, tensor, position))
     return success();
   if (!varies(position))
-    return emitter.evaluator.evaluateOne(tensor, position);
+    return values.evaluateOne(tensor, position);
   for (auto &[input, at] : inputsAt(tensor, position))
     if (failed(hoist(input, at, visited)))
       return failure();
@@ -60,8 +59,8 @@ bool Hoisting::sumsLanesAt(Value tensor, const Position &position, Visited &visi
   if (!enter(visited, tensor, position))
     return false;
   auto generic = tensor.getDefiningOp<linalg::GenericOp>();
-  if (generic && varies(position) && emitter.reductions.usesLanes(generic) &&
-      (ofShortRows || !emitter.vectorizesRows(generic)))
+  if (generic && varies(position) && reductionLoops.usesLanes(generic) &&
+      (ofShortRows || !reductionLoops.vectorizesRows(generic)))
     return true;
   return llvm::any_of(inputsAt(tensor, position), [&](auto &input) {
     return sumsLanesAt(input.first, input.second, visited, ofShortRows);
@@ -93,8 +92,7 @@ LogicalResult Hoisting::hoistReduced(linalg::GenericOp generic, ArrayRef<SmallVe
     for (OpOperand *input : generic.getDpsInputOperands())
       if (isa<RankedTensorType>(input->get().getType()) &&
           !generic.getMatchingBlockArgument(input).use_empty())
-        if (failed(hoist(input->get(), emitter.evaluator.apply(generic.getMatchingIndexingMap(input), inner),
-                         visited)))
+        if (failed(hoist(input->get(), maps.apply(generic.getMatchingIndexingMap(input), inner), visited)))
           return failure();
   }
   return success();

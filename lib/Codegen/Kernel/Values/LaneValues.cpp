@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-#include "../KernelEmitter.h"
+#include "LaneValues.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -36,7 +36,11 @@ Value LaneValues::splat(Value scalar, int64_t count) {
   if (isa<VectorType>(scalar.getType()))
     return scalar;
   Type element = scalar.getType();
-  scalar = emitter.memoryAccess.movable(scalar);
+  scalar = movable(scalar);
   Value vector = vector::BroadcastOp::create(builder, loc, VectorType::get(count, scalar.getType()), scalar);
-  return element == scalar.getType() ? vector : emitter.memoryAccess.fromMemory(vector, element);
+  return element == scalar.getType() ? vector : fromMemory(vector, element);
+}
+
+Value LaneValues::lanesBelow(Value count) {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, laneNumbers(), splat(count, lanes));
 }

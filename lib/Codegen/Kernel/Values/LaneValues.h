@@ -17,6 +17,8 @@ public:
   Value laneNumbers();
   Value laneVector(const Index &index);
   Value splat(Value scalar, int64_t lanes);
+  /// Which lanes have numbers below `count`.
+  Value lanesBelow(Value count);
 
 private:
   DenseMap<int64_t, Value> laneCounts; // 0, 1, 2, … by number of lanes, in the entry block

@@ -2,28 +2,11 @@
 //
 // Loads and stores of the kernel emitter: scalar, contiguous, or gathered, with and without a mask.
 
-#include "../KernelEmitter.h"
+#include "MemoryAccess.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::codegen;
-
-Type codegen::memoryType(Type element) {
-  unsigned width = element.getIntOrFloatBitWidth();
-  if (element.isInteger(1))
-    return IntegerType::get(element.getContext(), 8);
-  if (isa<FloatType>(element) && width < 32)
-    return IntegerType::get(element.getContext(), width);
-  return element;
-}
-
-int64_t codegen::memoryBytes(Type element) { return memoryType(element).getIntOrFloatBitWidth() / 8; }
-
-// Short floats move as integers: on a CPU without them LLVM would convert a moved value to f32 and back.
-Value MemoryAccess::movable(Value value) {
-  auto type = dyn_cast<FloatType>(getElementTypeOrSelf(value));
-  return type && type.getWidth() < 32 ? toMemory(value) : value;
-}
 
 Value MemoryAccess::fullMask() {
   if (mask)
@@ -65,10 +48,9 @@ Value MemoryAccess::linearIndex(const Buffer &buffer, const Position &position, 
   }
   Value base = binary<arith::AddIOp>(sum.base, indexConstant(sum.offset));
   step = sum.step;
-  vector =
-      sum.vector
-          ? arith::AddIOp::create(builder, loc, sum.vector, emitter.laneValues.splat(base, lanes)).getResult()
-          : Value();
+  vector = sum.vector
+               ? arith::AddIOp::create(builder, loc, sum.vector, laneValues.splat(base, lanes)).getResult()
+               : Value();
   return base;
 }
 
@@ -80,11 +62,11 @@ void MemoryAccess::multiplyBySize(LinearSum &sum, const Buffer &buffer, int64_t 
   sum.offset = wrappingProduct(sum.offset, size);
   sum.base = binary<arith::MulIOp>(sum.base, sizeValue);
   if (sum.vector) {
-    sum.vector = arith::MulIOp::create(builder, loc, sum.vector, emitter.laneValues.splat(sizeValue, lanes));
+    sum.vector = arith::MulIOp::create(builder, loc, sum.vector, laneValues.splat(sizeValue, lanes));
   } else if (sum.step != 0 && ShapedType::isDynamic(size)) {
     Value stride = binary<arith::MulIOp>(indexConstant(sum.step), sizeValue);
-    sum.vector = arith::MulIOp::create(builder, loc, emitter.laneValues.laneNumbers(),
-                                       emitter.laneValues.splat(stride, lanes));
+    sum.vector =
+        arith::MulIOp::create(builder, loc, laneValues.laneNumbers(), laneValues.splat(stride, lanes));
     sum.step = 0;
   } else {
     sum.step = wrappingProduct(sum.step, size);
@@ -93,10 +75,10 @@ void MemoryAccess::multiplyBySize(LinearSum &sum, const Buffer &buffer, int64_t 
 
 void MemoryAccess::addIndex(LinearSum &sum, const Index &index) {
   if (index.lanes || (sum.vector && index.step != 0)) {
-    Value whole = emitter.laneValues.laneVector(index);
+    Value whole = laneValues.laneVector(index);
     if (!sum.vector && sum.step != 0)
-      sum.vector = arith::MulIOp::create(builder, loc, emitter.laneValues.laneNumbers(),
-                                         emitter.laneValues.splat(indexConstant(sum.step), lanes));
+      sum.vector = arith::MulIOp::create(builder, loc, laneValues.laneNumbers(),
+                                         laneValues.splat(indexConstant(sum.step), lanes));
     sum.vector = sum.vector ? arith::AddIOp::create(builder, loc, sum.vector, whole) : whole;
     sum.step = 0;
     return;
@@ -128,31 +110,6 @@ Value MemoryAccess::pointerAt(const Buffer &buffer, Value index) {
                              ArrayRef<LLVM::GEPArg>{int32_t(constant)});
 }
 
-static Type withElement(Type shaped, Type element) {
-  if (auto vectorType = dyn_cast<VectorType>(shaped))
-    return VectorType::get(vectorType.getShape(), element);
-  return element;
-}
-
-Value MemoryAccess::fromMemory(Value value, Type element) {
-  if (getElementTypeOrSelf(value) == element)
-    return value;
-  if (element.isInteger(1)) {
-    Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(value.getType()));
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, value, zero);
-  }
-  return arith::BitcastOp::create(builder, loc, withElement(value.getType(), element), value);
-}
-
-Value MemoryAccess::toMemory(Value value) {
-  Type element = getElementTypeOrSelf(value), memory = memoryType(element);
-  if (element == memory)
-    return value;
-  if (element.isInteger(1))
-    return arith::ExtUIOp::create(builder, loc, withElement(value.getType(), memory), value);
-  return arith::BitcastOp::create(builder, loc, withElement(value.getType(), memory), value);
-}
-
 Value MemoryAccess::load(const Buffer &buffer, const Position &position) {
   int64_t step;
   Value indices;
@@ -178,7 +135,7 @@ Value MemoryAccess::load(const Buffer &buffer, const Position &position) {
   if (!indices && !mask && std::abs(step) <= longestShuffledStride)
     return loadStrided(buffer, base, step);
   if (!indices)
-    indices = emitter.laneValues.laneVector({base, step, nullptr});
+    indices = laneValues.laneVector({base, step, nullptr});
   Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
   Value value = LLVM::masked_gather::create(builder, loc, type, pointerAt(buffer, indices), fullMask(), zero,
                                             builder.getI32IntegerAttr(alignment));
@@ -195,7 +152,7 @@ void MemoryAccess::store(const Buffer &buffer, const Position &position, Value v
     LLVM::StoreOp::create(builder, loc, value, pointerAt(buffer, base), alignment);
     return;
   }
-  value = emitter.laneValues.splat(value, lanes);
+  value = laneValues.splat(value, lanes);
   if (!indices && step == 1) {
     Value pointer = pointerAt(buffer, base);
     if (mask)
@@ -205,7 +162,7 @@ void MemoryAccess::store(const Buffer &buffer, const Position &position, Value v
     return;
   }
   if (!indices)
-    indices = emitter.laneValues.laneVector({base, step, nullptr});
+    indices = laneValues.laneVector({base, step, nullptr});
   LLVM::masked_scatter::create(builder, loc, value, pointerAt(buffer, indices), fullMask(),
                                builder.getI32IntegerAttr(alignment));
 }

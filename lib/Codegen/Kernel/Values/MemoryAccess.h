@@ -5,7 +5,8 @@
 #ifndef ADJOINT_LIB_CODEGEN_KERNEL_VALUES_MEMORYACCESS_H
 #define ADJOINT_LIB_CODEGEN_KERNEL_VALUES_MEMORYACCESS_H
 
-#include "../KernelComponent.h"
+#include "../Outputs/ElementStores.h"
+#include "LaneValues.h"
 
 namespace mlir::ad::codegen {
 
@@ -13,18 +14,16 @@ namespace mlir::ad::codegen {
 /// gathered.
 inline constexpr int64_t kLongestStride = 8;
 
-class MemoryAccess : public KernelComponent {
+class MemoryAccess : public KernelComponent, public ElementStores {
 public:
-  using KernelComponent::KernelComponent;
+  MemoryAccess(KernelContext &context, LaneValues &laneValues)
+      : KernelComponent(context), laneValues(laneValues) {}
 
   Value load(const Buffer &buffer, const Position &position);
-  void store(const Buffer &buffer, const Position &position, Value value);
+  void store(const Buffer &buffer, const Position &position, Value value) override;
   Value linearIndex(const Buffer &buffer, const Position &position, int64_t &step, Value &vector);
   Value pointerAt(const Buffer &buffer, Value index);
-  Value movable(Value value);
   Value fullMask();
-  Value fromMemory(Value value, Type element);
-  Value toMemory(Value value);
 
   /// The limit of the code being emitted. Code that reads all columns of short rows raises it to their
   /// number: the loads of all columns then use the same vectors.
@@ -41,6 +40,8 @@ private:
   void addIndex(LinearSum &sum, const Index &index);
   Value loadReversed(const Buffer &buffer, Value base);
   Value loadStrided(const Buffer &buffer, Value base, int64_t step);
+
+  LaneValues &laneValues;
 };
 
 } // namespace mlir::ad::codegen

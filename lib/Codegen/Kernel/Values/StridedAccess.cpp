@@ -3,39 +3,12 @@
 // Elements in reverse order or at small distances: whole vectors are loaded and shuffled. A gather loads each
 // element by itself, and CPUs have no gather for 8 and 16 bits.
 
-#include "../KernelEmitter.h"
+#include "MemoryAccess.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::codegen;
-
-// A computed index as a scalar plus a multiple of the lane, when it is made of loop indices by additions,
-// subtractions and products with constants.
-std::optional<Index> ValueEvaluator::affineIndex(Value value, ArrayRef<Index> loops) {
-  if (Value scalar = emitter.scalars.lookupOrNull(value))
-    return Index{scalar, 0, nullptr};
-  Operation *op = value.getDefiningOp();
-  if (auto index = dyn_cast_or_null<linalg::IndexOp>(op)) {
-    const Index &loop = loops[index.getDim()];
-    return loop.lanes ? std::nullopt : std::optional(loop);
-  }
-  if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
-    return std::nullopt;
-  std::optional<Index> lhs = affineIndex(op->getOperand(0), loops);
-  std::optional<Index> rhs = affineIndex(op->getOperand(1), loops);
-  if (!lhs || !rhs)
-    return std::nullopt;
-  if (isa<arith::AddIOp>(op))
-    return Index{binary<arith::AddIOp>(lhs->base, rhs->base), wrappingSum(lhs->step, rhs->step), nullptr};
-  if (isa<arith::SubIOp>(op))
-    return Index{binary<arith::SubIOp>(lhs->base, rhs->base),
-                 wrappingSum(lhs->step, wrappingProduct(rhs->step, -1)), nullptr};
-  std::optional<int64_t> factor = getConstantIntValue(rhs->base);
-  if (rhs->step != 0 || !factor)
-    return std::nullopt;
-  return Index{binary<arith::MulIOp>(lhs->base, rhs->base), wrappingProduct(lhs->step, *factor), nullptr};
-}
 
 static SmallVector<int64_t> reversedLanes(int64_t lanes) {
   return llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, lanes)));
@@ -51,7 +24,7 @@ Value MemoryAccess::loadReversed(const Buffer &buffer, Value base) {
   contiguous.element = memoryType(buffer.element);
   contiguous.shape = {ShapedType::kDynamic};
   contiguous.sizes = {indexConstant(0)};
-  KernelEmitter::WithLanes activeCode(emitter, lanes, active);
+  WithLanes activeCode(context, lanes, active);
   Value value = load(contiguous, {{first, 1, nullptr}});
   return fromMemory(vector::ShuffleOp::create(builder, loc, value, value, order), buffer.element);
 }

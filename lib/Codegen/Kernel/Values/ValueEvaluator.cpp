@@ -2,18 +2,11 @@
 //
 // Values of tensors at positions: through access maps, with scalar code cloned to vectors.
 
-#include "../KernelEmitter.h"
+#include "ValueEvaluator.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::codegen;
-
-FailureOr<Value> ValueEvaluator::evaluateOne(Value tensor, const Position &position) {
-  FailureOr<SmallVector<Value>> values = evaluate(tensor, ArrayRef<Position>(position));
-  if (failed(values))
-    return failure();
-  return values->front();
-}
 
 // A value that is the same in all lanes is computed once, by scalar code. Positions in flat code are linear.
 static bool isUniform(ArrayRef<Position> positions) {
@@ -22,39 +15,27 @@ static bool isUniform(ArrayRef<Position> positions) {
   });
 }
 
-Key ValueEvaluator::keyOf(Value tensor, const Position &position) {
-  return {tensor.getAsOpaquePointer(),
-          {std::vector<Index>(position.begin(), position.end()), {lanes, mask.getAsOpaquePointer()}}};
-}
-
-void ValueEvaluator::remember(Value tensor, const Position &position, Value value) {
-  caches.back()[keyOf(tensor, position)] = value;
-}
-
 // Null where nothing was remembered.
-Value ValueEvaluator::known(Value tensor, const Position &position) {
-  Key key = keyOf(tensor, position);
-  for (auto &cache : llvm::reverse(caches))
-    if (auto it = cache.find(key); it != cache.end())
-      return emitter.reload(it->second);
-  return {};
+Value ValueEvaluator::knownAt(Value tensor, const Position &position) {
+  Value value = context.known.lookup(context.keyOf(tensor, position));
+  return value ? reload(value) : value;
 }
 
 FailureOr<SmallVector<Value>> ValueEvaluator::evaluate(Value tensor, ArrayRef<Position> positions) {
   if (lanes > 1 && isUniform(positions)) {
-    KernelEmitter::WithLanes scalarCode(emitter, 1, nullptr);
+    WithLanes scalarCode(context, 1, nullptr);
     return evaluate(tensor, positions);
   }
   SmallVector<Position> missing;
   std::set<Key> requested; // the sum of a row is requested once for all columns
   for (const Position &position : positions)
-    if (!known(tensor, position) && requested.insert(keyOf(tensor, position)).second)
+    if (!knownAt(tensor, position) && requested.insert(context.keyOf(tensor, position)).second)
       missing.push_back(position);
   if (!missing.empty() && failed(evaluateMissing(tensor, missing)))
     return failure();
   SmallVector<Value> values;
   for (const Position &position : positions)
-    values.push_back(known(tensor, position));
+    values.push_back(knownAt(tensor, position));
   return values;
 }
 
@@ -62,7 +43,7 @@ LogicalResult ValueEvaluator::evaluateMissing(Value tensor, ArrayRef<Position> m
   auto generic = tensor.getDefiningOp<linalg::GenericOp>();
   if (generic && reduces(generic)) {
     // All positions use one loop over the reduced axes.
-    auto reduced = emitter.reductions.reduce(generic, cast<OpResult>(tensor).getResultNumber(), missing);
+    auto reduced = reductions.reduce(generic, cast<OpResult>(tensor).getResultNumber(), missing);
     if (failed(reduced))
       return failure();
     for (auto [position, value] : llvm::zip_equal(missing, *reduced))
@@ -72,9 +53,9 @@ LogicalResult ValueEvaluator::evaluateMissing(Value tensor, ArrayRef<Position> m
   if (generic && missing.size() > 1 && failed(evaluateInputs(generic, missing)))
     return failure();
   for (const Position &position : missing) {
-    if (known(tensor, position))
+    if (knownAt(tensor, position))
       continue;
-    FailureOr<Value> value = emitter.compute(tensor, position);
+    FailureOr<Value> value = compute(tensor, position);
     if (failed(value))
       return failure();
     remember(tensor, position, *value);
@@ -90,27 +71,35 @@ LogicalResult ValueEvaluator::evaluateInputs(linalg::GenericOp generic, ArrayRef
       continue;
     SmallVector<Position> inner;
     for (const Position &position : positions)
-      inner.push_back(emitter.positionOf(input, loopsFromOutput(generic, out, position)));
+      inner.push_back(positionOf(input, maps.loopsFromOutput(generic, out, position)));
     if (failed(evaluate(input->get(), inner)))
       return failure();
   }
   return success();
 }
 
+FailureOr<Value> ValueEvaluator::operandValue(OpOperand *input, ArrayRef<Index> loops) {
+  return evaluateOne(input->get(), positionOf(input, loops));
+}
+
+Position ValueEvaluator::positionOf(OpOperand *input, ArrayRef<Index> loops) {
+  return maps.apply(cast<linalg::GenericOp>(input->getOwner()).getMatchingIndexingMap(input), loops);
+}
+
 FailureOr<Value> ValueEvaluator::compute(Value tensor, const Position &position) {
   if (auto it = buffers.find(tensor); it != buffers.end())
-    return emitter.memoryAccess.load(it->second, position);
+    return memoryAccess.load(it->second, position);
   Operation *op = tensor.getDefiningOp();
   if (auto fill = dyn_cast_or_null<linalg::FillOp>(op))
-    return emitter.scalars.lookup(fill.getInputs()[0]);
+    return scalars.lookup(fill.getInputs()[0]);
   if (auto cast = dyn_cast_or_null<tensor::CastOp>(op))
     return evaluateOne(cast.getSource(), position);
   if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op))
-    return evaluateOne(slice.getSource(), insideSlice(slice, position));
+    return evaluateOne(slice.getSource(), maps.insideSlice(slice, position));
   if (auto generic = dyn_cast_or_null<linalg::GenericOp>(op)) {
     unsigned result = cast<OpResult>(tensor).getResultNumber();
     AffineMap map = generic.getMatchingIndexingMap(generic.getDpsInitOperand(result));
-    auto values = applyBody(generic, loopsFromOutput(generic, map, position), {});
+    auto values = applyBody(generic, maps.loopsFromOutput(generic, map, position), {});
     if (failed(values))
       return failure();
     return (*values)[result];
@@ -122,86 +111,10 @@ FailureOr<Value> ValueEvaluator::compute(Value tensor, const Position &position)
   return kernel.emitOpError("holds a value that the CPU emitter cannot compute in place: ") << tensor;
 }
 
-Position ValueEvaluator::insideSlice(tensor::ExtractSliceOp slice, const Position &position) {
-  Position inside;
-  for (auto [index, mixed, stride] :
-       llvm::zip_equal(position, slice.getMixedOffsets(), slice.getStaticStrides())) {
-    if (index.varies) {
-      inside.push_back(index);
-      continue;
-    }
-    std::optional<int64_t> known = getConstantIntValue(mixed);
-    Value offset = known ? indexConstant(*known) : emitter.scalars.lookup(cast<Value>(mixed));
-    Value base = index.base ? binary<arith::MulIOp>(index.base, indexConstant(stride)) : Value();
-    if (!index.lanes) {
-      inside.push_back({binary<arith::AddIOp>(base, offset), wrappingProduct(index.step, stride), nullptr});
-      continue;
-    }
-    Value scaled = binary<arith::MulIOp>(index.lanes, emitter.laneValues.splat(indexConstant(stride), lanes));
-    inside.push_back({nullptr, 0, binary<arith::AddIOp>(scaled, emitter.laneValues.splat(offset, lanes))});
-  }
-  return inside;
-}
-
-SmallVector<Index> ValueEvaluator::loopsFromOutput(linalg::GenericOp generic, AffineMap map,
-                                                   const Position &position) {
-  if (flat)
-    return {position.begin(), position.end()};
-  SmallVector<Index> loops(generic.getNumLoops());
-  for (auto [i, expr] : llvm::enumerate(map.getResults()))
-    if (auto dim = dyn_cast<AffineDimExpr>(expr))
-      loops[dim.getPosition()] = position[i];
-  return loops;
-}
-
-Position ValueEvaluator::apply(AffineMap map, ArrayRef<Index> loops) {
-  if (flat)
-    return Position(loops);
-  Position position;
-  for (AffineExpr expr : map.getResults())
-    position.push_back(applyExpr(expr, loops));
-  return position;
-}
-
-static Value combineIndices(OpBuilder &builder, Location loc, AffineExprKind kind, Value lhs, Value rhs) {
-  switch (kind) {
-  case AffineExprKind::Mul:
-    return builder.createOrFold<arith::MulIOp>(loc, lhs, rhs);
-  case AffineExprKind::FloorDiv: // indices are not negative
-    return builder.createOrFold<arith::DivUIOp>(loc, lhs, rhs);
-  case AffineExprKind::Mod:
-    return builder.createOrFold<arith::RemUIOp>(loc, lhs, rhs);
-  default:
-    return builder.createOrFold<arith::AddIOp>(loc, lhs, rhs);
-  }
-}
-
-// Dimensions, constants, sums, and products, quotients and remainders by a constant: our linalg has no
-// others.
-Index ValueEvaluator::applyExpr(AffineExpr expr, ArrayRef<Index> loops) {
-  if (auto dim = dyn_cast<AffineDimExpr>(expr))
-    return loops[dim.getPosition()];
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return {indexConstant(constant.getValue()), 0, nullptr};
-  auto pair = cast<AffineBinaryOpExpr>(expr);
-  Index lhs = applyExpr(pair.getLHS(), loops), rhs = applyExpr(pair.getRHS(), loops);
-  if (lhs.varies || rhs.varies)
-    return Index::varying();
-  AffineExprKind kind = expr.getKind();
-  bool divides = kind == AffineExprKind::FloorDiv || kind == AffineExprKind::Mod;
-  if (lhs.lanes || rhs.lanes || (divides && lhs.step != 0))
-    return {nullptr, 0,
-            combineIndices(builder, loc, kind, emitter.laneValues.laneVector(lhs),
-                           emitter.laneValues.laneVector(rhs))};
-  int64_t factor = kind == AffineExprKind::Mul ? cast<AffineConstantExpr>(pair.getRHS()).getValue() : 1;
-  return {combineIndices(builder, loc, kind, lhs.base, rhs.base),
-          wrappingSum(wrappingProduct(lhs.step, factor), rhs.step), nullptr};
-}
-
 Value ValueEvaluator::lookup(Value value, IRMapping &values) {
   if (Value mapped = values.lookupOrNull(value))
     return mapped;
-  return emitter.scalars.lookupOrNull(value);
+  return scalars.lookupOrNull(value);
 }
 
 FailureOr<SmallVector<Value>> ValueEvaluator::applyBody(linalg::GenericOp generic, ArrayRef<Index> loops,
@@ -213,10 +126,10 @@ FailureOr<SmallVector<Value>> ValueEvaluator::applyBody(linalg::GenericOp generi
     if (argument.use_empty())
       continue;
     if (!isa<RankedTensorType>(input->get().getType())) {
-      values.map(argument, emitter.scalars.lookup(input->get()));
+      values.map(argument, scalars.lookup(input->get()));
       continue;
     }
-    FailureOr<Value> value = emitter.operandValue(input, loops);
+    FailureOr<Value> value = operandValue(input, loops);
     if (failed(value))
       return failure();
     values.map(argument, *value);
@@ -235,7 +148,7 @@ FailureOr<SmallVector<Value>> ValueEvaluator::applyBody(linalg::GenericOp generi
 FailureOr<Value> ValueEvaluator::extract(tensor::ExtractOp op, IRMapping &values, ArrayRef<Index> loops) {
   Position position;
   for (Value index : op.getIndices()) {
-    if (std::optional<Index> affine = lanes > 1 ? affineIndex(index, loops) : std::nullopt) {
+    if (std::optional<Index> affine = lanes > 1 ? maps.affineIndex(index, loops) : std::nullopt) {
       position.push_back(*affine);
       continue;
     }
@@ -253,8 +166,7 @@ FailureOr<Value> ValueEvaluator::extract(tensor::ExtractOp op, IRMapping &values
 FailureOr<Value> ValueEvaluator::cloneScalar(Operation *op, IRMapping &values, ArrayRef<Index> loops) {
   if (auto index = dyn_cast<linalg::IndexOp>(op)) {
     const Index &loop = loops[index.getDim()];
-    Value value =
-        lanes == 1 || (!loop.lanes && loop.step == 0) ? loop.base : emitter.laneValues.laneVector(loop);
+    Value value = lanes == 1 || (!loop.lanes && loop.step == 0) ? loop.base : laneValues.laneVector(loop);
     values.map(index.getResult(), value);
     return value;
   }
@@ -283,13 +195,13 @@ FailureOr<Value> ValueEvaluator::cloneArithmetic(Operation *op, IRMapping &value
   Type type = op->getResult(0).getType();
   if (isVector) {
     for (Value &operand : operands)
-      operand = emitter.laneValues.splat(operand, lanes);
+      operand = laneValues.splat(operand, lanes);
     type = VectorType::get(lanes, type);
   }
   Type written = type;
   if (isa<arith::SelectOp>(op)) {
     for (Value &choice : MutableArrayRef(operands).drop_front())
-      choice = emitter.memoryAccess.movable(choice);
+      choice = movable(choice);
     type = operands.back().getType();
   }
   state.addOperands(operands);
@@ -297,7 +209,7 @@ FailureOr<Value> ValueEvaluator::cloneArithmetic(Operation *op, IRMapping &value
   state.addAttributes(op->getAttrs());
   Value result = builder.create(state)->getResult(0);
   if (type != written)
-    result = emitter.memoryAccess.fromMemory(result, getElementTypeOrSelf(written));
+    result = fromMemory(result, getElementTypeOrSelf(written));
   values.map(op->getResult(0), result);
   return result;
 }

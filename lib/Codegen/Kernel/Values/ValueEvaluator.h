@@ -1,53 +1,52 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Values of tensors at positions: through access maps, with scalar code cloned to vectors. A value that was
-// computed at a position is remembered for the block it was computed in.
+// computed at a position is remembered for the block it was computed in. A target may have other ways to
+// values, such as copies of them in memory.
 
 #ifndef ADJOINT_LIB_CODEGEN_KERNEL_VALUES_VALUEEVALUATOR_H
 #define ADJOINT_LIB_CODEGEN_KERNEL_VALUES_VALUEEVALUATOR_H
 
-#include "../KernelComponent.h"
+#include "../Reduction/ReductionEmitter.h"
+#include "MemoryAccess.h"
 
 namespace mlir::ad::codegen {
 
-class ValueEvaluator : public KernelComponent {
+class ValueEvaluator : public KernelComponent, public ValueSource {
 public:
-  using KernelComponent::KernelComponent;
+  ValueEvaluator(KernelContext &context, LaneValues &laneValues, MemoryAccess &memoryAccess, AccessMaps &maps,
+                 ReductionEmitter &reductions)
+      : KernelComponent(context), laneValues(laneValues), memoryAccess(memoryAccess), maps(maps),
+        reductions(reductions) {}
 
-  FailureOr<SmallVector<Value>> evaluate(Value tensor, ArrayRef<Position> positions);
-  FailureOr<Value> evaluateOne(Value tensor, const Position &position);
-  Value known(Value tensor, const Position &position);
-  /// From here on, in this block, the tensor has the value at the position.
-  void remember(Value tensor, const Position &position, Value value);
-  FailureOr<Value> compute(Value tensor, const Position &position);
+  FailureOr<SmallVector<Value>> evaluate(Value tensor, ArrayRef<Position> positions) override;
   FailureOr<SmallVector<Value>> applyBody(linalg::GenericOp generic, ArrayRef<Index> loops,
-                                          ValueRange accumulators);
-  FailureOr<Value> extract(tensor::ExtractOp op, IRMapping &values, ArrayRef<Index> loops);
-  Position apply(AffineMap map, ArrayRef<Index> loops);
-  SmallVector<Index> loopsFromOutput(linalg::GenericOp generic, AffineMap map, const Position &position);
-  Position insideSlice(tensor::ExtractSliceOp slice, const Position &position);
+                                          ValueRange accumulators) override;
+  virtual FailureOr<Value> compute(Value tensor, const Position &position);
 
-  /// Values that are remembered during the lifetime of this object are forgotten at its end.
-  class Scope {
-  public:
-    explicit Scope(ValueEvaluator &evaluator) : evaluator(evaluator) { evaluator.caches.emplace_back(); }
-    ~Scope() { evaluator.caches.pop_back(); }
+protected:
+  ~ValueEvaluator() = default;
 
-  private:
-    ValueEvaluator &evaluator;
-  };
-
-  SmallVector<std::map<Key, Value>> caches;
+  /// The value that the body of the operand's operation reads at these loops.
+  virtual FailureOr<Value> operandValue(OpOperand *input, ArrayRef<Index> loops);
+  /// Where the body at these loops reads the operand.
+  virtual Position positionOf(OpOperand *input, ArrayRef<Index> loops);
+  /// A remembered value, for the code that uses it now.
+  virtual Value reload(Value value) { return value; }
 
 private:
+  Value knownAt(Value tensor, const Position &position);
   LogicalResult evaluateMissing(Value tensor, ArrayRef<Position> missing);
   LogicalResult evaluateInputs(linalg::GenericOp generic, ArrayRef<Position> positions);
-  Key keyOf(Value tensor, const Position &position);
+  FailureOr<Value> extract(tensor::ExtractOp op, IRMapping &values, ArrayRef<Index> loops);
   FailureOr<Value> cloneScalar(Operation *op, IRMapping &values, ArrayRef<Index> loops);
   FailureOr<Value> cloneArithmetic(Operation *op, IRMapping &values);
   Value lookup(Value value, IRMapping &values);
-  Index applyExpr(AffineExpr expr, ArrayRef<Index> loops);
-  std::optional<Index> affineIndex(Value value, ArrayRef<Index> loops);
+
+  LaneValues &laneValues;
+  MemoryAccess &memoryAccess;
+  AccessMaps &maps;
+  ReductionEmitter &reductions;
 };
 
 } // namespace mlir::ad::codegen

@@ -51,15 +51,15 @@ void SimtProducts::loadOperand(const StagedOperand &part, Loops loops, Value k, 
       at[contraction.kLoop] = {k, 0, nullptr};
       Value number = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), i);
       Value loaded = LLVM::ExtractElementOp::create(builder, loc, vector, number);
-      evaluator.remember(part.operand->get(), evaluator.apply(op.getMatchingIndexingMap(part.operand), at),
-                         memoryAccess.fromMemory(loaded, element));
+      remember(part.operand->get(), maps.apply(op.getMatchingIndexingMap(part.operand), at),
+               fromMemory(loaded, element));
     }
   }
 }
 
 FailureOr<SmallVector<Value>> SimtProducts::sumStep(Loops loops, ValueRange accumulators, Value k, Value step,
                                                     Value stage) {
-  Scope scope(*this);
+  Scope scope(context);
   for (const StagedOperand &part : staging.operands)
     loadOperand(part, loops, k, step, stage);
   SmallVector<Value> next;
@@ -92,7 +92,7 @@ FailureOr<SmallVector<Value>> SimtProducts::sumKTile(Loops loops, ValueRange acc
   OpBuilder::InsertionGuard guard(builder);
   auto emitInto = [&](Block *block, function_ref<FailureOr<SmallVector<Value>>()> code) -> LogicalResult {
     builder.setInsertionPointToStart(block);
-    Scope scope(*this);
+    Scope scope(context);
     FailureOr<SmallVector<Value>> next = code();
     if (failed(next))
       return failure();
@@ -160,7 +160,7 @@ LogicalResult SimtProducts::emit(const TileOrigin &origin) {
   auto block = [&](Value lower, Value upper) { return sumRange(origin, loops, start, lower, upper); };
   OrderAttr order = kernel.getOrderAttr();
   Operation *join = combiningOp(op);
-  auto sums = order ? reductions.pairwiseTree(tileMapping.sizeK(), order.getLength(), start, join, block)
+  auto sums = order ? tree.joinBlocks(tileMapping.sizeK(), order.getLength(), start, join, block)
                     : block(indexConstant(0), tileMapping.sizeK());
   if (failed(sums))
     return failure();

@@ -24,7 +24,7 @@ FailureOr<SmallVector<Value>> CopyPipeline::emitMainLoop(Value kTiles, ArrayRef<
   auto loop = scf::ForOp::create(builder, loc, indexConstant(0), kTiles, indexConstant(1), start);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  Scope scope(*this);
+  Scope scope(context);
   Value kTile = loop.getInductionVar(), next = binary<arith::AddIOp>(kTile, indexConstant(tile.stages - 1));
   NVVM::CpAsyncWaitGroupOp::create(builder, loc, tile.stages - 2);
   mapping.synchronizeBlock();

@@ -15,15 +15,22 @@ StagedOperand OperandStaging::plan(OpOperand *operand, bool isA) {
   unsigned loop = isA ? contraction.mLoop : contraction.nLoop;
   AffineMap map = op.getMatchingIndexingMap(operand);
   unsigned last = map.getDimPosition(map.getNumResults() - 1);
-  StagedOperand part{
-      operand, isA,          loop,         reductions.loopSize(op, loop), isA ? tile.m : tile.n,
-      tile.k,  last != loop, last != loop, /*hasChunks=*/false,           nullptr};
+  StagedOperand part{operand,
+                     isA,
+                     loop,
+                     reductionLoops.sizeOf(op, loop),
+                     isA ? tile.m : tile.n,
+                     tile.k,
+                     last != loop,
+                     last != loop,
+                     /*hasChunks=*/false,
+                     nullptr};
   if (contraction.instruction == MathInstruction::MmaSync && part.elementBytes() == 1)
     part.kMajor = true;
   if (!buffers.count(operand->get()) || (last != loop && last != contraction.kLoop) ||
       part.kMajor != part.globalKMajor)
     return part;
-  Value rest = binary<arith::RemUIOp>(reductions.loopSize(op, last), indexConstant(part.chunkElements()));
+  Value rest = binary<arith::RemUIOp>(reductionLoops.sizeOf(op, last), indexConstant(part.chunkElements()));
   std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(rest));
   part.hasChunks = !known || *known == 0;
   if (!known)
@@ -58,7 +65,7 @@ FailureOr<Value> OperandStaging::loadClamped(const StagedOperand &part, const Ti
   ThreadMapping::PerThread perThread(mapping);
   AffineMap map = op.getMatchingIndexingMap(part.operand);
   return evaluator.evaluateOne(part.operand->get(),
-                               evaluator.apply(map, tileMapping.loopsAt(origin, index, index, step)));
+                               maps.apply(map, tileMapping.loopsAt(origin, index, index, step)));
 }
 
 // Always true if the size is a whole number of tiles. A tile size of 0 means that tiles may begin anywhere.
@@ -82,8 +89,8 @@ void OperandStaging::asyncCopy(const StagedOperand &part, const TileOrigin &orig
     return builder.createOrFold<arith::SelectOp>(loc, inside, number, indexConstant(0));
   };
   index = orFirst(index);
-  Position position = evaluator.apply(op.getMatchingIndexingMap(part.operand),
-                                      tileMapping.loopsAt(origin, index, index, orFirst(step)));
+  Position position = maps.apply(op.getMatchingIndexingMap(part.operand),
+                                 tileMapping.loopsAt(origin, index, index, orFirst(step)));
   const Buffer &buffer = buffers.find(part.operand->get())->second;
   int64_t stride;
   Value vector;

@@ -61,7 +61,7 @@ LogicalResult PaddedStaging::copyElements(const StagedOperand &part, const TileO
     FailureOr<Value> value = staging.loadClamped(part, origin, index, kIndex);
     if (failed(value))
       return failure();
-    LLVM::StoreOp::create(builder, loc, memoryAccess.toMemory(*value), target);
+    LLVM::StoreOp::create(builder, loc, toMemory(*value), target);
     return success();
   });
 }

@@ -53,7 +53,7 @@ LogicalResult SwizzledStaging::storeElements(const StagedOperand &part, const Ti
         FailureOr<Value> value = staging.loadClamped(part, origin, index, step);
         if (failed(value))
           return failure();
-        Value bits = memoryAccess.toMemory(*value);
+        Value bits = toMemory(*value);
         Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(bits.getType()));
         bits = arith::SelectOp::create(builder, loc, isBelow(step, tileMapping.sizeK()), bits, zero);
         auto [chunk, rest] = divide(column, indexConstant(part.chunkElements()));

@@ -42,7 +42,7 @@ void TmaProducer::loadOperand(const TmaOperand &operand, const TileOrigin &origi
   }
   for (int64_t slab = 0; slab < part.slabCount(); ++slab) {
     Value index = binary<arith::AddIOp>(start, indexConstant(slab * part.slabExtent()));
-    Position position = evaluator.apply(map, tileMapping.loopsAt(origin, index, index, k));
+    Position position = maps.apply(map, tileMapping.loopsAt(origin, index, index, k));
     SmallVector<Value> coordinates; // from the contiguous axis on
     for (const Index &at : llvm::reverse(position))
       coordinates.push_back(arith::IndexCastOp::create(builder, loc, builder.getI32Type(), at.base));

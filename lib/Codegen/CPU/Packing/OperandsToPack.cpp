@@ -4,16 +4,15 @@
 // and longer ones are read in place. Packing pays if the rows of an operand are a multiple of the page size
 // apart or do not fit the cache, and if the columns are not contiguous.
 
-#include "../CPUKernelEmitter.h"
+#include "OperandsToPack.h"
+#include "adjoint/Codegen/Kernel/Contractions.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// Copies of all operands of a kernel: more would not fit a thread's stack with everything else.
-static constexpr int64_t kScratchBytes = 1024 * 1024;
 // Of the panels of one operand whose K is dynamic.
-static constexpr int64_t kDynamicBytes = kScratchBytes / 2;
+static constexpr int64_t kDynamicBytes = kStackBytes / 2;
 
 // The axis of the operand that runs along loop `dim`, alone; -1 when there is none.
 static int64_t axisOfLoop(AffineMap map, unsigned dim) {
@@ -65,7 +64,7 @@ static bool isPackedInGroups(const PackedOperand &packed, RankedTensorType type,
 }
 
 // The axes of the columns and of K; false if the operand has rows, or no such axis.
-bool OperandPacking::findAxes(PackedOperand &packed, unsigned loopK, const Nest &nest) {
+bool OperandsToPack::findAxes(PackedOperand &packed, unsigned loopK, const CPUNest &nest) {
   packed.columnAxis = axisOfLoop(packed.map, nest.shape.size() - 1);
   packed.axisK = axisOfLoop(packed.map, loopK);
   return packed.map.isProjectedPermutation() && packed.columnAxis >= 0 && packed.axisK >= 0 &&
@@ -73,7 +72,7 @@ bool OperandPacking::findAxes(PackedOperand &packed, unsigned loopK, const Nest 
 }
 
 // The layout of the packed operand, without its address; none if the operand is read in place.
-std::optional<PackedOperand> OperandPacking::packingOf(OpOperand *operand, unsigned loopK, const Nest &nest) {
+std::optional<PackedOperand> OperandsToPack::packingOf(OpOperand *operand, unsigned loopK, const CPUNest &nest) {
   auto generic = cast<linalg::GenericOp>(operand->getOwner());
   AffineMap map = generic.getMatchingIndexingMap(operand);
   auto type = dyn_cast<RankedTensorType>(operand->get().getType());
@@ -85,7 +84,7 @@ std::optional<PackedOperand> OperandPacking::packingOf(OpOperand *operand, unsig
   unsigned columnLoop = nest.shape.size() - 1;
   int64_t rows = nest.rowCount();
   PackedOperand packed{operand, map};
-  packed.group = emitter.dots.groupSize(generic);
+  packed.group = productGroups.groupSize(generic);
   bool grouped = packed.group > 1;
   packed.memory = grouped ? builder.getI32Type() : memoryType(type.getElementType());
   if (auto layout = converts
@@ -101,10 +100,10 @@ std::optional<PackedOperand> OperandPacking::packingOf(OpOperand *operand, unsig
   if (!findAxes(packed, loopK, nest))
     return std::nullopt;
   bool oneTile = !ShapedType::isDynamic(rows) && rows <= tiles.rows;
-  if (oneTile && emitter.registerTranspose.isContiguousAlongK(operand, columnLoop))
+  if (oneTile && transposedOperands.isContiguousAlongK(operand, columnLoop))
     return std::nullopt;
   packed.biased = packed.group == kByteDotProduct.group;
-  packed.inPlace = !grouped && canPrefetch(packed) && isLarge(tiles, type) && !ShapedType::isDynamic(rows) &&
+  packed.inPlace = !grouped && panels.canPrefetch(packed) && isLarge(tiles, type) && !ShapedType::isDynamic(rows) &&
                    rows <= nest.rows && nest.rows > kRowsInStep;
   // Several tiles of rows would convert an element several times.
   bool wanted = grouped ? isPackedInGroups(packed, type, rows, oneTile)
@@ -130,13 +129,11 @@ static int64_t roomForDynamicK(PackedOperand &packed, int64_t inStep, int64_t la
   return steps * inStep;
 }
 
-int64_t OperandPacking::scratchLeft() const { return std::max<int64_t>(0, kScratchBytes - scratchUsed); }
-
-SmallVector<PackedOperand> OperandPacking::packedOperandsOf(const Nest &nest, int64_t columns) {
+SmallVector<PackedOperand> OperandsToPack::packedOperandsOf(const CPUNest &nest, int64_t columns) {
   SmallVector<PackedOperand> chosen;
-  int64_t left = scratchLeft();
+  int64_t left = stackMemory.left();
   unsigned columnLoop = nest.shape.size() - 1;
-  int64_t bytes = emitter.byteDots.scratchForRows(nest);
+  int64_t bytes = byteProducts.scratchForRows(nest);
   ReductionsAtPoints atPoints = reductionsAtPoints(nest.outputs);
   auto consider = [&](linalg::GenericOp generic) {
     if (!atPoints.contains(generic))
@@ -164,7 +161,7 @@ SmallVector<PackedOperand> OperandPacking::packedOperandsOf(const Nest &nest, in
         if (bytes + own > left)
           continue;
         bytes += own;
-        packed->pointer = scratch(packed->memory, elements);
+        packed->pointer = stackMemory.allocate(packed->memory, elements);
       }
       chosen.push_back(*packed);
     }
