@@ -38,11 +38,13 @@ void CPUKernelEmitter::bindRange(ValueRange arguments) {
 FailureOr<int64_t> CPUKernelEmitter::emitSizesOfPartialReductions() {
   if (failed(bindArguments()))
     return failure();
-  auto divided = partialReductions.divisibleReductions(kernel.getBody().front().getTerminator()->getOperands());
+  auto divided =
+      partialReductions.divisibleReductions(kernel.getBody().front().getTerminator()->getOperands());
   if (divided.empty())
     return 0;
   SmallVector<Value> sizes = partialReductions.emitPartialSizes(divided);
-  int64_t threads = partialReductions.threadsForPartials(divided); // computes sizes of the nest, so before the return
+  int64_t threads =
+      partialReductions.threadsForPartials(divided); // computes sizes of the nest, so before the return
   func::ReturnOp::create(builder, loc, sizes);
   return threads;
 }

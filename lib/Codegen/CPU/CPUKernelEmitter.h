@@ -100,57 +100,102 @@ private:
   LogicalResult emitOverAxes(CPUNest nest, unsigned space, bool oneShape);
   LogicalResult emitStores(const CPUNest &nest);
 
+  //===- Values and memory --------------------------------------------===//
+
   LaneValues laneValues{*this};
   MemoryAccess memoryAccess{*this, laneValues};
   AccessMaps maps{*this, laneValues};
   KernelArguments kernelArguments{*this, *this};
+  StackMemory stackMemory{*this};
+  InterleavedStores interleavedStores{*this, laneValues, memoryAccess};
+  KernelOutputs kernelOutputs{*this, *this, interleavedStores};
   ReductionLoops reductionLoops{*this, laneValues, kernelArguments};
   Hoisting hoisting{*this, *this, maps, reductionLoops};
   PairwiseTree tree{*this};
-  InterleavedStores interleavedStores{*this, laneValues, memoryAccess};
-  KernelOutputs kernelOutputs{*this, *this, interleavedStores};
-  StackMemory stackMemory{*this};
+  FlatBroadcast flatBroadcast{*this, laneValues, kernelOutputs};
+  StackRowCache rowCache{*this, laneValues, memoryAccess, reductionLoops, hoisting, stackMemory};
   AccumulatorSpilling spilling{*this, *this, memoryAccess, maps, reductionLoops, stackMemory};
+
+  //===- Operands of contractions -------------------------------------===//
+
   ByteProducts byteProducts{*this, stackMemory};
   ProductGroups productGroups{*this, byteProducts};
   PackedPanels panels{*this, memoryAccess, maps};
   TransposedOperands transposedOperands{*this, maps, productGroups, panels};
-  BlockShape blockShape{*this, transposedOperands, byteProducts};
-  WorkDistribution distribution{*this, reductionLoops, blockShape};
-  BlockTranspose blockTranspose{*this, memoryAccess, maps, kernelOutputs, interleavedStores, distribution};
-  BlockedScan scans{*this, *this, laneValues, maps, kernelArguments, reductionLoops, interleavedStores};
   DotProducts dotProducts{*this, *this, laneValues, memoryAccess, maps, transposedOperands, panels};
   ByteGroups byteGroups{*this, laneValues, memoryAccess};
   ByteRowCopies byteRowCopies{*this, laneValues, memoryAccess, stackMemory, byteProducts, byteGroups};
-  ByteDotProducts byteDotProducts{*this, laneValues, maps, transposedOperands, panels, byteProducts, byteGroups, byteRowCopies};
-  StackRowCache rowCache{*this, laneValues, memoryAccess, reductionLoops, hoisting, stackMemory};
+  ByteDotProducts byteDotProducts{*this,  laneValues,   maps,       transposedOperands,
+                                  panels, byteProducts, byteGroups, byteRowCopies};
+  BlockShape blockShape{*this, transposedOperands, byteProducts};
+
+  //===- Reductions ---------------------------------------------------===//
+
   Prefetcher prefetcher{*this, memoryAccess, maps, rowCache, transposedOperands, productGroups};
-  CPUChainSteps chainSteps{*this, *this, laneValues, reductionLoops, productGroups, dotProducts, byteDotProducts, prefetcher};
   LineAlignment lineAlignment{*this, memoryAccess};
-  RegisterTranspose registerTranspose{*this, *this, laneValues, memoryAccess, maps, reductionLoops, chainSteps, stackMemory, prefetcher, lineAlignment, dotProducts, transposedOperands, productGroups, byteGroups};
-  ByteChains byteChains{*this, laneValues, chainSteps, registerTranspose, transposedOperands, byteProducts, byteGroups, byteDotProducts};
-  BytePanels bytePanels{*this, laneValues, panels, byteGroups};
-  CPUReductionChains reductionChains{*this, hoisting, chainSteps, productGroups, dotProducts, transposedOperands, registerTranspose};
+  CPUChainSteps chainSteps{*this,         *this,       laneValues,      reductionLoops,
+                           productGroups, dotProducts, byteDotProducts, prefetcher};
+  RegisterTranspose registerTranspose{*this,         *this,          laneValues,  memoryAccess,
+                                      maps,          reductionLoops, chainSteps,  stackMemory,
+                                      prefetcher,    lineAlignment,  dotProducts, transposedOperands,
+                                      productGroups, byteGroups};
+  ByteChains byteChains{*this,        laneValues, chainSteps,     registerTranspose, transposedOperands,
+                        byteProducts, byteGroups, byteDotProducts};
+  CPUReductionChains reductionChains{*this,       hoisting,           chainSteps,       productGroups,
+                                     dotProducts, transposedOperands, registerTranspose};
   LaneAccumulators laneAccumulators{*this, *this, laneValues, reductionLoops, prefetcher};
   MinMaxReduction minMax{*this, *this, laneValues, maps, reductionLoops, laneAccumulators};
-  LaneReductions laneReductions{*this, laneValues, memoryAccess, hoisting, stackMemory, laneAccumulators, minMax};
-  RowReductions rowReductions{*this, *this, laneValues, memoryAccess, reductionLoops, hoisting, stackMemory, interleavedStores, laneAccumulators, transposedOperands};
+  LaneReductions laneReductions{*this,       laneValues,       memoryAccess, hoisting,
+                                stackMemory, laneAccumulators, minMax};
+  RowReductions rowReductions{*this,    *this,       laneValues,        memoryAccess,     reductionLoops,
+                              hoisting, stackMemory, interleavedStores, laneAccumulators, transposedOperands};
   PartialResultTrees partialTrees{*this, laneValues, memoryAccess, reductionLoops, tree, productGroups};
-  InterleavedBlocks interleavedBlocks{*this, hoisting, chainSteps, reductionChains, tree, partialTrees, transposedOperands, panels};
-  CPUReductions reductions{*this, *this, laneValues, maps, reductionLoops, reductionChains, tree, memoryAccess, stackMemory, rowCache, laneReductions, rowReductions, productGroups, byteChains, interleavedBlocks, partialTrees};
-  FlatBroadcast flatBroadcast{*this, laneValues, kernelOutputs};
-  CPUValues values{*this, laneValues, memoryAccess, maps, reductions, interleavedStores, rowCache, panels, transposedOperands, flatBroadcast, spilling};
+  InterleavedBlocks interleavedBlocks{*this, hoisting,     chainSteps,         reductionChains,
+                                      tree,  partialTrees, transposedOperands, panels};
+  CPUReductions reductions{*this,           *this,         laneValues,    maps,        reductionLoops,
+                           reductionChains, tree,          memoryAccess,  stackMemory, rowCache,
+                           laneReductions,  rowReductions, productGroups, byteChains,  interleavedBlocks,
+                           partialTrees};
+  CPUValues values{*this,    laneValues, memoryAccess,       maps,          reductions, interleavedStores,
+                   rowCache, panels,     transposedOperands, flatBroadcast, spilling};
+
+  //===- Loops --------------------------------------------------------===//
+
+  WorkDistribution distribution{*this, reductionLoops, blockShape};
   LaneLoop laneLoop{*this, laneValues, hoisting, lineAlignment, byteDotProducts};
   ShortRows shortRows{*this, *this, reductionLoops, kernelOutputs, interleavedStores};
-  RowTiles rowTiles{*this};
-  OperandPacking operandPacking{*this, *this, laneValues, memoryAccess, kernelOutputs, distribution, dotProducts, panels, bytePanels};
-  FillingTile fillingTile{*this, laneLoop, rowTiles, blockShape, panels, operandPacking};
+  BytePanels bytePanels{*this, laneValues, panels, byteGroups};
+  OperandPacking operandPacking{*this,        *this,       laneValues, memoryAccess, kernelOutputs,
+                                distribution, dotProducts, panels,     bytePanels};
   OperandsToPack operandsToPack{*this, stackMemory, transposedOperands, productGroups, panels, byteProducts};
-  ContractionBlocks contractionBlocks{*this, laneLoop, distribution, rowTiles, fillingTile, panels, operandPacking, operandsToPack, byteProducts, byteRowCopies};
+  RowTiles rowTiles{*this};
+  FillingTile fillingTile{*this, laneLoop, rowTiles, blockShape, panels, operandPacking};
+  ContractionBlocks contractionBlocks{*this,  laneLoop,       distribution,   rowTiles,     fillingTile,
+                                      panels, operandPacking, operandsToPack, byteProducts, byteRowCopies};
   LoopNests loopNests{*this, laneLoop, distribution, shortRows, contractionBlocks};
-  ColumnInserts inserts{*this, *this, kernelArguments, hoisting, kernelOutputs, scans, loopNests, interleavedStores, shortRows};
-  StreamedReductions streamedReductions{*this, *this, laneValues, memoryAccess, maps, chainSteps, kernelOutputs, interleavedStores, laneLoop, partialTrees};
-  PartialReductions partialReductions{*this, kernelArguments, reductionLoops, hoisting, reductions, kernelOutputs, interleavedStores, loopNests, distribution, partialTrees, streamedReductions, blockShape, transposedOperands};
+
+  //===- Kinds of results ---------------------------------------------===//
+
+  BlockTranspose blockTranspose{*this, memoryAccess, maps, kernelOutputs, interleavedStores, distribution};
+  BlockedScan scans{*this, *this, laneValues, maps, kernelArguments, reductionLoops, interleavedStores};
+  ColumnInserts inserts{*this, *this,     kernelArguments,   hoisting, kernelOutputs,
+                        scans, loopNests, interleavedStores, shortRows};
+  StreamedReductions streamedReductions{*this,    *this,       laneValues,    memoryAccess,
+                                        maps,     chainSteps,  kernelOutputs, interleavedStores,
+                                        laneLoop, partialTrees};
+  PartialReductions partialReductions{*this,
+                                      kernelArguments,
+                                      reductionLoops,
+                                      hoisting,
+                                      reductions,
+                                      kernelOutputs,
+                                      interleavedStores,
+                                      loopNests,
+                                      distribution,
+                                      partialTrees,
+                                      streamedReductions,
+                                      blockShape,
+                                      transposedOperands};
   RowNests rowNests{*this, hoisting, kernelOutputs, prefetcher, loopNests, distribution, rowCache, shortRows};
   SeparateNests separateNests{*this, hoisting, kernelOutputs, scans, inserts, loopNests, distribution};
 };

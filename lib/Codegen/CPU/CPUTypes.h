@@ -33,6 +33,9 @@ struct CPUNest : StatementNest {
   int64_t rowCount() const;
 };
 
+/// Whether the type is that of a tensor of static shape with more bytes.
+bool isLargerThan(Type type, int64_t bytes);
+
 /// Whether the tensor is so large that it does not stay in the caches from one kernel to the next.
 bool isFromMemory(Type type);
 

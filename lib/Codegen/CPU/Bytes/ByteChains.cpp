@@ -9,15 +9,13 @@ using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
 // All positions in one loop over groups. The remainder of K is one more group.
-FailureOr<SmallVector<Value>> ByteChains::byteChain(linalg::GenericOp generic,
-                                                      ArrayRef<SmallVector<Index>> loops,
-                                                      ArrayRef<Value> start) {
+FailureOr<SmallVector<Value>>
+ByteChains::byteChain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops, ArrayRef<Value> start) {
   byteDotProducts.sumRows(generic, loops);
   SmallVector<Value> accumulators;
   for (auto [position, identity] : llvm::zip_equal(loops, start)) {
     Value bias = context.known.lookup(byteDotProducts.rowSumKey(generic, position));
-    accumulators.push_back(
-        binary<arith::SubIOp>(identity, lanes > 1 ? laneValues.splat(bias, lanes) : bias));
+    accumulators.push_back(binary<arith::SubIOp>(identity, lanes > 1 ? laneValues.splat(bias, lanes) : bias));
   }
   Value zero = indexConstant(0);
   Value sizeK = byteProducts.sizeOfK(byteProducts.chosen.find(generic)->second);
@@ -30,8 +28,7 @@ FailureOr<SmallVector<Value>> ByteChains::byteChain(linalg::GenericOp generic,
     return failure();
   auto addRest = [&]() -> LogicalResult {
     for (auto [i, position] : llvm::enumerate(loops))
-      if (failed(
-              chainSteps.step(generic, position, whole, MutableArrayRef(*result).slice(i, 1))))
+      if (failed(chainSteps.step(generic, position, whole, MutableArrayRef(*result).slice(i, 1))))
         return failure();
     return success();
   };

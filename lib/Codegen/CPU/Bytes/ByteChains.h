@@ -18,8 +18,12 @@ namespace mlir::ad::cpu {
 
 class ByteChains : public CPUComponent {
 public:
-  ByteChains(CPUContext &context, LaneValues &laneValues, ChainSteps &chainSteps, RegisterTranspose &registerTranspose, TransposedOperands &transposedOperands, ByteProducts &byteProducts, ByteGroups &byteGroups, ByteDotProducts &byteDotProducts)
-      : CPUComponent(context), laneValues(laneValues), chainSteps(chainSteps), registerTranspose(registerTranspose), transposedOperands(transposedOperands), byteProducts(byteProducts), byteGroups(byteGroups), byteDotProducts(byteDotProducts) {}
+  ByteChains(CPUContext &context, LaneValues &laneValues, ChainSteps &chainSteps,
+             RegisterTranspose &registerTranspose, TransposedOperands &transposedOperands,
+             ByteProducts &byteProducts, ByteGroups &byteGroups, ByteDotProducts &byteDotProducts)
+      : CPUComponent(context), laneValues(laneValues), chainSteps(chainSteps),
+        registerTranspose(registerTranspose), transposedOperands(transposedOperands),
+        byteProducts(byteProducts), byteGroups(byteGroups), byteDotProducts(byteDotProducts) {}
 
   FailureOr<SmallVector<Value>> byteChain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
                                           ArrayRef<Value> start);

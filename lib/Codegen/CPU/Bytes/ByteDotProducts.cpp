@@ -51,8 +51,8 @@ Value ByteDotProducts::byteGroup(linalg::GenericOp generic, OpOperand *operand, 
   return group;
 }
 
-FailureOr<SmallVector<Value>> ByteDotProducts::addByteProducts(linalg::GenericOp generic, ArrayRef<Index> loops,
-                                                            Value sum) {
+FailureOr<SmallVector<Value>> ByteDotProducts::addByteProducts(linalg::GenericOp generic,
+                                                               ArrayRef<Index> loops, Value sum) {
   const ByteProduct &product = byteProducts.chosen.find(generic)->second;
   Value columns = byteGroup(generic, product.columns, loops);
   Value rows;
@@ -61,11 +61,10 @@ FailureOr<SmallVector<Value>> ByteDotProducts::addByteProducts(linalg::GenericOp
     rows = byteGroup(generic, product.rows, loops);
   }
   if (lanes == vectorLanes)
-    return SmallVector<Value>{callByteProduct(sum, laneValues.splat(columns, lanes),
-                                              laneValues.splat(rows, lanes))};
+    return SmallVector<Value>{
+        callByteProduct(sum, laneValues.splat(columns, lanes), laneValues.splat(rows, lanes))};
   assert(lanes == 1 && "tiles have the lanes of the CPU, or one");
-  Value wide = callByteProduct(laneValues.splat(sum, vectorLanes),
-                               laneValues.splat(columns, vectorLanes),
+  Value wide = callByteProduct(laneValues.splat(sum, vectorLanes), laneValues.splat(columns, vectorLanes),
                                laneValues.splat(rows, vectorLanes));
   return SmallVector<Value>{vector::ExtractOp::create(builder, loc, wide, 0).getResult()};
 }
@@ -80,8 +79,8 @@ Key ByteDotProducts::rowSumKey(linalg::GenericOp generic, ArrayRef<Index> loops)
 }
 
 // The rows whose sums are not known yet, each once.
-ByteDotProducts::KeyedRows ByteDotProducts::rowsToSum(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
-                                                bool areCopied) {
+ByteDotProducts::KeyedRows ByteDotProducts::rowsToSum(linalg::GenericOp generic,
+                                                      ArrayRef<SmallVector<Index>> loops, bool areCopied) {
   AffineMap map = generic.getMatchingIndexingMap(byteProducts.chosen.find(generic)->second.rows);
   KeyedRows rows;
   for (const SmallVector<Index> &position : loops) {
@@ -100,8 +99,8 @@ SmallVector<Value> ByteDotProducts::sumBytes(const Buffer &buffer, KeyedRows &ro
   int64_t step = vectorLanes * kBytesPerLane;
   Value sizeK = buffer.sizes.back(), rest = binary<arith::RemUIOp>(sizeK, indexConstant(step));
   Value whole = binary<arith::SubIOp>(sizeK, rest);
-  Value zeros = laneValues.splat(
-      arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0)), vectorLanes);
+  Value zeros =
+      laneValues.splat(arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0)), vectorLanes);
   Value ones = laneValues.splat(
       arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0x01010101)), vectorLanes);
   auto add = [&](Value from, ValueRange accumulators) {
@@ -135,7 +134,8 @@ void ByteDotProducts::sumRows(linalg::GenericOp generic, ArrayRef<SmallVector<In
   if (rows.empty())
     return;
   WithLanes vectorCode(context, vectorLanes, nullptr);
-  SmallVector<Value> accumulators = sumBytes(areCopied ? copied->second : byteProducts.bufferOf(operand), rows);
+  SmallVector<Value> accumulators =
+      sumBytes(areCopied ? copied->second : byteProducts.bufferOf(operand), rows);
   Value bits = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(7));
   for (auto [row, sum] : llvm::zip_equal(rows, accumulators)) {
     Value total = vector::ReductionOp::create(builder, loc, vector::CombiningKind::ADD, sum);

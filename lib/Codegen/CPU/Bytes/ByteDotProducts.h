@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Steps of byte products by instructions that multiply and add four elements along K, and the sums of rows that they
-// need.
+// Steps of byte products by instructions that multiply and add four elements along K, and the sums of rows
+// that they need.
 
 #ifndef ADJOINT_LIB_CODEGEN_CPU_BYTES_BYTEDOTPRODUCTS_H
 #define ADJOINT_LIB_CODEGEN_CPU_BYTES_BYTEDOTPRODUCTS_H
@@ -19,8 +19,11 @@ namespace mlir::ad::cpu {
 
 class ByteDotProducts : public CPUComponent {
 public:
-  ByteDotProducts(CPUContext &context, LaneValues &laneValues, AccessMaps &maps, TransposedOperands &transposedOperands, PackedPanels &panels, ByteProducts &byteProducts, ByteGroups &byteGroups, ByteRowCopies &byteRowCopies)
-      : CPUComponent(context), laneValues(laneValues), maps(maps), transposedOperands(transposedOperands), panels(panels), byteProducts(byteProducts), byteGroups(byteGroups), byteRowCopies(byteRowCopies) {}
+  ByteDotProducts(CPUContext &context, LaneValues &laneValues, AccessMaps &maps,
+                  TransposedOperands &transposedOperands, PackedPanels &panels, ByteProducts &byteProducts,
+                  ByteGroups &byteGroups, ByteRowCopies &byteRowCopies)
+      : CPUComponent(context), laneValues(laneValues), maps(maps), transposedOperands(transposedOperands),
+        panels(panels), byteProducts(byteProducts), byteGroups(byteGroups), byteRowCopies(byteRowCopies) {}
 
   FailureOr<SmallVector<Value>> addByteProducts(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum);
   /// Remembers 128 times the sum of each row that has none yet, under its key.

@@ -6,8 +6,8 @@
 // has a part of its own for that group.
 
 #include "ByteGroups.h"
-#include "llvm/Support/SaveAndRestore.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -62,8 +62,8 @@ Value ByteGroups::loadGroups(const Buffer &buffer, Position position) {
                                 /*alignment=*/1);
   if (along) {
     auto type = lanes == vectorLanes ? groups : VectorType::get(lanes, builder.getI8Type());
-    Value loaded = LLVM::MaskedLoadOp::create(
-        builder, loc, type, memoryAccess.pointerAt(buffer, base), mask, zeros(type), unaligned);
+    Value loaded = LLVM::MaskedLoadOp::create(builder, loc, type, memoryAccess.pointerAt(buffer, base), mask,
+                                              zeros(type), unaligned);
     return LLVM::BitcastOp::create(builder, loc, groups, loaded);
   }
   if (!indices)
@@ -90,7 +90,7 @@ Value ByteGroups::groupWithinK(const Buffer &buffer, Position position, int64_t 
 }
 
 LogicalResult ByteGroups::overPartialGroup(Value sizeK, SmallVector<Value> &values,
-                                             function_ref<LogicalResult()> body) {
+                                           function_ref<LogicalResult()> body) {
   Value rest = binary<arith::RemUIOp>(sizeK, indexConstant(kBytesPerLane));
   if (std::optional<int64_t> known = constantOf(rest))
     return *known == 0 ? success() : body();

@@ -24,7 +24,8 @@ public:
   /// Code for the group that K fills in part, which replaces the values: none if it fills all groups.
   LogicalResult overPartialGroup(Value sizeK, SmallVector<Value> &values, function_ref<LogicalResult()> body);
 
-  bool inPartialGroup = false; // whether the code being emitted is for the group that a dynamic K fills in part
+  bool inPartialGroup =
+      false; // whether the code being emitted is for the group that a dynamic K fills in part
 
 private:
   Value joinBytes(ArrayRef<Value> bytes);

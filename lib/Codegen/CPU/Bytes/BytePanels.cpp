@@ -11,7 +11,7 @@ using namespace mlir::ad::cpu;
 
 // Panels of groups for tiles of columns.
 void BytePanels::fillBytePanels(const PackedOperand &packed, const Buffer &buffer, const Position &outer,
-                                  Value start, Value end) {
+                                Value start, Value end) {
   Value sizeK = buffer.sizes[packed.axisK];
   Value whole = binary<arith::DivUIOp>(sizeK, indexConstant(kBytesPerLane));
   bool wholeColumns = hasWholeVectors(buffer.shape[packed.columnAxis], vectorLanes);
@@ -43,8 +43,8 @@ void BytePanels::storeGroup(const PackedOperand &packed, Value number, Value col
 }
 
 // Square blocks of whole groups, transposed in registers. Columns past the last one repeat it.
-void BytePanels::packBytesTransposed(const PackedOperand &packed, const Buffer &buffer,
-                                       const Position &outer, Value column, Value end) {
+void BytePanels::packBytesTransposed(const PackedOperand &packed, const Buffer &buffer, const Position &outer,
+                                     Value column, Value end) {
   Value groups = binary<arith::DivUIOp>(buffer.sizes[packed.axisK], indexConstant(kBytesPerLane));
   Value rest = binary<arith::RemUIOp>(groups, indexConstant(lanes));
   Value middle = binary<arith::SubIOp>(groups, rest);
@@ -68,10 +68,9 @@ void BytePanels::packBytesTransposed(const PackedOperand &packed, const Buffer &
     return success();
   };
   (void)emitLoop(indexConstant(0), middle, indexConstant(lanes),
-                         [&](Value number) { return block(number, lanes, nullptr); });
+                 [&](Value number) { return block(number, lanes, nullptr); });
   // Panels end with whole vectors of groups.
   int64_t stored = constantOf(rest).value_or(lanes);
-  (void)emitLoop(middle, groups, indexConstant(lanes), [&](Value number) {
-    return block(number, stored, laneValues.lanesBelow(rest));
-  });
+  (void)emitLoop(middle, groups, indexConstant(lanes),
+                 [&](Value number) { return block(number, stored, laneValues.lanesBelow(rest)); });
 }

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which contractions of i8 have tiles that multiply groups of four elements, and how many of their rows are copied at
-// once.
+// Which contractions of i8 have tiles that multiply groups of four elements, and how many of their rows are
+// copied at once.
 
 #include "ByteProducts.h"
 #include "adjoint/Codegen/Kernel/Contractions.h"
@@ -35,8 +35,8 @@ static int64_t sizeOfLoop(linalg::GenericOp generic, unsigned loop) {
 }
 
 // The roles of the operands, when tiles of the nest can read both in groups.
-std::optional<ByteProduct> ByteProducts::byteProductOf(linalg::GenericOp generic,
-                                                                     const CPUNest &nest, unsigned columnLoop) {
+std::optional<ByteProduct> ByteProducts::byteProductOf(linalg::GenericOp generic, const CPUNest &nest,
+                                                       unsigned columnLoop) {
   if (!multipliesBytes(generic) || !hasResultsOf(generic, nest.shape.size()))
     return std::nullopt;
   ByteProduct product;

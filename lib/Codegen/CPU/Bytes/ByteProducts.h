@@ -43,7 +43,8 @@ public:
   DenseMap<OpOperand *, Value> rowMemory;    // of copied rows, which all code of the nest uses
 
 private:
-  std::optional<ByteProduct> byteProductOf(linalg::GenericOp generic, const CPUNest &nest, unsigned columnLoop);
+  std::optional<ByteProduct> byteProductOf(linalg::GenericOp generic, const CPUNest &nest,
+                                           unsigned columnLoop);
 
   int64_t rowBytes = 0; // of the rows that are copied at once for one operand
 

@@ -4,6 +4,7 @@
 
 #include "ByteRowCopies.h"
 #include "../Movement/VectorShuffles.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
@@ -15,7 +16,8 @@ SmallVector<ByteProduct> ByteRowCopies::productsWithCopies(const CPUNest &nest) 
   llvm::MapVector<Operation *, ByteProduct> copied;
   for (Value output : nest.outputs)
     dependsOn(output, [&](linalg::GenericOp generic) {
-      if (auto found = byteProducts.chosen.find(generic); found != byteProducts.chosen.end() && found->second.copiesRows)
+      if (auto found = byteProducts.chosen.find(generic);
+          found != byteProducts.chosen.end() && found->second.copiesRows)
         copied.insert({generic, found->second});
       return false;
     });
@@ -23,8 +25,8 @@ SmallVector<ByteProduct> ByteRowCopies::productsWithCopies(const CPUNest &nest) 
 }
 
 // The rows from `lower` to `upper` in chunks whose copies fit.
-LogicalResult ByteRowCopies::overRowChunks(const CPUNest &nest, const Position &outer, Value lower, Value upper,
-                                          function_ref<LogicalResult(Value, Value)> body) {
+LogicalResult ByteRowCopies::overRowChunks(const CPUNest &nest, const Position &outer, Value lower,
+                                           Value upper, function_ref<LogicalResult(Value, Value)> body) {
   SmallVector<ByteProduct> products = productsWithCopies(nest);
   if (products.empty())
     return body(lower, upper);
@@ -35,7 +37,8 @@ LogicalResult ByteRowCopies::overRowChunks(const CPUNest &nest, const Position &
   SmallVector<Buffer> targets;
   for (ByteProduct &product : products) {
     Value step = indexConstant(vectorLanes * kBytesPerLane);
-    Value pitch = binary<arith::MulIOp>(binary<arith::CeilDivUIOp>(byteProducts.sizeOfK(product), step), step);
+    Value pitch =
+        binary<arith::MulIOp>(binary<arith::CeilDivUIOp>(byteProducts.sizeOfK(product), step), step);
     Buffer target{nullptr,
                   builder.getI8Type(),
                   {1, constantOf(pitch).value_or(ShapedType::kDynamic)},
@@ -44,8 +47,9 @@ LogicalResult ByteRowCopies::overRowChunks(const CPUNest &nest, const Position &
     int64_t fitting = byteProducts.copiedRowsOf(nest, product.sizeK);
     if (!memory)
       memory = stackMemory.allocate(
-          target.element, byteProducts.scratchBytes(ShapedType::isDynamic(count) ? fitting : std::min(count, fitting),
-                                       product.sizeK));
+          target.element,
+          byteProducts.scratchBytes(ShapedType::isDynamic(count) ? fitting : std::min(count, fitting),
+                                    product.sizeK));
     target.pointer = memory;
     targets.push_back(target);
   }
@@ -66,7 +70,7 @@ LogicalResult ByteRowCopies::overRowChunks(const CPUNest &nest, const Position &
 }
 
 ByteRowCopies::RowCopy ByteRowCopies::copyOf(const ByteProduct &product, const Buffer &target,
-                                           const Position &outer) {
+                                             const Position &outer) {
   AffineMap map = cast<linalg::GenericOp>(product.rows->getOwner()).getMatchingIndexingMap(product.rows);
   RowCopy copy{byteProducts.bufferOf(product.rows), target, {}, int64_t(map.getNumResults()) - 1, 0};
   for (auto [axis, expr] : llvm::enumerate(map.getResults())) {
@@ -97,15 +101,14 @@ LogicalResult ByteRowCopies::copyBlock(RowCopy &copy, Value row, Value number, i
     Position at = {{binary<arith::AddIOp>(row, indexConstant(i)), 0, nullptr}, {first, 0, nullptr}};
     int64_t step;
     Value indices, index = memoryAccess.linearIndex(copy.target, at, step, indices);
-    LLVM::StoreOp::create(builder, loc, groups[i], memoryAccess.pointerAt(copy.target, index),
-                          kBytesPerLane);
+    LLVM::StoreOp::create(builder, loc, groups[i], memoryAccess.pointerAt(copy.target, index), kBytesPerLane);
   }
   return success();
 }
 
 // Zeros after the end of K pad the last block. Rows past the last one are never read.
 void ByteRowCopies::copyRows(const ByteProduct &product, const Buffer &target, const Position &outer,
-                            Value lower, Value upper) {
+                             Value lower, Value upper) {
   RowCopy copy = copyOf(product, target, outer);
   Value sizeK = byteProducts.sizeOfK(product), block = indexConstant(vectorLanes * kBytesPerLane);
   Value whole = binary<arith::MulIOp>(binary<arith::DivUIOp>(sizeK, block), indexConstant(vectorLanes));
@@ -114,10 +117,10 @@ void ByteRowCopies::copyRows(const ByteProduct &product, const Buffer &target, c
   WithLanes vectorCode(context, vectorLanes, nullptr);
   auto rows = [&](Value row, Value active) -> LogicalResult {
     (void)emitLoop(indexConstant(0), whole, indexConstant(lanes),
-                           [&](Value number) { return copyBlock(copy, row, number, lanes, active); });
+                   [&](Value number) { return copyBlock(copy, row, number, lanes, active); });
     llvm::SaveAndRestore inRest(byteGroups.inPartialGroup, product.isDynamicK());
     return emitLoop(whole, all, indexConstant(lanes),
-                            [&](Value number) { return copyBlock(copy, row, number, rest, active); });
+                    [&](Value number) { return copyBlock(copy, row, number, rest, active); });
   };
   Value width = indexConstant(lanes), size = binary<arith::SubIOp>(upper, lower);
   Value middle = binary<arith::SubIOp>(upper, binary<arith::RemUIOp>(size, width));

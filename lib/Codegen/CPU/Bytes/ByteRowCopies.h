@@ -16,8 +16,10 @@ namespace mlir::ad::cpu {
 
 class ByteRowCopies : public CPUComponent {
 public:
-  ByteRowCopies(CPUContext &context, LaneValues &laneValues, MemoryAccess &memoryAccess, StackMemory &stackMemory, ByteProducts &byteProducts, ByteGroups &byteGroups)
-      : CPUComponent(context), laneValues(laneValues), memoryAccess(memoryAccess), stackMemory(stackMemory), byteProducts(byteProducts), byteGroups(byteGroups) {}
+  ByteRowCopies(CPUContext &context, LaneValues &laneValues, MemoryAccess &memoryAccess,
+                StackMemory &stackMemory, ByteProducts &byteProducts, ByteGroups &byteGroups)
+      : CPUComponent(context), laneValues(laneValues), memoryAccess(memoryAccess), stackMemory(stackMemory),
+        byteProducts(byteProducts), byteGroups(byteGroups) {}
 
   /// The rows from `lower` to `upper` in chunks whose copies fit.
   LogicalResult overRowChunks(const CPUNest &nest, const Position &outer, Value lower, Value upper,

@@ -44,8 +44,8 @@ void AccumulatorSpilling::collectReductions(Value tensor, ArrayRef<Position> pos
       continue;
     SmallVector<Position> inner;
     for (const Position &position : positions)
-      inner.push_back(maps.apply(generic.getMatchingIndexingMap(input),
-                                              maps.loopsFromOutput(generic, out, position)));
+      inner.push_back(
+          maps.apply(generic.getMatchingIndexingMap(input), maps.loopsFromOutput(generic, out, position)));
     collectReductions(input->get(), inner, reductions);
   }
 }

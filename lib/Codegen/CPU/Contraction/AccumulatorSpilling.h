@@ -17,8 +17,10 @@ namespace mlir::ad::cpu {
 
 class AccumulatorSpilling : public CPUComponent {
 public:
-  AccumulatorSpilling(CPUContext &context, ValueSource &evaluator, MemoryAccess &memoryAccess, AccessMaps &maps, ReductionLoops &reductionLoops, StackMemory &stackMemory)
-      : CPUComponent(context), evaluator(evaluator), memoryAccess(memoryAccess), maps(maps), reductionLoops(reductionLoops), stackMemory(stackMemory) {}
+  AccumulatorSpilling(CPUContext &context, ValueSource &evaluator, MemoryAccess &memoryAccess,
+                      AccessMaps &maps, ReductionLoops &reductionLoops, StackMemory &stackMemory)
+      : CPUComponent(context), evaluator(evaluator), memoryAccess(memoryAccess), maps(maps),
+        reductionLoops(reductionLoops), stackMemory(stackMemory) {}
 
   using TileReductions = SmallVector<std::pair<Value, SmallVector<Position>>>;
   LogicalResult evaluateReductions(ValueRange outputs, ArrayRef<Position> positions);

@@ -83,19 +83,6 @@ int64_t BlockShape::vectorsFor(const CPUNest &nest, int64_t rows) {
   return std::min(tile.vectors, transposedOperands.maxTransposedVectors(nest, axis));
 }
 
-int64_t cpu::reducedSize(ArrayRef<Value> outputs) {
-  int64_t size = 0;
-  for (Value output : outputs)
-    dependsOn(output, [&](linalg::GenericOp generic) {
-      SmallVector<unsigned> dims;
-      generic.getReductionDims(dims);
-      if (dims.size() == 1)
-        size = generic.getStaticLoopRanges()[dims.front()];
-      return size != 0;
-    });
-  return std::max<int64_t>(size, 0);
-}
-
 // For the host, which decides whether several threads are faster.
 void BlockShape::recordK(ValueRange outputs) {
   int64_t k = 0;
@@ -127,16 +114,6 @@ int64_t BlockShape::blockColumns(const CPUNest &nest) {
   sizeK = sizeK == 0 ? kUsualK * (areBytes ? kBytesPerLane : 1) : sizeK;
   int64_t element = areBytes ? 1 : memoryBytes(results.front().element);
   return std::max<int64_t>(1, tiles.blockBytes / (sizeK * element * tile)) * tile;
-}
-
-int64_t CPUNest::rowCount() const {
-  int64_t count = 1;
-  for (int64_t axis : rowAxes) {
-    if (ShapedType::isDynamic(shape[axis]))
-      return shape[axis];
-    count *= shape[axis];
-  }
-  return count;
 }
 
 // The axes before the lanes on which no operand along the lanes depends; if all of them are batches, the last

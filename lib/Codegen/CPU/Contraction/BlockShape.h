@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The shape of blocks of a contraction: the axes that are rows, the register tile, and the columns that stay in the cache.
-// chooseRegisterTile has the sizes.
+// The shape of blocks of a contraction: the axes that are rows, the register tile, and the columns that stay
+// in the cache. chooseRegisterTile has the sizes.
 
 #ifndef ADJOINT_LIB_CODEGEN_CPU_CONTRACTION_BLOCKSHAPE_H
 #define ADJOINT_LIB_CODEGEN_CPU_CONTRACTION_BLOCKSHAPE_H

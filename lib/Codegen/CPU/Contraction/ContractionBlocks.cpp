@@ -4,17 +4,17 @@
 // over the whole reduction, in an order that keeps the operands in the caches.
 
 #include "ContractionBlocks.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/SaveAndRestore.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
 // Loops over the batch axes, then blocks of all rows.
-LogicalResult ContractionBlocks::emitBatches(const CPUNest &nest, int64_t axis, Position &outer, UnitRange units,
-                                             Store store) {
+LogicalResult ContractionBlocks::emitBatches(const CPUNest &nest, int64_t axis, Position &outer,
+                                             UnitRange units, Store store) {
   int64_t laneAxis = outer.size();
   while (axis < laneAxis && llvm::is_contained(nest.rowAxes, axis))
     ++axis;
@@ -90,13 +90,11 @@ LogicalResult ContractionBlocks::emitBlockWith(SmallVector<PackedOperand> packed
   bool fills = byteProducts.scratchForRows(nest) == 0 &&
                llvm::any_of(packed, [&](PackedOperand &operand) { return panels.canFill(operand); });
   for (PackedOperand &operand : packed)
-    if ((!fills || !panels.canFill(operand)) &&
-        failed(operandPacking.pack(operand, outer, start, end)))
+    if ((!fills || !panels.canFill(operand)) && failed(operandPacking.pack(operand, outer, start, end)))
       return failure();
   Value first = lower;
   if (fills) {
-    FailureOr<Value> left =
-        fillingTile.emitFillingTile(nest, lower, upper, outer, columns, packed, store);
+    FailureOr<Value> left = fillingTile.emitFillingTile(nest, lower, upper, outer, columns, packed, store);
     if (failed(left))
       return failure();
     first = *left;

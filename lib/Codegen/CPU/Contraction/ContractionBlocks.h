@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Contractions (gemm): loops over cached blocks of columns and over register tiles, whose accumulators stay in registers
-// over the whole reduction.
+// Contractions (gemm): loops over cached blocks of columns and over register tiles, whose accumulators stay
+// in registers over the whole reduction.
 
 #ifndef ADJOINT_LIB_CODEGEN_CPU_CONTRACTION_CONTRACTIONBLOCKS_H
 #define ADJOINT_LIB_CODEGEN_CPU_CONTRACTION_CONTRACTIONBLOCKS_H
@@ -21,8 +21,13 @@ namespace mlir::ad::cpu {
 
 class ContractionBlocks : public CPUComponent {
 public:
-  ContractionBlocks(CPUContext &context, LaneLoop &laneLoop, WorkDistribution &distribution, RowTiles &rowTiles, FillingTile &fillingTile, PackedPanels &panels, OperandPacking &operandPacking, OperandsToPack &operandsToPack, ByteProducts &byteProducts, ByteRowCopies &byteRowCopies)
-      : CPUComponent(context), laneLoop(laneLoop), distribution(distribution), rowTiles(rowTiles), fillingTile(fillingTile), panels(panels), operandPacking(operandPacking), operandsToPack(operandsToPack), byteProducts(byteProducts), byteRowCopies(byteRowCopies) {}
+  ContractionBlocks(CPUContext &context, LaneLoop &laneLoop, WorkDistribution &distribution,
+                    RowTiles &rowTiles, FillingTile &fillingTile, PackedPanels &panels,
+                    OperandPacking &operandPacking, OperandsToPack &operandsToPack,
+                    ByteProducts &byteProducts, ByteRowCopies &byteRowCopies)
+      : CPUComponent(context), laneLoop(laneLoop), distribution(distribution), rowTiles(rowTiles),
+        fillingTile(fillingTile), panels(panels), operandPacking(operandPacking),
+        operandsToPack(operandsToPack), byteProducts(byteProducts), byteRowCopies(byteRowCopies) {}
 
   LogicalResult emitBatches(const CPUNest &nest, int64_t axis, Position &outer, UnitRange units, Store store);
 

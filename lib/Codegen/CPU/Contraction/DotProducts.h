@@ -17,8 +17,10 @@ namespace mlir::ad::cpu {
 
 class DotProducts : public CPUComponent {
 public:
-  DotProducts(CPUContext &context, ValueSource &evaluator, LaneValues &laneValues, MemoryAccess &memoryAccess, AccessMaps &maps, TransposedOperands &transposedOperands, PackedPanels &panels)
-      : CPUComponent(context), evaluator(evaluator), laneValues(laneValues), memoryAccess(memoryAccess), maps(maps), transposedOperands(transposedOperands), panels(panels) {}
+  DotProducts(CPUContext &context, ValueSource &evaluator, LaneValues &laneValues, MemoryAccess &memoryAccess,
+              AccessMaps &maps, TransposedOperands &transposedOperands, PackedPanels &panels)
+      : CPUComponent(context), evaluator(evaluator), laneValues(laneValues), memoryAccess(memoryAccess),
+        maps(maps), transposedOperands(transposedOperands), panels(panels) {}
 
   Buffer inPairs(Buffer buffer);
   Value joinPair(Value low, Value high);

@@ -16,8 +16,8 @@ static bool readsFewInPlace(const CPUNest &nest) {
 // The first tile of rows packs while it computes, if there is a whole tile: memory limits it, not FMAs.
 // Returns the first row that is left.
 FailureOr<Value> FillingTile::emitFillingTile(const CPUNest &nest, Value lower, Value upper,
-                                                 const Position &outer, std::pair<Value, Value> columns,
-                                                 MutableArrayRef<PackedOperand> packed, Store store) {
+                                              const Position &outer, std::pair<Value, Value> columns,
+                                              MutableArrayRef<PackedOperand> packed, Store store) {
   Value rows = indexConstant(nest.rows);
   Value fits = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::uge,
                                                    binary<arith::SubIOp>(upper, lower), rows);
@@ -36,10 +36,11 @@ FailureOr<Value> FillingTile::emitFillingTile(const CPUNest &nest, Value lower, 
 
 // For fewer rows than a tile: packs the operands, or computes all rows with the operands in place.
 LogicalResult FillingTile::packOrReadInPlace(const CPUNest &nest, Value lower, Value upper,
-                                                const Position &outer, std::pair<Value, Value> columns,
-                                                MutableArrayRef<PackedOperand> packed, Store store) {
+                                             const Position &outer, std::pair<Value, Value> columns,
+                                             MutableArrayRef<PackedOperand> packed, Store store) {
   bool inPlace = readsFewInPlace(nest);
-  for (PackedOperand &operand : llvm::make_filter_range(packed, [&](auto &each) { return panels.canFill(each); })) {
+  for (PackedOperand &operand :
+       llvm::make_filter_range(packed, [&](auto &each) { return panels.canFill(each); })) {
     operand.inPlace = inPlace;
     if (failed(operandPacking.pack(operand, outer, columns.first, columns.second)))
       return failure();
@@ -58,8 +59,8 @@ LogicalResult FillingTile::packOrReadInPlace(const CPUNest &nest, Value lower, V
 
 // The tile that begins at `row`: each operand is read in place, and stored where it is packed.
 LogicalResult FillingTile::fillWhileComputing(const CPUNest &nest, Value row, const Position &outer,
-                                                 std::pair<Value, Value> columns,
-                                                 MutableArrayRef<PackedOperand> packed, Store store) {
+                                              std::pair<Value, Value> columns,
+                                              MutableArrayRef<PackedOperand> packed, Store store) {
   for (PackedOperand &operand : packed) {
     operand.filling = operand.inPlace || panels.canFill(operand);
     panels.operands[operand.operand] = operand;

@@ -16,8 +16,10 @@ namespace mlir::ad::cpu {
 
 class FillingTile : public CPUComponent {
 public:
-  FillingTile(CPUContext &context, LaneLoop &laneLoop, RowTiles &rowTiles, BlockShape &blockShape, PackedPanels &panels, OperandPacking &operandPacking)
-      : CPUComponent(context), laneLoop(laneLoop), rowTiles(rowTiles), blockShape(blockShape), panels(panels), operandPacking(operandPacking) {}
+  FillingTile(CPUContext &context, LaneLoop &laneLoop, RowTiles &rowTiles, BlockShape &blockShape,
+              PackedPanels &panels, OperandPacking &operandPacking)
+      : CPUComponent(context), laneLoop(laneLoop), rowTiles(rowTiles), blockShape(blockShape), panels(panels),
+        operandPacking(operandPacking) {}
 
   /// Returns the first row that is left.
   FailureOr<Value> emitFillingTile(const CPUNest &nest, Value lower, Value upper, const Position &outer,

@@ -7,8 +7,9 @@
 
 #include "RegisterTranspose.h"
 #include "../Movement/VectorShuffles.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -45,9 +46,9 @@ FailureOr<SmallVector<Value>> RegisterTranspose::loadBlock(OpOperand *operand, A
   SmallVector<Index> inner(loops);
   auto lane = laneLoop(inner);
   Value first = lane->base;
-  Value last = mask ? binary<arith::SubIOp>(reductionLoops.sizeOf(generic, lane - inner.begin()),
-                                            indexConstant(1))
-                    : Value();
+  Value last =
+      mask ? binary<arith::SubIOp>(reductionLoops.sizeOf(generic, lane - inner.begin()), indexConstant(1))
+           : Value();
   Value source = convertedFrom(operand->get());
   source = source ? source : operand->get();
   bool prefetches = buffers.count(source) && isFromMemory(source.getType());
@@ -96,7 +97,8 @@ LogicalResult RegisterTranspose::transposeOperands(linalg::GenericOp generic, Ar
   SmallVector<Index> start(loops);
   start[*singleReduction(generic)] = {steps.front(), 0, nullptr};
   for (OpOperand *operand : transposedOperands.operandsToTranspose(generic, loops))
-    if (!transposedOperands.transposedValue(operand, start) && failed(transposeBlock(operand, loops, steps, active)))
+    if (!transposedOperands.transposedValue(operand, start) &&
+        failed(transposeBlock(operand, loops, steps, active)))
       return failure();
   return success();
 }
@@ -239,10 +241,8 @@ LogicalResult RegisterTranspose::partialSteps(linalg::GenericOp generic, ArrayRe
     return failure();
   transposeInRegisters(builder, loc, *rows);
   auto vectorType = cast<VectorType>(rows->front().getType());
-  Buffer block{stackMemory.allocate(vectorType.getElementType(), lanes * lanes),
-               vectorType.getElementType(),
-               {},
-               {}};
+  Buffer block{
+      stackMemory.allocate(vectorType.getElementType(), lanes * lanes), vectorType.getElementType(), {}, {}};
   int64_t bytes = lanes * memoryBytes(vectorType.getElementType());
   auto slot = [&](Value step) {
     return memoryAccess.pointerAt(block, binary<arith::MulIOp>(step, indexConstant(lanes)));
@@ -267,8 +267,7 @@ LogicalResult RegisterTranspose::partialSteps(linalg::GenericOp generic, ArrayRe
         fromMemory(row, getElementTypeOrSelf(operand->get().getType()));
     SmallVector<Value> next(loop.getRegionIterArgs());
     for (auto [number, i] : llvm::enumerate(positions))
-      if (failed(
-              chainSteps.step(generic, loops[i], step, MutableArrayRef(next).slice(number, 1))))
+      if (failed(chainSteps.step(generic, loops[i], step, MutableArrayRef(next).slice(number, 1))))
         return failure();
     scf::YieldOp::create(builder, loc, next);
     transposedOperands.blocks.clear();

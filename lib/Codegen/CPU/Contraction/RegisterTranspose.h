@@ -24,8 +24,16 @@ namespace mlir::ad::cpu {
 
 class RegisterTranspose : public CPUComponent {
 public:
-  RegisterTranspose(CPUContext &context, ValueSource &evaluator, LaneValues &laneValues, MemoryAccess &memoryAccess, AccessMaps &maps, ReductionLoops &reductionLoops, ChainSteps &chainSteps, StackMemory &stackMemory, Prefetcher &prefetcher, LineAlignment &lineAlignment, DotProducts &dotProducts, TransposedOperands &transposedOperands, ProductGroups &productGroups, ByteGroups &byteGroups)
-      : CPUComponent(context), evaluator(evaluator), laneValues(laneValues), memoryAccess(memoryAccess), maps(maps), reductionLoops(reductionLoops), chainSteps(chainSteps), stackMemory(stackMemory), prefetcher(prefetcher), lineAlignment(lineAlignment), dotProducts(dotProducts), transposedOperands(transposedOperands), productGroups(productGroups), byteGroups(byteGroups) {}
+  RegisterTranspose(CPUContext &context, ValueSource &evaluator, LaneValues &laneValues,
+                    MemoryAccess &memoryAccess, AccessMaps &maps, ReductionLoops &reductionLoops,
+                    ChainSteps &chainSteps, StackMemory &stackMemory, Prefetcher &prefetcher,
+                    LineAlignment &lineAlignment, DotProducts &dotProducts,
+                    TransposedOperands &transposedOperands, ProductGroups &productGroups,
+                    ByteGroups &byteGroups)
+      : CPUComponent(context), evaluator(evaluator), laneValues(laneValues), memoryAccess(memoryAccess),
+        maps(maps), reductionLoops(reductionLoops), chainSteps(chainSteps), stackMemory(stackMemory),
+        prefetcher(prefetcher), lineAlignment(lineAlignment), dotProducts(dotProducts),
+        transposedOperands(transposedOperands), productGroups(productGroups), byteGroups(byteGroups) {}
 
   FailureOr<SmallVector<Value>> transposedChain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
                                                 ArrayRef<Value> start, Value lower, Value upper);

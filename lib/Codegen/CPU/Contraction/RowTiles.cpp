@@ -34,8 +34,8 @@ std::pair<Value, Value> RowTiles::evenTiles(const CPUNest &nest, int64_t size, V
 }
 
 // Tiles of rows; for the remainder the rows of a tile are halved, down to single rows.
-LogicalResult RowTiles::emitRowTiles(const CPUNest &nest, Value lower, Value upper,
-                                              const Position &outer, Store inRows) {
+LogicalResult RowTiles::emitRowTiles(const CPUNest &nest, Value lower, Value upper, const Position &outer,
+                                     Store inRows) {
   int64_t count = nest.rowCount();
   // A divisor of every row at which a tile begins.
   int64_t begins = std::gcd(nest.tileOfUnits, nest.rows);
@@ -71,7 +71,7 @@ LogicalResult RowTiles::emitRowTiles(const CPUNest &nest, Value lower, Value upp
 // Row `base` + `offset` of the block as an index for each row axis. `base` is a multiple of `aligned`: where
 // tiles and an axis divide each other, the rows of a tile have one base and constant distances.
 Position RowTiles::rowPosition(const CPUNest &nest, const Position &outer, Value base, int64_t offset,
-                                        int64_t aligned) {
+                               int64_t aligned) {
   Position position(outer);
   for (int64_t axis : llvm::reverse(ArrayRef(nest.rowAxes).drop_front())) {
     int64_t size = std::max<int64_t>(nest.shape[axis], 1); // code for rows of an empty axis never runs

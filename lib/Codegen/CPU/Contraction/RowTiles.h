@@ -13,8 +13,10 @@ class RowTiles : public CPUComponent {
 public:
   using CPUComponent::CPUComponent;
 
-  LogicalResult emitRowTiles(const CPUNest &nest, Value lower, Value upper, const Position &outer, Store inRows);
-  Position rowPosition(const CPUNest &nest, const Position &outer, Value base, int64_t offset, int64_t aligned);
+  LogicalResult emitRowTiles(const CPUNest &nest, Value lower, Value upper, const Position &outer,
+                             Store inRows);
+  Position rowPosition(const CPUNest &nest, const Position &outer, Value base, int64_t offset,
+                       int64_t aligned);
 
 private:
   std::pair<Value, Value> evenTiles(const CPUNest &nest, int64_t size, Value count);

@@ -66,7 +66,7 @@ int64_t TransposedOperands::maxTransposedVectors(const CPUNest &nest, unsigned c
 // The operands that this chain transposes in registers: lanes are indexed by one loop alone, which is not
 // along the contiguous axis, and no packed copy exists.
 SmallVector<OpOperand *> TransposedOperands::operandsToTranspose(linalg::GenericOp generic,
-                                                                ArrayRef<Index> loops) {
+                                                                 ArrayRef<Index> loops) {
   SmallVector<OpOperand *> operands;
   auto isLane = [](const Index &index) { return !index.isUniform(); };
   auto lane = llvm::find_if(loops, isLane);

@@ -18,7 +18,8 @@ std::optional<unsigned> singleReduction(linalg::GenericOp generic);
 
 class TransposedOperands : public CPUComponent {
 public:
-  TransposedOperands(CPUContext &context, AccessMaps &maps, ProductGroups &productGroups, PackedPanels &panels)
+  TransposedOperands(CPUContext &context, AccessMaps &maps, ProductGroups &productGroups,
+                     PackedPanels &panels)
       : CPUComponent(context), maps(maps), productGroups(productGroups), panels(panels) {}
 
   bool isContiguous(Value tensor);

@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The loop along the contiguous axis: a masked vector up to a cache line, whole vectors, and a masked remainder.
+// The loop along the contiguous axis: a masked vector up to a cache line, whole vectors, and a masked
+// remainder.
 
 #include "LaneLoop.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -20,7 +21,7 @@ static int64_t lanesOfRemainder(int64_t rest, int64_t vectorLanes) {
 // Vectors over [lower, upper) of the lane axis: a masked one up to a cache line, as many in an iteration as
 // the nest says, then fewer, then a masked remainder.
 LogicalResult LaneLoop::emitLaneLoop(const CPUNest &nest, Value lower, Value upper,
-                                      ArrayRef<Position> positions, Store store) {
+                                     ArrayRef<Position> positions, Store store) {
   if (failed(hoistAlong(nest, positions)))
     return failure();
   if (Value head = lineAlignment.elementsToLine(nest, lower, upper)) {
@@ -40,7 +41,7 @@ LogicalResult LaneLoop::emitLaneLoop(const CPUNest &nest, Value lower, Value upp
 }
 
 LogicalResult LaneLoop::emitVectorsAt(const CPUNest &nest, ArrayRef<Position> rows, Value start,
-                                       const Vectors &vectors, Store store) {
+                                      const Vectors &vectors, Store store) {
   WithLanes vectorCode(context, vectors.width, vectors.active);
   SmallVector<Position> extended;
   for (int64_t v = 0; v < vectors.count; ++v) {
@@ -58,21 +59,21 @@ LogicalResult LaneLoop::emitVectorsAt(const CPUNest &nest, ArrayRef<Position> ro
 
 // A loop over `count` whole vectors per iteration. Returns the first index after them.
 FailureOr<Value> LaneLoop::emitWholeVectors(const CPUNest &nest, ArrayRef<Position> rows, Value lower,
-                                             Value upper, int64_t count, Store store) {
+                                            Value upper, int64_t count, Store store) {
   Value step = indexConstant(count * vectorLanes);
   Value whole =
       binary<arith::MulIOp>(binary<arith::DivUIOp>(binary<arith::SubIOp>(upper, lower), step), step);
   Value middle = binary<arith::AddIOp>(lower, whole);
   Vectors vectors{count, vectorLanes, nullptr};
   if (failed(emitLoop(lower, middle, step,
-                              [&](Value base) { return emitVectorsAt(nest, rows, base, vectors, store); })))
+                      [&](Value base) { return emitVectorsAt(nest, rows, base, vectors, store); })))
     return failure();
   return middle;
 }
 
 // Fewer elements than a vector has lanes.
 LogicalResult LaneLoop::emitRemainder(const CPUNest &nest, ArrayRef<Position> rows, Value lower, Value upper,
-                                       Store store) {
+                                      Store store) {
   Value rest = binary<arith::SubIOp>(upper, lower);
   while (int64_t width = flat ? lanesOfRemainder(constantOf(rest).value_or(0), vectorLanes) : 0) {
     if (failed(emitVectorsAt(nest, rows, lower, {1, width, nullptr}, store)))
@@ -94,9 +95,8 @@ LogicalResult LaneLoop::emitRemainder(const CPUNest &nest, ArrayRef<Position> ro
   // At most one iteration: a masked vector.
   return emitLoop(lower, upper, indexConstant(vectorLanes), [&](Value base) {
     WithLanes vectorCode(context, vectorLanes, nullptr);
-    Value active =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, laneValues.laneNumbers(),
-                              laneValues.splat(rest, vectorLanes));
+    Value active = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, laneValues.laneNumbers(),
+                                         laneValues.splat(rest, vectorLanes));
     return emitVectorsAt(nest, rows, base, {1, vectorLanes, active}, store);
   });
 }

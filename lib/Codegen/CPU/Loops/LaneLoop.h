@@ -15,8 +15,10 @@ namespace mlir::ad::cpu {
 
 class LaneLoop : public CPUComponent {
 public:
-  LaneLoop(CPUContext &context, LaneValues &laneValues, Hoisting &hoisting, LineAlignment &lineAlignment, ByteDotProducts &byteDotProducts)
-      : CPUComponent(context), laneValues(laneValues), hoisting(hoisting), lineAlignment(lineAlignment), byteDotProducts(byteDotProducts) {}
+  LaneLoop(CPUContext &context, LaneValues &laneValues, Hoisting &hoisting, LineAlignment &lineAlignment,
+           ByteDotProducts &byteDotProducts)
+      : CPUComponent(context), laneValues(laneValues), hoisting(hoisting), lineAlignment(lineAlignment),
+        byteDotProducts(byteDotProducts) {}
 
   /// Vectors over [lower, upper) of the axis that follows those of the positions.
   LogicalResult emitLaneLoop(const CPUNest &nest, Value lower, Value upper, ArrayRef<Position> positions,

@@ -34,14 +34,14 @@ LogicalResult LoopNests::emitLoops(const CPUNest &nest, int64_t axis, int64_t la
     return emitLoops(nest, axis + 1, laneAxis, extended, inside, store);
   };
   if (distribution.hasUnitsInside(nest, axis))
-    return distribution.overUnits(
-        nest, axis, units, [&](Value base, UnitRange inside) { return withIndices(base, 1, inside); });
+    return distribution.overUnits(nest, axis, units,
+                                  [&](Value base, UnitRange inside) { return withIndices(base, 1, inside); });
   auto [lower, upper] = distribution.boundsOf(nest, axis, units);
   if (axis == laneAxis)
     return laneLoop.emitLaneLoop(nest, lower, upper, positions, store);
   if (axis == nest.shortRowAxis)
     return shortRows.emitShortRows(nest, lower, upper, positions, store,
-                                           [&](Value row) { return withIndices(row, 1, units); });
+                                   [&](Value row) { return withIndices(row, 1, units); });
   if (nest.shape[axis] == 1 && axis != nest.range.axis)
     return withIndices(indexConstant(0), 1, units);
   if (axis == rank - 1 && nest.rows > 1) {
@@ -49,11 +49,10 @@ LogicalResult LoopNests::emitLoops(const CPUNest &nest, int64_t axis, int64_t la
     Value whole =
         binary<arith::MulIOp>(binary<arith::DivUIOp>(binary<arith::SubIOp>(upper, lower), step), step);
     Value middle = binary<arith::AddIOp>(lower, whole);
-    if (failed(emitLoop(lower, middle, step,
-                                [&](Value base) { return withIndices(base, nest.rows, units); })))
+    if (failed(
+            emitLoop(lower, middle, step, [&](Value base) { return withIndices(base, nest.rows, units); })))
       return failure();
     lower = middle;
   }
-  return emitLoop(lower, upper, indexConstant(1),
-                          [&](Value base) { return withIndices(base, 1, units); });
+  return emitLoop(lower, upper, indexConstant(1), [&](Value base) { return withIndices(base, 1, units); });
 }

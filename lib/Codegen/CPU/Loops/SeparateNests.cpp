@@ -50,9 +50,8 @@ SeparateNests::SeparateResult SeparateNests::nestOfResult(Value output, unsigned
       separate.nest.unitLoops = {{{axis}, 1}};
   } else {
     separate.nest = kernelOutputs.nestOver(destination, output);
-    separate.nest.vectorize =
-        !hoisting.sumsLanesAlong(output, separate.nest, separate.nest.laneAxis(),
-                                         /*ofShortRows=*/false);
+    separate.nest.vectorize = !hoisting.sumsLanesAlong(output, separate.nest, separate.nest.laneAxis(),
+                                                       /*ofShortRows=*/false);
     distribution.chooseUnits(separate.nest);
   }
   separate.space.loops = separate.nest.unitLoops;

@@ -17,8 +17,10 @@ namespace mlir::ad::cpu {
 
 class SeparateNests : public CPUComponent {
 public:
-  SeparateNests(CPUContext &context, Hoisting &hoisting, KernelOutputs &kernelOutputs, ScanEmitter &scans, InsertEmitter &inserts, LoopNests &loopNests, WorkDistribution &distribution)
-      : CPUComponent(context), hoisting(hoisting), kernelOutputs(kernelOutputs), scans(scans), inserts(inserts), loopNests(loopNests), distribution(distribution) {}
+  SeparateNests(CPUContext &context, Hoisting &hoisting, KernelOutputs &kernelOutputs, ScanEmitter &scans,
+                InsertEmitter &inserts, LoopNests &loopNests, WorkDistribution &distribution)
+      : CPUComponent(context), hoisting(hoisting), kernelOutputs(kernelOutputs), scans(scans),
+        inserts(inserts), loopNests(loopNests), distribution(distribution) {}
 
   struct SeparateResult {
     Value output;

@@ -116,8 +116,7 @@ bool BlockTranspose::mayStream(Value output, const BlockAxes &axes) {
 void BlockTranspose::stream(const Buffer &buffer, const Position &position, Value value) {
   int64_t step;
   Value indices;
-  Value pointer = memoryAccess.pointerAt(
-      buffer, memoryAccess.linearIndex(buffer, position, step, indices));
+  Value pointer = memoryAccess.pointerAt(buffer, memoryAccess.linearIndex(buffer, position, step, indices));
   LLVM::StoreOp::create(builder, loc, value, pointer, kCore.lineBytes, /*isVolatile=*/false,
                         /*isNonTemporal=*/true);
 }
@@ -227,8 +226,7 @@ LogicalResult BlockTranspose::emitTransposeBlock(Value output, const BlockAxes &
     Position from(outer);
     setDelinearized(from, axes.columns, binary<arith::AddIOp>(column, indexConstant(i)), inOperand);
     setLinear(from, axes.rows, {row, 1, nullptr}, indexConstant(0));
-    rows.push_back(
-        toMemory(memoryAccess.load(source, maps.apply(map, from))));
+    rows.push_back(toMemory(memoryAccess.load(source, maps.apply(map, from))));
   }
   transposeInRegisters(builder, loc, rows);
   for (int64_t i = 0; i < width; ++i) {

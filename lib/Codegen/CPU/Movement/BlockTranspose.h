@@ -16,8 +16,10 @@ namespace mlir::ad::cpu {
 
 class BlockTranspose : public CPUComponent {
 public:
-  BlockTranspose(CPUContext &context, MemoryAccess &memoryAccess, AccessMaps &maps, KernelOutputs &kernelOutputs, ElementStores &stores, WorkDistribution &distribution)
-      : CPUComponent(context), memoryAccess(memoryAccess), maps(maps), kernelOutputs(kernelOutputs), stores(stores), distribution(distribution) {}
+  BlockTranspose(CPUContext &context, MemoryAccess &memoryAccess, AccessMaps &maps,
+                 KernelOutputs &kernelOutputs, ElementStores &stores, WorkDistribution &distribution)
+      : CPUComponent(context), memoryAccess(memoryAccess), maps(maps), kernelOutputs(kernelOutputs),
+        stores(stores), distribution(distribution) {}
 
   /// Axes of the result, the fastest last: rows are contiguous in the operand, columns in the result.
   struct BlockAxes {

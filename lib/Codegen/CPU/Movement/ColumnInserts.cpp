@@ -27,8 +27,7 @@ LogicalResult ColumnInserts::emitInsert(tensor::InsertSliceOp insert, const Buff
   bool haveSameRank = insert.getSourceType().getRank() == insert.getDestType().getRank();
   if (!haveSameRank || !isInsertedByColumn(insert, range))
     return InsertEmitter::emitInsert(insert, destination, range);
-  if (!fillsAllButTheLast(insert) &&
-      failed(emitRange(insert.getDest(), destination, range)))
+  if (!fillsAllButTheLast(insert) && failed(emitRange(insert.getDest(), destination, range)))
     return failure();
   return emitInsertByColumn(insert, destination, range);
 }
@@ -38,8 +37,8 @@ LogicalResult ColumnInserts::emitInsert(tensor::InsertSliceOp insert, const Buff
 bool ColumnInserts::isInsertedByColumn(tensor::InsertSliceOp insert, const AxisRange &range) {
   ArrayRef<int64_t> shape = insert.getDestType().getShape();
   int64_t last = shape.size() - 1;
-  if (last < 1 || range.axis == last || !shortRows.isShortRow(shape.back()) ||
-      rowsOfSlice(insert) < 0 || !hasKnownColumns(insert))
+  if (last < 1 || range.axis == last || !shortRows.isShortRow(shape.back()) || rowsOfSlice(insert) < 0 ||
+      !hasKnownColumns(insert))
     return false;
   if (llvm::any_of(kernel.getBody().getOps<linalg::GenericOp>(), reduces))
     return false;
@@ -78,8 +77,7 @@ LogicalResult ColumnInserts::emitInsertByColumn(tensor::InsertSliceOp insert, co
     SmallVector<Position> targets;
     SmallVector<Value> values;
     for (const Position &position : positions) {
-      FailureOr<Position> target =
-          insertedPosition(insert, ArrayRef(position).drop_back());
+      FailureOr<Position> target = insertedPosition(insert, ArrayRef(position).drop_back());
       if (failed(target))
         return failure();
       targets.emplace_back(*target).push_back(position.back());

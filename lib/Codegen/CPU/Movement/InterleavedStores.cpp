@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Vectors along the rows of a short last axis, one for each column: interleaved before they are stored, or transposed in
-// registers.
+// Vectors along the rows of a short last axis, one for each column: interleaved before they are stored, or
+// transposed in registers.
 
 #include "InterleavedStores.h"
 #include "VectorShuffles.h"
@@ -17,7 +17,8 @@ bool InterleavedStores::isTransposed(int64_t columns) {
 }
 
 // `values` has a vector for each column, whose lanes are rows; in memory the rows follow each other.
-void InterleavedStores::storeInterleaved(const Buffer &destination, ArrayRef<Position> positions, ValueRange values) {
+void InterleavedStores::storeInterleaved(const Buffer &destination, ArrayRef<Position> positions,
+                                         ValueRange values) {
   assert(static_cast<int64_t>(values.size()) == columnsOfRows && "there is one row of positions");
   SmallVector<Value> vectors;
   for (Value value : values)
@@ -96,8 +97,7 @@ Value InterleavedStores::loadColumn(const Buffer &buffer, const Position &positi
   std::optional<int64_t> number = column.isUniform() ? constantOf(column.base) : std::nullopt;
   bool isFirstVarying =
       llvm::all_of(ArrayRef(position).drop_back(2), [](const Index &index) { return index.isUniform(); });
-  if (!number || *number < 0 || *number >= columnsOfRows || row.lanes || row.step != 1 ||
-      !isFirstVarying)
+  if (!number || *number < 0 || *number >= columnsOfRows || row.lanes || row.step != 1 || !isFirstVarying)
     return {};
   Position start(position);
   start.back() = {indexConstant(0), 0, nullptr};

@@ -11,24 +11,8 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-static bool isBeyond(Type type, int64_t bytes) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && tensor.hasStaticShape() &&
-         tensor.getNumElements() * memoryBytes(tensor.getElementType()) > bytes;
-}
-
-bool cpu::isFromMemory(Type type) { return isBeyond(type, kCore.secondLevelBytes); }
-
-bool cpu::isSweptFaster(Type type) {
-  if (!isFromMemory(type))
-    return false;
-  auto tensor = cast<RankedTensorType>(type);
-  bool pagesApart = areRowsPagesApart(tensor.getShape().back(), memoryBytes(tensor.getElementType()));
-  return !pagesApart || isBeyond(type, kCore.lastLevelBytes);
-}
-
 static bool isLarge(Type type, ArrayRef<int64_t> space) {
-  return isBeyond(type, kCore.secondLevelBytes) && cast<RankedTensorType>(type).getShape() == space;
+  return isLargerThan(type, kCore.secondLevelBytes) && cast<RankedTensorType>(type).getShape() == space;
 }
 
 SmallVector<Value> Prefetcher::largeInputs(const CPUNest &space) {
@@ -61,8 +45,7 @@ void Prefetcher::prefetchCacheLines(const Buffer &buffer, const Position &positi
   int64_t bytes = memoryBytes(buffer.element);
   for (int64_t byte = 0; byte < lanes * bytes; byte += kCore.lineBytes) {
     Value line = binary<arith::AddIOp>(first, indexConstant(byte / bytes));
-    LLVM::Prefetch::create(builder, loc, memoryAccess.pointerAt(buffer, line), /*rw=*/toWrite,
-                           kFirstLevel,
+    LLVM::Prefetch::create(builder, loc, memoryAccess.pointerAt(buffer, line), /*rw=*/toWrite, kFirstLevel,
                            /*cache=*/1);
   }
 }
@@ -118,8 +101,8 @@ void Prefetcher::prefetchRowsAhead(linalg::GenericOp generic, ArrayRef<Index> lo
     const Buffer &buffer = found->second;
     // A step of the loop reads a cache line of each row; after as many steps as rows the next span follows.
     int64_t perLine = kCore.lineBytes / memoryBytes(buffer.element);
-    if (productGroups.groupSize(generic) != 1 || !isFromMemory(operand->get().getType()) || perLine != lanes ||
-        lanes != kLinesAtOnce)
+    if (productGroups.groupSize(generic) != 1 || !isFromMemory(operand->get().getType()) ||
+        perLine != lanes || lanes != kLinesAtOnce)
       continue;
     Value line = indexConstant(perLine), span = indexConstant(kLinesAtOnce * perLine);
     Value row = binary<arith::RemUIOp>(binary<arith::DivUIOp>(first, line), indexConstant(lanes));
@@ -171,7 +154,7 @@ void Prefetcher::prefetchNextTile(linalg::GenericOp product, ArrayRef<SmallVecto
   for (const SmallVector<Index> &each : loops)
     rows.insert(each[rowLoop].base);
   int64_t bytes = memoryBytes(buffer.element), count = rows.size(), perLine = kCore.lineBytes / bytes;
-  if (!isBeyond(left->get().getType(), tiles.straightBytes) || sizes[rowLoop] <= count ||
+  if (!isLargerThan(left->get().getType(), tiles.straightBytes) || sizes[rowLoop] <= count ||
       !hasNarrowBlocks(sizes.back(), bytes))
     return;
   // One cache line per step: each row gets at least one prefetch in the steps that a line covers.
@@ -183,9 +166,8 @@ void Prefetcher::prefetchNextTile(linalg::GenericOp product, ArrayRef<SmallVecto
   Value row = binary<arith::AddIOp>(next[rowLoop].base, turn);
   next[rowLoop] = {binary<arith::AddIOp>(row, indexConstant(count)), 0, nullptr};
   int64_t step;
-  Value indices,
-      index = memoryAccess.linearIndex(
-          buffer, maps.apply(product.getMatchingIndexingMap(left), next), step, indices);
+  Value indices, index = memoryAccess.linearIndex(
+                     buffer, maps.apply(product.getMatchingIndexingMap(left), next), step, indices);
   LLVM::Prefetch::create(builder, loc, memoryAccess.pointerAt(buffer, index), /*rw=*/0, kSecondLevel,
                          /*cache=*/1);
 }

@@ -16,8 +16,10 @@ namespace mlir::ad::cpu {
 
 class Prefetcher : public CPUComponent {
 public:
-  Prefetcher(CPUContext &context, MemoryAccess &memoryAccess, AccessMaps &maps, StackRowCache &rowCache, TransposedOperands &transposedOperands, ProductGroups &productGroups)
-      : CPUComponent(context), memoryAccess(memoryAccess), maps(maps), rowCache(rowCache), transposedOperands(transposedOperands), productGroups(productGroups) {}
+  Prefetcher(CPUContext &context, MemoryAccess &memoryAccess, AccessMaps &maps, StackRowCache &rowCache,
+             TransposedOperands &transposedOperands, ProductGroups &productGroups)
+      : CPUComponent(context), memoryAccess(memoryAccess), maps(maps), rowCache(rowCache),
+        transposedOperands(transposedOperands), productGroups(productGroups) {}
 
   /// The levels of caches, as LLVM's prefetch calls them.
   static constexpr int32_t kFirstLevel = 3, kSecondLevel = 2;

@@ -4,8 +4,8 @@
 // tile, each with K as the outer and the columns as the inner axis. OperandsToPack.cpp chooses the operands.
 
 #include "OperandPacking.h"
-#include "adjoint/Codegen/Kernel/Contractions.h"
 #include "../Movement/VectorShuffles.h"
+#include "adjoint/Codegen/Kernel/Contractions.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -172,8 +172,8 @@ LogicalResult OperandPacking::packTransposed(const PackedOperand &packed, Buffer
     Value at = binary<arith::AddIOp>(column, indexConstant(i));
     if (!wholeColumns)
       at = binary<arith::MinUIOp>(at, last);
-    FailureOr<Value> row =
-        loadElements(packed, buffer, panels.operandPosition(packed, outer, {indexK, 1, nullptr}, {at, 0, nullptr}));
+    FailureOr<Value> row = loadElements(
+        packed, buffer, panels.operandPosition(packed, outer, {indexK, 1, nullptr}, {at, 0, nullptr}));
     if (failed(row))
       return failure();
     rows.push_back(toMemory(*row));

@@ -19,8 +19,12 @@ namespace mlir::ad::cpu {
 
 class OperandPacking : public CPUComponent {
 public:
-  OperandPacking(CPUContext &context, ValueSource &evaluator, LaneValues &laneValues, MemoryAccess &memoryAccess, KernelOutputs &kernelOutputs, WorkDistribution &distribution, DotProducts &dotProducts, PackedPanels &panels, BytePanels &bytePanels)
-      : CPUComponent(context), evaluator(evaluator), laneValues(laneValues), memoryAccess(memoryAccess), kernelOutputs(kernelOutputs), distribution(distribution), dotProducts(dotProducts), panels(panels), bytePanels(bytePanels) {}
+  OperandPacking(CPUContext &context, ValueSource &evaluator, LaneValues &laneValues,
+                 MemoryAccess &memoryAccess, KernelOutputs &kernelOutputs, WorkDistribution &distribution,
+                 DotProducts &dotProducts, PackedPanels &panels, BytePanels &bytePanels)
+      : CPUComponent(context), evaluator(evaluator), laneValues(laneValues), memoryAccess(memoryAccess),
+        kernelOutputs(kernelOutputs), distribution(distribution), dotProducts(dotProducts), panels(panels),
+        bytePanels(bytePanels) {}
 
   LogicalResult pack(PackedOperand &packed, const Position &outer, Value start, Value end);
   std::optional<PackedOperand> packingOfCopy(Value output);

@@ -72,7 +72,8 @@ bool OperandsToPack::findAxes(PackedOperand &packed, unsigned loopK, const CPUNe
 }
 
 // The layout of the packed operand, without its address; none if the operand is read in place.
-std::optional<PackedOperand> OperandsToPack::packingOf(OpOperand *operand, unsigned loopK, const CPUNest &nest) {
+std::optional<PackedOperand> OperandsToPack::packingOf(OpOperand *operand, unsigned loopK,
+                                                       const CPUNest &nest) {
   auto generic = cast<linalg::GenericOp>(operand->getOwner());
   AffineMap map = generic.getMatchingIndexingMap(operand);
   auto type = dyn_cast<RankedTensorType>(operand->get().getType());
@@ -103,8 +104,8 @@ std::optional<PackedOperand> OperandsToPack::packingOf(OpOperand *operand, unsig
   if (oneTile && transposedOperands.isContiguousAlongK(operand, columnLoop))
     return std::nullopt;
   packed.biased = packed.group == kByteDotProduct.group;
-  packed.inPlace = !grouped && panels.canPrefetch(packed) && isLarge(tiles, type) && !ShapedType::isDynamic(rows) &&
-                   rows <= nest.rows && nest.rows > kRowsInStep;
+  packed.inPlace = !grouped && panels.canPrefetch(packed) && isLarge(tiles, type) &&
+                   !ShapedType::isDynamic(rows) && rows <= nest.rows && nest.rows > kRowsInStep;
   // Several tiles of rows would convert an element several times.
   bool wanted = grouped ? isPackedInGroups(packed, type, rows, oneTile)
                         : (converts && !oneTile) || isWorthPacking(tiles, type, packed.columnAxis, rows);

@@ -16,8 +16,10 @@ namespace mlir::ad::cpu {
 
 class OperandsToPack : public CPUComponent {
 public:
-  OperandsToPack(CPUContext &context, StackMemory &stackMemory, TransposedOperands &transposedOperands, ProductGroups &productGroups, PackedPanels &panels, ByteProducts &byteProducts)
-      : CPUComponent(context), stackMemory(stackMemory), transposedOperands(transposedOperands), productGroups(productGroups), panels(panels), byteProducts(byteProducts) {}
+  OperandsToPack(CPUContext &context, StackMemory &stackMemory, TransposedOperands &transposedOperands,
+                 ProductGroups &productGroups, PackedPanels &panels, ByteProducts &byteProducts)
+      : CPUComponent(context), stackMemory(stackMemory), transposedOperands(transposedOperands),
+        productGroups(productGroups), panels(panels), byteProducts(byteProducts) {}
 
   /// Those of a block of so many columns, with memory for their panels.
   SmallVector<PackedOperand> packedOperandsOf(const CPUNest &nest, int64_t columns);

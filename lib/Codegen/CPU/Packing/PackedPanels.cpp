@@ -68,9 +68,7 @@ Value PackedPanels::loadPacked(const PackedOperand &packed, ArrayRef<Index> loop
   // Panels have elements for lanes past the last column.
   Value value = LLVM::LoadOp::create(builder, loc, type, packedPointer(packed, loops),
                                      packed.memory.getIntOrFloatBitWidth() / 8);
-  return packed.group > 1
-             ? value
-             : fromMemory(value, getElementTypeOrSelf(packed.operand->get().getType()));
+  return packed.group > 1 ? value : fromMemory(value, getElementTypeOrSelf(packed.operand->get().getType()));
 }
 
 // The rows of a tile use one value, which is stored once, or never if no other tile loads it.
@@ -89,8 +87,7 @@ void PackedPanels::fillPacked(PackedOperand &packed, ArrayRef<Index> loops, Valu
   indexK.base = binary<arith::AddIOp>(indexK.base, indexConstant(ahead));
   int64_t step;
   Value indices;
-  Value index =
-      memoryAccess.linearIndex(buffer, maps.apply(packed.map, later), step, indices);
+  Value index = memoryAccess.linearIndex(buffer, maps.apply(packed.map, later), step, indices);
   LLVM::Prefetch::create(builder, loc, memoryAccess.pointerAt(buffer, index), /*rw=*/0, /*hint=*/3,
                          /*cache=*/1);
 }
@@ -118,7 +115,7 @@ Buffer PackedPanels::elementsOf(const PackedOperand &packed) {
 
 // The position of an element of the operand, with batch axes from the outer loops.
 Position PackedPanels::operandPosition(const PackedOperand &packed, const Position &outer, Index indexK,
-                                         Index column) {
+                                       Index column) {
   Position position(packed.map.getNumResults());
   for (auto [axis, expr] : llvm::enumerate(packed.map.getResults()))
     position[axis] = int64_t(axis) == packed.columnAxis ? column

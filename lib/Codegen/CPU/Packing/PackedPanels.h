@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Panels of packed operands, in the order in which tiles read them: the panel of a column, then k, then the column in the
-// panel.
+// Panels of packed operands, in the order in which tiles read them: the panel of a column, then k, then the
+// column in the panel.
 
 #ifndef ADJOINT_LIB_CODEGEN_CPU_PACKING_PACKEDPANELS_H
 #define ADJOINT_LIB_CODEGEN_CPU_PACKING_PACKEDPANELS_H

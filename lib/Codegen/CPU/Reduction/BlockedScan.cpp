@@ -44,7 +44,8 @@ std::optional<unsigned> BlockedScan::chainLoopOf(linalg::GenericOp scan, ArrayRe
 // Whole blocks up to `end`. Lanes of a vector that is not full repeat the last chain: it is loaded, summed
 // and stored more than once, always before any store of the block.
 FailureOr<Value> BlockedScan::scanWholeBlocks(linalg::GenericOp scan, const Buffer &destination,
-                                         ArrayRef<Index> loops, unsigned chainLoop, Value end, Value start) {
+                                              ArrayRef<Index> loops, unsigned chainLoop, Value end,
+                                              Value start) {
   Value last = binary<arith::SubIOp>(reductionLoops.sizeOf(scan, chainLoop), indexConstant(1));
   SmallVector<Value> chains;
   for (int64_t i = 0; i < lanes; ++i) {
@@ -80,8 +81,8 @@ FailureOr<SmallVector<Value>> BlockedScan::loadBlock(linalg::GenericOp scan, Arr
   AffineMap map = scan.getMatchingIndexingMap(scan.getDpsInputOperand(0));
   SmallVector<Value> block;
   for (Value chain : chains) {
-    FailureOr<Value> value = values.evaluateOne(
-        input, maps.apply(map, alongChain(scan, loops, chainLoop, chain)));
+    FailureOr<Value> value =
+        values.evaluateOne(input, maps.apply(map, alongChain(scan, loops, chainLoop, chain)));
     if (failed(value))
       return failure();
     block.push_back(toMemory(laneValues.splat(*value, lanes)));
@@ -105,8 +106,7 @@ LogicalResult BlockedScan::scanBlock(linalg::GenericOp scan, const Buffer &desti
     Scope scope(context);
     SmallVector<Index> step(loops);
     step[dim].base = binary<arith::AddIOp>(loops[dim].base, indexConstant(i));
-    remember(input, maps.apply(map, step),
-                               fromMemory(value, element));
+    remember(input, maps.apply(map, step), fromMemory(value, element));
     auto next = values.applyBody(scan, step, ValueRange{carried, carried});
     if (failed(next))
       return failure();
@@ -116,8 +116,7 @@ LogicalResult BlockedScan::scanBlock(linalg::GenericOp scan, const Buffer &desti
   transposeInRegisters(builder, loc, *block);
   for (auto [chain, value] : llvm::zip_equal(chains, *block)) {
     SmallVector<Index> along = alongChain(scan, loops, chainLoop, chain);
-    stores.store(destination, maps.apply(stepMapOf(scan), along),
-                  fromMemory(value, destination.element));
+    stores.store(destination, maps.apply(stepMapOf(scan), along), fromMemory(value, destination.element));
   }
   return success();
 }

@@ -6,8 +6,8 @@
 #define ADJOINT_LIB_CODEGEN_CPU_REDUCTION_CPUCHAINS_H
 
 #include "../../Kernel/Reduction/ReductionChains.h"
-#include "../Contraction/RegisterTranspose.h"
 #include "../Bytes/ByteDotProducts.h"
+#include "../Contraction/RegisterTranspose.h"
 
 namespace mlir::ad::cpu {
 

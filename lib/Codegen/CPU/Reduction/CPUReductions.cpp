@@ -8,22 +8,19 @@ using namespace mlir::ad::cpu;
 
 // Rows of several chunks inside of vector code: one after the other, in a loop that stores the sums on the
 // stack. Rows that are not active repeat the first one.
-FailureOr<Value> CPUReductions::reduceEachRow(linalg::GenericOp generic,
-                                      ArrayRef<Index> loops, Value identity, const Position &position) {
+FailureOr<Value> CPUReductions::reduceEachRow(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                              Value identity, const Position &position) {
   Type element = getElementTypeOrSelf(generic.getResultTypes()[0]), memory = memoryType(element);
   Buffer stack{stackMemory.allocate(memory, lanes), element, {}, {}};
   Value zero = indexConstant(0);
-  auto loop =
-      scf::ForOp::create(builder, loc, zero, indexConstant(lanes), indexConstant(1));
+  auto loop = scf::ForOp::create(builder, loc, zero, indexConstant(lanes), indexConstant(1));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   Value row = loop.getInductionVar();
   auto lane = [&](Value vector, Value number) -> Value {
     return vector::ExtractOp::create(builder, loc, vector, ArrayRef<OpFoldResult>{getAsOpFoldResult(number)});
   };
-  Value from = mask
-                   ? arith::SelectOp::create(builder, loc, lane(mask, row), row, zero).getResult()
-                   : row;
+  Value from = mask ? arith::SelectOp::create(builder, loc, lane(mask, row), row, zero).getResult() : row;
   auto ofRow = [&](const Index &index) -> Index {
     if (index.isUniform())
       return index;
@@ -42,17 +39,17 @@ FailureOr<Value> CPUReductions::reduceEachRow(linalg::GenericOp generic,
     FailureOr<Value> sum = reduceChunks(generic, inner, identity, at);
     if (failed(sum))
       return failure();
-    LLVM::StoreOp::create(builder, loc, toMemory(*sum),
-                          memoryAccess.pointerAt(stack, row), memoryBytes(element));
+    LLVM::StoreOp::create(builder, loc, toMemory(*sum), memoryAccess.pointerAt(stack, row),
+                          memoryBytes(element));
   }
   builder.setInsertionPointAfter(loop);
-  Value sums = LLVM::LoadOp::create(builder, loc, VectorType::get(lanes, memory), stack.pointer,
-                                    memoryBytes(element));
+  Value sums =
+      LLVM::LoadOp::create(builder, loc, VectorType::get(lanes, memory), stack.pointer, memoryBytes(element));
   return fromMemory(sums, element);
 }
 
 FailureOr<Value> CPUReductions::reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops,
-                                             Value identity, const Position &position) {
+                                            Value identity, const Position &position) {
   if (lanes != 1 && reductionLoops.vectorizesRows(generic))
     return rowReductions.reduceRows(generic, loops, identity);
   if (lanes != 1)

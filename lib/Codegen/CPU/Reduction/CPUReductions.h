@@ -16,10 +16,11 @@ namespace mlir::ad::cpu {
 class CPUReductions : public ReductionEmitter {
 public:
   CPUReductions(CPUContext &context, ValueSource &values, LaneValues &laneValues, AccessMaps &maps,
-                ReductionLoops &loops, ReductionChains &chains, PairwiseTree &tree, MemoryAccess &memoryAccess,
-                StackMemory &stackMemory, StackRowCache &rowCache, LaneReductions &laneReductions,
-                RowReductions &rowReductions, ProductGroups &productGroups, ByteChains &byteChains,
-                InterleavedBlocks &interleavedBlocks, PartialResultTrees &partialTrees)
+                ReductionLoops &loops, ReductionChains &chains, PairwiseTree &tree,
+                MemoryAccess &memoryAccess, StackMemory &stackMemory, StackRowCache &rowCache,
+                LaneReductions &laneReductions, RowReductions &rowReductions, ProductGroups &productGroups,
+                ByteChains &byteChains, InterleavedBlocks &interleavedBlocks,
+                PartialResultTrees &partialTrees)
       : ReductionEmitter(context, values, laneValues, maps, loops, chains, tree), memoryAccess(memoryAccess),
         stackMemory(stackMemory), rowCache(rowCache), laneReductions(laneReductions),
         rowReductions(rowReductions), productGroups(productGroups), byteChains(byteChains),

@@ -19,16 +19,15 @@ static constexpr int64_t kChains = kCore.additionLatency * kCore.additionsPerCyc
 // than its latency. `loops` has one entry for each result of the tile. Contractions, which have two operands,
 // fill the registers of CPUs with AVX2.
 int64_t InterleavedBlocks::interleavedBlocks(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops) {
-  bool isCheapSum = vectorLanes > 1 && generic.getNumDpsInputs() == 1 &&
-                    partialTrees.isDivisible(generic) && generic.getNumReductionLoops() == 1 &&
-                    !isExpensive(generic) && !dependsOn(generic.getDpsInputs().front(), isExpensive) &&
+  bool isCheapSum = vectorLanes > 1 && generic.getNumDpsInputs() == 1 && partialTrees.isDivisible(generic) &&
+                    generic.getNumReductionLoops() == 1 && !isExpensive(generic) &&
+                    !dependsOn(generic.getDpsInputs().front(), isExpensive) &&
                     !panels.operands.count(generic.getDpsInputOperand(0)) &&
                     transposedOperands.operandsToTranspose(generic, loops.front()).empty();
   int64_t maxBlocks = isCheapSum ? std::max<int64_t>(1, kChains / int64_t(loops.size())) : 1;
   int64_t blocks = llvm::bit_floor(uint64_t(maxBlocks));
   int64_t total = reducedElements(generic), length = kernel.getOrderAttr().getLength();
-  if (auto found = partialTrees.partials.find(generic);
-      found != partialTrees.partials.end())
+  if (auto found = partialTrees.partials.find(generic); found != partialTrees.partials.end())
     total = found->second.length;
   return !ShapedType::isDynamic(total) && total < blocks * length ? 1 : blocks;
 }
@@ -54,7 +53,7 @@ FailureOr<SmallVector<Value>> InterleavedBlocks::interleavedChains(linalg::Gener
     Value k = binary<arith::AddIOp>(loop.getInductionVar(), indexConstant(block * length));
     for (auto [i, position] : llvm::enumerate(loops))
       if (failed(chainSteps.step(generic, position, k,
-                                              MutableArrayRef(next).slice(block * start.size() + i, 1))))
+                                 MutableArrayRef(next).slice(block * start.size() + i, 1))))
         return failure();
   }
   scf::YieldOp::create(builder, loc, next);
@@ -99,7 +98,7 @@ FailureOr<SmallVector<Value>> InterleavedBlocks::interleavedGroup(linalg::Generi
   Scope scope(context);
   auto values = tree.joinBlocks(size, length, identities, join, [&](Value from, Value to) {
     return reductionChains.chain(generic, loops, identities, binary<arith::AddIOp>(lower, from),
-                                    binary<arith::AddIOp>(lower, to));
+                                 binary<arith::AddIOp>(lower, to));
   });
   if (failed(values))
     return failure();

@@ -18,8 +18,11 @@ namespace mlir::ad::cpu {
 
 class InterleavedBlocks : public CPUComponent {
 public:
-  InterleavedBlocks(CPUContext &context, Hoisting &hoisting, ChainSteps &chainSteps, ReductionChains &reductionChains, PairwiseTree &tree, PartialResultTrees &partialTrees, TransposedOperands &transposedOperands, PackedPanels &panels)
-      : CPUComponent(context), hoisting(hoisting), chainSteps(chainSteps), reductionChains(reductionChains), tree(tree), partialTrees(partialTrees), transposedOperands(transposedOperands), panels(panels) {}
+  InterleavedBlocks(CPUContext &context, Hoisting &hoisting, ChainSteps &chainSteps,
+                    ReductionChains &reductionChains, PairwiseTree &tree, PartialResultTrees &partialTrees,
+                    TransposedOperands &transposedOperands, PackedPanels &panels)
+      : CPUComponent(context), hoisting(hoisting), chainSteps(chainSteps), reductionChains(reductionChains),
+        tree(tree), partialTrees(partialTrees), transposedOperands(transposedOperands), panels(panels) {}
 
   int64_t interleavedBlocks(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops);
   FailureOr<SmallVector<Value>> interleavedGroup(linalg::GenericOp generic,

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The lanes of a chunk: element j goes to lane j mod the number of lanes, and a tree joins the lower half of the lanes
-// with the upper one until one lane is left.
+// The lanes of a chunk: element j goes to lane j mod the number of lanes, and a tree joins the lower half of
+// the lanes with the upper one until one lane is left.
 
 #include "LaneAccumulators.h"
 
@@ -32,7 +32,7 @@ Value LaneAccumulators::lanesBelow(Value count, Value first) {
 
 // The sums plus the elements from `at` on, one for each lane.
 FailureOr<Value> LaneAccumulators::addVector(linalg::GenericOp generic, ArrayRef<Index> loops, Value at,
-                                           Value sum) {
+                                             Value sum) {
   Scope scope(context);
   SmallVector<Index> inner(loops);
   reductionLoops.setIndex(generic, inner, {at, 1, nullptr});
@@ -62,7 +62,7 @@ static Value withoutMerging(OpBuilder &builder, Location loc, Value value) {
 
 // One step in the lanes whose numbers are less than the count; the others keep their values.
 FailureOr<SmallVector<Value>> LaneAccumulators::stepBelow(const Rest &rest, Value number,
-                                                        ArrayRef<Value> values, Step step) {
+                                                          ArrayRef<Value> values, Step step) {
   mask = lanesBelow(rest.count, number);
   FailureOr<SmallVector<Value>> next = step(binary<arith::AddIOp>(rest.at, number), values);
   if (failed(next))
@@ -75,7 +75,7 @@ FailureOr<SmallVector<Value>> LaneAccumulators::stepBelow(const Rest &rest, Valu
 
 // The same in a branch: a step that no lane takes costs nothing.
 FailureOr<SmallVector<Value>> LaneAccumulators::stepIfAny(const Rest &rest, Value number,
-                                                        ArrayRef<Value> values, Step step) {
+                                                          ArrayRef<Value> values, Step step) {
   Value any = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, number, rest.count);
   auto branch = scf::IfOp::create(builder, loc, TypeRange(ValueRange(values)), any, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
@@ -92,7 +92,7 @@ FailureOr<SmallVector<Value>> LaneAccumulators::stepIfAny(const Rest &rest, Valu
 // Only registers with elements are computed, so that rows of a few elements do not pay for the lanes of long
 // ones.
 FailureOr<SmallVector<Value>> LaneAccumulators::overRest(const Rest &rest, SmallVector<Value> values,
-                                                       Step step) {
+                                                         Step step) {
   std::optional<int64_t> known = rest.first ? std::nullopt : constantOf(rest.count);
   int64_t all = lanes, width = vectorLanes > 1 ? std::min(all, vectorLanes) : all;
   if (known)
@@ -115,14 +115,14 @@ FailureOr<SmallVector<Value>> LaneAccumulators::overRest(const Rest &rest, Small
 
 // The lanes of one chunk: element j goes to lane j mod `lanes`; the last, partial row of lanes is masked.
 FailureOr<Value> LaneAccumulators::reduceChunk(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum,
-                                                  Value lower, Value upper) {
+                                               Value lower, Value upper) {
   return reduceChunk(generic, loops, sum, lower, upper, indexConstant(lanes), nullptr);
 }
 
 // The same for the vector of lanes that begins with lane `first` (null: lane 0), where the order has `wide`
 // lanes.
 FailureOr<Value> LaneAccumulators::reduceChunk(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum,
-                                                  Value lower, Value upper, Value wide, Value first) {
+                                               Value lower, Value upper, Value wide, Value first) {
   auto fromFirst = [&](Value at) { return first ? binary<arith::AddIOp>(at, first) : at; };
   Value size = binary<arith::SubIOp>(upper, lower);
   Value whole = binary<arith::MulIOp>(binary<arith::DivUIOp>(size, wide), wide);

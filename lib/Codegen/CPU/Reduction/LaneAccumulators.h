@@ -15,8 +15,10 @@ namespace mlir::ad::cpu {
 
 class LaneAccumulators : public CPUComponent {
 public:
-  LaneAccumulators(CPUContext &context, ValueSource &evaluator, LaneValues &laneValues, ReductionLoops &reductionLoops, Prefetcher &prefetcher)
-      : CPUComponent(context), evaluator(evaluator), laneValues(laneValues), reductionLoops(reductionLoops), prefetcher(prefetcher) {}
+  LaneAccumulators(CPUContext &context, ValueSource &evaluator, LaneValues &laneValues,
+                   ReductionLoops &reductionLoops, Prefetcher &prefetcher)
+      : CPUComponent(context), evaluator(evaluator), laneValues(laneValues), reductionLoops(reductionLoops),
+        prefetcher(prefetcher) {}
 
   /// The lanes of one chunk, the elements [lower, upper); the last, partial row of lanes is masked.
   FailureOr<Value> reduceChunk(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum, Value lower,

@@ -27,8 +27,7 @@ FailureOr<Value> LaneReductions::laneChunkInMemory(linalg::GenericOp generic, Ar
   Buffer slots{memory, memoryType(type), {}, {}};
   Value group = indexConstant(kGroupLanes), zero = indexConstant(0);
   auto store = [&](Value sum, Value at) {
-    LLVM::StoreOp::create(builder, loc, toMemory(sum),
-                          memoryAccess.pointerAt(slots, at), kCore.lineBytes);
+    LLVM::StoreOp::create(builder, loc, toMemory(sum), memoryAccess.pointerAt(slots, at), kCore.lineBytes);
   };
   auto load = [&](Value at) {
     Value loaded = LLVM::LoadOp::create(builder, loc, VectorType::get(kGroupLanes, memoryType(type)),
@@ -40,8 +39,9 @@ FailureOr<Value> LaneReductions::laneChunkInMemory(linalg::GenericOp generic, Ar
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     Scope scope(context);
-    FailureOr<Value> sum = laneAccumulators.reduceChunk(generic, loops, laneValues.splat(identity, lanes), lower,
-                                            upper, indexConstant(count), loop.getInductionVar());
+    FailureOr<Value> sum =
+        laneAccumulators.reduceChunk(generic, loops, laneValues.splat(identity, lanes), lower, upper,
+                                     indexConstant(count), loop.getInductionVar());
     if (failed(sum))
       return failure();
     store(*sum, loop.getInductionVar());
@@ -74,8 +74,9 @@ FailureOr<Value> LaneReductions::laneChunk(linalg::GenericOp generic, SmallVecto
     if (failed(accumulators))
       return failure();
     Operation *join = combiningOp(generic);
-    return laneAccumulators.joinAllLanes(
-        *accumulators, [&](Value low, Value high) { return joinPartialResults(builder, loc, join, low, high); });
+    return laneAccumulators.joinAllLanes(*accumulators, [&](Value low, Value high) {
+      return joinPartialResults(builder, loc, join, low, high);
+    });
   };
   if (minMax.isPlainMinMax(generic))
     return minMax.minMaxOfLanes(generic, loops, {lower, upper, wide}, start, exactly);

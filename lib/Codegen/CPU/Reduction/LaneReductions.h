@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Chunks of reductions over the lanes of an order: each lane of a vector has a chain of its own, and a tree joins them.
+// Chunks of reductions over the lanes of an order: each lane of a vector has a chain of its own, and a tree
+// joins them.
 
 #ifndef ADJOINT_LIB_CODEGEN_CPU_REDUCTION_LANEREDUCTIONS_H
 #define ADJOINT_LIB_CODEGEN_CPU_REDUCTION_LANEREDUCTIONS_H
@@ -17,8 +18,10 @@ namespace mlir::ad::cpu {
 
 class LaneReductions : public CPUComponent {
 public:
-  LaneReductions(CPUContext &context, LaneValues &laneValues, MemoryAccess &memoryAccess, Hoisting &hoisting, StackMemory &stackMemory, LaneAccumulators &laneAccumulators, MinMaxReduction &minMax)
-      : CPUComponent(context), laneValues(laneValues), memoryAccess(memoryAccess), hoisting(hoisting), stackMemory(stackMemory), laneAccumulators(laneAccumulators), minMax(minMax) {}
+  LaneReductions(CPUContext &context, LaneValues &laneValues, MemoryAccess &memoryAccess, Hoisting &hoisting,
+                 StackMemory &stackMemory, LaneAccumulators &laneAccumulators, MinMaxReduction &minMax)
+      : CPUComponent(context), laneValues(laneValues), memoryAccess(memoryAccess), hoisting(hoisting),
+        stackMemory(stackMemory), laneAccumulators(laneAccumulators), minMax(minMax) {}
 
   FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity, Value lower,
                              Value upper, int64_t lanes);

@@ -69,8 +69,8 @@ FailureOr<SmallVector<Value>> MinMaxReduction::compare(linalg::GenericOp generic
   Scope scope(context);
   SmallVector<Index> inner(loops);
   reductionLoops.setIndex(generic, inner, {at, 1, nullptr});
-  FailureOr<Value> read = evaluator.evaluateOne(
-      input->get(), maps.apply(generic.getMatchingIndexingMap(input), inner));
+  FailureOr<Value> read =
+      evaluator.evaluateOne(input->get(), maps.apply(generic.getMatchingIndexingMap(input), inner));
   if (failed(read))
     return failure();
   Value value = laneValues.splat(*read, lanes);

@@ -16,8 +16,10 @@ namespace mlir::ad::cpu {
 
 class MinMaxReduction : public CPUComponent {
 public:
-  MinMaxReduction(CPUContext &context, ValueSource &evaluator, LaneValues &laneValues, AccessMaps &maps, ReductionLoops &reductionLoops, LaneAccumulators &laneAccumulators)
-      : CPUComponent(context), evaluator(evaluator), laneValues(laneValues), maps(maps), reductionLoops(reductionLoops), laneAccumulators(laneAccumulators) {}
+  MinMaxReduction(CPUContext &context, ValueSource &evaluator, LaneValues &laneValues, AccessMaps &maps,
+                  ReductionLoops &reductionLoops, LaneAccumulators &laneAccumulators)
+      : CPUComponent(context), evaluator(evaluator), laneValues(laneValues), maps(maps),
+        reductionLoops(reductionLoops), laneAccumulators(laneAccumulators) {}
 
   struct Range {
     Value lower, upper, step;

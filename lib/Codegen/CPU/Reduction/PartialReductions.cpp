@@ -68,8 +68,9 @@ int64_t PartialReductions::threadsForPartials(ArrayRef<linalg::GenericOp> reduct
         return llvm::any_of(generic.getDpsInputs(),
                             [](Value input) { return isFromMemory(input.getType()); });
       });
-  return rereads || (reductions.size() == 1 && streamedReductions.streamedColumns(reductions.front()) > 0) ? 1
-                                                                                                          : 2;
+  return rereads || (reductions.size() == 1 && streamedReductions.streamedColumns(reductions.front()) > 0)
+             ? 1
+             : 2;
 }
 
 SmallVector<linalg::GenericOp> PartialReductions::divisibleReductions(ValueRange outputs) {

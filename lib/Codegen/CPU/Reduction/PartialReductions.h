@@ -23,8 +23,16 @@ namespace mlir::ad::cpu {
 
 class PartialReductions : public CPUComponent {
 public:
-  PartialReductions(CPUContext &context, KernelArguments &kernelArguments, ReductionLoops &reductionLoops, Hoisting &hoisting, ReductionEmitter &reductions, KernelOutputs &kernelOutputs, ElementStores &stores, LoopNests &loopNests, WorkDistribution &distribution, PartialResultTrees &partialTrees, StreamedReductions &streamedReductions, BlockShape &blockShape, TransposedOperands &transposedOperands)
-      : CPUComponent(context), kernelArguments(kernelArguments), reductionLoops(reductionLoops), hoisting(hoisting), reductions(reductions), kernelOutputs(kernelOutputs), stores(stores), loopNests(loopNests), distribution(distribution), partialTrees(partialTrees), streamedReductions(streamedReductions), blockShape(blockShape), transposedOperands(transposedOperands) {}
+  PartialReductions(CPUContext &context, KernelArguments &kernelArguments, ReductionLoops &reductionLoops,
+                    Hoisting &hoisting, ReductionEmitter &reductions, KernelOutputs &kernelOutputs,
+                    ElementStores &stores, LoopNests &loopNests, WorkDistribution &distribution,
+                    PartialResultTrees &partialTrees, StreamedReductions &streamedReductions,
+                    BlockShape &blockShape, TransposedOperands &transposedOperands)
+      : CPUComponent(context), kernelArguments(kernelArguments), reductionLoops(reductionLoops),
+        hoisting(hoisting), reductions(reductions), kernelOutputs(kernelOutputs), stores(stores),
+        loopNests(loopNests), distribution(distribution), partialTrees(partialTrees),
+        streamedReductions(streamedReductions), blockShape(blockShape),
+        transposedOperands(transposedOperands) {}
 
   int64_t threadsForPartials(ArrayRef<linalg::GenericOp> reductions);
   SmallVector<linalg::GenericOp> divisibleReductions(ValueRange outputs);

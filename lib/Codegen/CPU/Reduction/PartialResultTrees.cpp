@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The tree of an order over all that is reduced, over one node of it, or over the nodes that another function has
-// computed.
+// The tree of an order over all that is reduced, over one node of it, or over the nodes that another function
+// has computed.
 
 #include "PartialResultTrees.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
@@ -44,28 +44,27 @@ int64_t PartialResultTrees::blocksOfPartial(linalg::GenericOp generic) {
 // The tree of the order over all that is reduced, over one node of it, or over partial results that are
 // there.
 FailureOr<SmallVector<Value>> PartialResultTrees::orderedTree(linalg::GenericOp generic,
-                                                             ArrayRef<Value> identities,
-                                                             ArrayRef<Position> positions, BlockCode block,
-                                                             int64_t blocksPerLeaf) {
+                                                              ArrayRef<Value> identities,
+                                                              ArrayRef<Position> positions, BlockCode block,
+                                                              int64_t blocksPerLeaf) {
   Operation *join = combiningOp(generic);
   int64_t length = blocksPerLeaf * kernel.getOrderAttr().getLength();
   auto found = partials.find(generic);
   if (found == partials.end())
-    return tree.joinBlocks(reductionLoops.total(generic), length, identities, join,
-                                           block);
+    return tree.joinBlocks(reductionLoops.total(generic), length, identities, join, block);
   PartialResults &partial = found->second;
   if (context.work == KernelContext::Work::merge)
-    return tree.joinBlocks(
-        partial.count, 1, identities, join, [&](Value number, Value) -> FailureOr<SmallVector<Value>> {
-          SmallVector<Value> values;
-          for (const Position &position : positions) {
-            Position at = {{number, 0, nullptr}};
-            llvm::append_range(at, position);
-            Value value = memoryAccess.load(partial.buffer, at);
-            values.push_back(lanes > 1 ? laneValues.splat(value, lanes) : value);
-          }
-          return values;
-        });
+    return tree.joinBlocks(partial.count, 1, identities, join,
+                           [&](Value number, Value) -> FailureOr<SmallVector<Value>> {
+                             SmallVector<Value> values;
+                             for (const Position &position : positions) {
+                               Position at = {{number, 0, nullptr}};
+                               llvm::append_range(at, position);
+                               Value value = memoryAccess.load(partial.buffer, at);
+                               values.push_back(lanes > 1 ? laneValues.splat(value, lanes) : value);
+                             }
+                             return values;
+                           });
   Value from = binary<arith::MulIOp>(partial.number, indexConstant(partial.length));
   Value size =
       binary<arith::MinUIOp>(binary<arith::SubIOp>(partial.total, from), indexConstant(partial.length));

@@ -22,8 +22,10 @@ int64_t knownElements(ArrayRef<int64_t> shape);
 
 class PartialResultTrees : public CPUComponent {
 public:
-  PartialResultTrees(CPUContext &context, LaneValues &laneValues, MemoryAccess &memoryAccess, ReductionLoops &reductionLoops, PairwiseTree &tree, ProductGroups &productGroups)
-      : CPUComponent(context), laneValues(laneValues), memoryAccess(memoryAccess), reductionLoops(reductionLoops), tree(tree), productGroups(productGroups) {}
+  PartialResultTrees(CPUContext &context, LaneValues &laneValues, MemoryAccess &memoryAccess,
+                     ReductionLoops &reductionLoops, PairwiseTree &tree, ProductGroups &productGroups)
+      : CPUComponent(context), laneValues(laneValues), memoryAccess(memoryAccess),
+        reductionLoops(reductionLoops), tree(tree), productGroups(productGroups) {}
 
   bool isDivisible(linalg::GenericOp generic);
   int64_t blocksOfPartial(linalg::GenericOp generic);

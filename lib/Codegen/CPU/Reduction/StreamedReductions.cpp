@@ -92,9 +92,8 @@ LogicalResult StreamedReductions::streamSteps(linalg::GenericOp generic, const B
   for (int64_t step = 0; step < count; ++step) {
     Value k = binary<arith::AddIOp>(first, indexConstant(step));
     for (auto [i, position] : llvm::enumerate(positions))
-      if (failed(chainSteps.step(generic,
-                                              maps.loopsFromOutput(generic, map, position), k,
-                                              MutableArrayRef(accumulators).slice(i, 1))))
+      if (failed(chainSteps.step(generic, maps.loopsFromOutput(generic, map, position), k,
+                                 MutableArrayRef(accumulators).slice(i, 1))))
         return failure();
   }
   stores.storeAll(result, positions, accumulators);
@@ -157,5 +156,5 @@ LogicalResult StreamedReductions::emitStreamedReduction(linalg::GenericOp generi
       std::clamp<int64_t>(accumulatorVectors(tiles, result.element) / int64_t(rows.size()), 1, maxVectors);
   Value width = indexConstant(partial.columns);
   return emitLoop(units.begin, units.end, indexConstant(1),
-                          [&](Value unit) { return emitUnit(generic, nest, result, rows, width, unit); });
+                  [&](Value unit) { return emitUnit(generic, nest, result, rows, width, unit); });
 }

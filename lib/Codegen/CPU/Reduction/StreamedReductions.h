@@ -21,15 +21,20 @@ namespace mlir::ad::cpu {
 
 class StreamedReductions : public CPUComponent {
 public:
-  StreamedReductions(CPUContext &context, ValueSource &evaluator, LaneValues &laneValues, MemoryAccess &memoryAccess, AccessMaps &maps, ChainSteps &chainSteps, KernelOutputs &kernelOutputs, ElementStores &stores, LaneLoop &laneLoop, PartialResultTrees &partialTrees)
-      : CPUComponent(context), evaluator(evaluator), laneValues(laneValues), memoryAccess(memoryAccess), maps(maps), chainSteps(chainSteps), kernelOutputs(kernelOutputs), stores(stores), laneLoop(laneLoop), partialTrees(partialTrees) {}
+  StreamedReductions(CPUContext &context, ValueSource &evaluator, LaneValues &laneValues,
+                     MemoryAccess &memoryAccess, AccessMaps &maps, ChainSteps &chainSteps,
+                     KernelOutputs &kernelOutputs, ElementStores &stores, LaneLoop &laneLoop,
+                     PartialResultTrees &partialTrees)
+      : CPUComponent(context), evaluator(evaluator), laneValues(laneValues), memoryAccess(memoryAccess),
+        maps(maps), chainSteps(chainSteps), kernelOutputs(kernelOutputs), stores(stores), laneLoop(laneLoop),
+        partialTrees(partialTrees) {}
 
   int64_t streamedColumns(linalg::GenericOp generic);
   LogicalResult emitStreamedReduction(linalg::GenericOp generic, Buffer &result, UnitRange units);
 
 private:
-  LogicalResult emitUnit(linalg::GenericOp generic, const CPUNest &nest, Buffer &result, ArrayRef<Position> rows,
-                         Value width, Value unit);
+  LogicalResult emitUnit(linalg::GenericOp generic, const CPUNest &nest, Buffer &result,
+                         ArrayRef<Position> rows, Value width, Value unit);
   LogicalResult startChains(linalg::GenericOp generic, const Buffer &result, ArrayRef<Position> positions);
   LogicalResult streamSteps(linalg::GenericOp generic, const Buffer &result, ArrayRef<Position> positions,
                             Value first, int64_t count);

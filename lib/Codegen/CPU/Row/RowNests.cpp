@@ -47,7 +47,8 @@ static Position anyElementOf(const Position &row) {
   return position;
 }
 
-void RowNests::beginRows(const RowOutputs &split, const CPUNest &space, ArrayRef<Position> rows, bool maySave) {
+void RowNests::beginRows(const RowOutputs &split, const CPUNest &space, ArrayRef<Position> rows,
+                         bool maySave) {
   prefetcher.choosePrefetched(space);
   if (rows.size() == 1)
     rowCache.chooseSaved(split.whole, space, anyElementOf(rows.front()), maySave);
@@ -73,7 +74,8 @@ LogicalResult RowNests::emitRowsAt(ValueRange outputs, const CPUNest &space, Arr
 
 // All values of the rows are loaded before the first store, since a result may be in the buffer of an
 // operand.
-LogicalResult RowNests::emitBegunRows(const RowOutputs &split, const CPUNest &space, ArrayRef<Position> rows) {
+LogicalResult RowNests::emitBegunRows(const RowOutputs &split, const CPUNest &space,
+                                      ArrayRef<Position> rows) {
   Scope scope(context);
   Position any = anyElementOf(rows.front());
   for (const Position &row : rows) {
@@ -91,8 +93,8 @@ LogicalResult RowNests::emitBegunRows(const RowOutputs &split, const CPUNest &sp
   SmallVector<Position> starts(rows);
   int64_t last = space.shape.size() - 1;
   Visited searched;
-  along.vectorize = llvm::none_of(
-      split.whole, [&](Value output) { return hoisting.sumsLanesAt(output, any, searched); });
+  along.vectorize =
+      llvm::none_of(split.whole, [&](Value output) { return hoisting.sumsLanesAt(output, any, searched); });
   LogicalResult stored = loopNests.emitLoops(
       along, last, along.vectorize ? last : -1, starts, {}, [&](ArrayRef<Position> positions) {
         prefetcher.prefetchNextRow(positions);

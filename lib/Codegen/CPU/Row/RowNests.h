@@ -18,8 +18,11 @@ namespace mlir::ad::cpu {
 
 class RowNests : public CPUComponent {
 public:
-  RowNests(CPUContext &context, Hoisting &hoisting, KernelOutputs &kernelOutputs, Prefetcher &prefetcher, LoopNests &loopNests, WorkDistribution &distribution, StackRowCache &rowCache, ShortRows &shortRows)
-      : CPUComponent(context), hoisting(hoisting), kernelOutputs(kernelOutputs), prefetcher(prefetcher), loopNests(loopNests), distribution(distribution), rowCache(rowCache), shortRows(shortRows) {}
+  RowNests(CPUContext &context, Hoisting &hoisting, KernelOutputs &kernelOutputs, Prefetcher &prefetcher,
+           LoopNests &loopNests, WorkDistribution &distribution, StackRowCache &rowCache,
+           ShortRows &shortRows)
+      : CPUComponent(context), hoisting(hoisting), kernelOutputs(kernelOutputs), prefetcher(prefetcher),
+        loopNests(loopNests), distribution(distribution), rowCache(rowCache), shortRows(shortRows) {}
 
   LogicalResult emitRows(ValueRange outputs, unsigned space);
 

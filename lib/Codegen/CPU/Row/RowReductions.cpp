@@ -6,8 +6,8 @@
 
 #include "RowReductions.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
-#include "llvm/Support/MathExtras.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -214,8 +214,7 @@ Value RowReductions::joinLanes(Operation *join, SmallVector<Value> vectors, int6
       for (int64_t row = 0; row < 2 * count / width; ++row)
         for (int64_t lane = from; lane < from + half; ++lane)
           order.push_back(row * width + lane);
-      Value picked = vector::ShuffleOp::create(builder, loc, movable(first),
-                                               movable(second), order);
+      Value picked = vector::ShuffleOp::create(builder, loc, movable(first), movable(second), order);
       return fromMemory(picked, element);
     };
     SmallVector<Value> joined;

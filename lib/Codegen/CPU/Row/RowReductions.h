@@ -20,8 +20,14 @@ namespace mlir::ad::cpu {
 
 class RowReductions : public CPUComponent {
 public:
-  RowReductions(CPUContext &context, ValueSource &evaluator, LaneValues &laneValues, MemoryAccess &memoryAccess, ReductionLoops &reductionLoops, Hoisting &hoisting, StackMemory &stackMemory, InterleavedStores &interleavedStores, LaneAccumulators &laneAccumulators, TransposedOperands &transposedOperands)
-      : CPUComponent(context), evaluator(evaluator), laneValues(laneValues), memoryAccess(memoryAccess), reductionLoops(reductionLoops), hoisting(hoisting), stackMemory(stackMemory), interleavedStores(interleavedStores), laneAccumulators(laneAccumulators), transposedOperands(transposedOperands) {}
+  RowReductions(CPUContext &context, ValueSource &evaluator, LaneValues &laneValues,
+                MemoryAccess &memoryAccess, ReductionLoops &reductionLoops, Hoisting &hoisting,
+                StackMemory &stackMemory, InterleavedStores &interleavedStores,
+                LaneAccumulators &laneAccumulators, TransposedOperands &transposedOperands)
+      : CPUComponent(context), evaluator(evaluator), laneValues(laneValues), memoryAccess(memoryAccess),
+        reductionLoops(reductionLoops), hoisting(hoisting), stackMemory(stackMemory),
+        interleavedStores(interleavedStores), laneAccumulators(laneAccumulators),
+        transposedOperands(transposedOperands) {}
 
   bool vectorizesRows(linalg::GenericOp generic);
   FailureOr<Value> reduceRows(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity);

@@ -15,8 +15,10 @@ namespace mlir::ad::cpu {
 
 class ShortRows : public CPUComponent {
 public:
-  ShortRows(CPUContext &context, ValueSource &evaluator, ReductionLoops &reductionLoops, KernelOutputs &kernelOutputs, InterleavedStores &interleavedStores)
-      : CPUComponent(context), evaluator(evaluator), reductionLoops(reductionLoops), kernelOutputs(kernelOutputs), interleavedStores(interleavedStores) {}
+  ShortRows(CPUContext &context, ValueSource &evaluator, ReductionLoops &reductionLoops,
+            KernelOutputs &kernelOutputs, InterleavedStores &interleavedStores)
+      : CPUComponent(context), evaluator(evaluator), reductionLoops(reductionLoops),
+        kernelOutputs(kernelOutputs), interleavedStores(interleavedStores) {}
 
   int64_t axisOfRows(ArrayRef<int64_t> shape, int64_t columns);
   bool isShortRow(int64_t columns);

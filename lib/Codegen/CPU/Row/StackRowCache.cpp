@@ -4,6 +4,7 @@
 // expensive value that a later loop needs is kept on the stack, where it stays in the first-level cache.
 
 #include "StackRowCache.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace mlir::ad;

@@ -11,13 +11,16 @@
 #include "../../Kernel/Values/MemoryAccess.h"
 #include "../CPUComponent.h"
 #include "../StackMemory.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace mlir::ad::cpu {
 
 class StackRowCache : public CPUComponent {
 public:
-  StackRowCache(CPUContext &context, LaneValues &laneValues, MemoryAccess &memoryAccess, ReductionLoops &reductionLoops, Hoisting &hoisting, StackMemory &stackMemory)
-      : CPUComponent(context), laneValues(laneValues), memoryAccess(memoryAccess), reductionLoops(reductionLoops), hoisting(hoisting), stackMemory(stackMemory) {}
+  StackRowCache(CPUContext &context, LaneValues &laneValues, MemoryAccess &memoryAccess,
+                ReductionLoops &reductionLoops, Hoisting &hoisting, StackMemory &stackMemory)
+      : CPUComponent(context), laneValues(laneValues), memoryAccess(memoryAccess),
+        reductionLoops(reductionLoops), hoisting(hoisting), stackMemory(stackMemory) {}
 
   struct SavedRow {
     Value pointer;
