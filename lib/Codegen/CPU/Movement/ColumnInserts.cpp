@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Insertions into results whose rows have a few elements. Whole rows of the destination are computed, one
-// vector for each column, and stored interleaved (ShortRows.cpp).
+// vector for each column, and stored interleaved (InterleavedStores.cpp).
 
 #include "ColumnInserts.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"

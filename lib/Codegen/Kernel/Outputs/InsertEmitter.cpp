@@ -2,7 +2,7 @@
 //
 // Slices inserted into a result: concatenation, padding and updates. Trailing axes that a slice fills are
 // copied as one. Results whose rows have a few elements are stored whole, one vector for each column
-// (ShortRows.cpp).
+// (ColumnInserts.cpp of the CPU).
 
 #include "InsertEmitter.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
