@@ -1,6 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Permissions that lowerings and code generation ask for, outside of the labels of patterns. Every line of lib and
-include that does so is listed with its tests; a new one fails the scan. For each permission that a use needs:
+include that does so is listed with its tests; a new one fails the scan. All ask one gate, `allows` of Permissions.h;
+a file that tests the bits itself fails, too. For each permission that a use needs:
 
 - without it the use is not reported, and the bits are those of the reference interpreter, though all others are given;
 - with what it needs alone, it is reported once or more, and the code is other code.
@@ -49,13 +50,21 @@ LISTED = {
     ("Dialect/AD/Transforms/SplitK.cpp", "mma"): (2, ["parts of f16", "kept instructions"]),
     ("Dialect/AD/Transforms/SplitK.cpp", "narrow"): (1, ["parts of f32"]),
     ("Dialect/AD/Transforms/VerifyContracts.cpp", "mma"): (6, ["written instructions", "refused instructions"]),
-    ("Dialect/AD/Transforms/WidenOperands.cpp", "mma"): (3, ["operands of dot products",
+    ("Dialect/AD/Transforms/WidenOperands.cpp", "mma"): (2, ["operands of dot products",
                                                               "instructions of GPUs on CPUs"]),
 }
 # Lines that give a pattern its label, which permission_labels_test.py tests, and the definition of the modes.
 LABELS = re.compile(r"(NumericsPattern|AlgebraPattern)(<\w+>)?\(|patterns\.add<|"
                     r"^\s*Permissions::\w+ \| Permissions::\w+\);$|exact \? Permissions::none|this->permissions\(\)")
 MODES = "Dialect/AD/IR/ADAttributes.cpp"
+# The only file that takes permissions apart.
+GATE = "Dialect/AD/IR/Permissions.cpp"
+# `a & b` of values, but no reference and no address: `T &x`, `f(&x)`, `[&]`. A comparison with a named permission.
+TESTS_BITS = re.compile(r"bitEnum(Contains|Set|Clear)|[\w)\]] & [~*(\w]|[!=]= (ad::)?Permissions::(?!none)\w|"
+                        r"Permissions::(?!none)\w+ [!=]=|"
+                        r'allowsRewrite\([^;]*"(reorder|algebra|contract|widen|mma|narrow|approx|finite|none)"')
+# Intersections, which ask for nothing: the permissions that several operations share.
+SHARES = re.compile(r"\*?(common|permissions) & (own|numerics\.getPermissions\(\))")
 
 
 #===- The scan -===#
@@ -68,7 +77,6 @@ def uses(path, text):
         if LABELS.search(line):
             continue
         names = set(re.findall(r"Permissions::(\w+)", line)) & set(ALL)
-        names |= set(re.findall(r'allowsRewrite\("[\w-]+", "(\w+)"', line)) & set(ALL)
         if "kMmaAttr" in line and "constexpr" not in line:
             names.add("mma")
         yield from ((path, name) for name in names)
@@ -97,12 +105,31 @@ def differences(files):
         yield from (f"{use[0]}: no test is named '{name}'" for name in expected[1] if name not in TESTS)
 
 
+def tested_bits(files):
+    """Lines that test the bits of permissions outside of the gate."""
+    for path, text in files:
+        if path == GATE or "Permissions" not in text:
+            continue
+        for number, line in enumerate(re.sub(r"//.*", "", text).splitlines(), 1):
+            if TESTS_BITS.search(SHARES.sub("", line)):
+                yield f"{path}:{number} tests bits of permissions: ask `allows` of Permissions.h: {line.strip()}"
+
+
+def finds_tested_bits(_folder):
+    """The scan sees every way to go past the gate."""
+    for line in ("if (bitEnumContainsAll(given, needed))", "if ((own & needed) != needed)", "return needed & ~given;",
+                 "if ((allow & Permissions::mma) != Permissions::none)", "bool b = allow == Permissions::approx;",
+                 "bool b = Permissions::mma == allow;", 'if (allowsRewrite("tensor-cores", "mma", op))'):
+        if not list(tested_bits([("Transforms/New.cpp", f"void f(Permissions allow) {{\n  {line}\n}}\n")])):
+            yield f"is not found: {line}"
+
+
 def finds_new_uses(_folder):
     """The scan sees a use in a file without any, and a second one in a file that has one."""
-    new = [("Transforms/New.cpp", "if (bitEnumContainsAll(allow, Permissions::reorder))")]
+    new = [("Transforms/New.cpp", "if (allows(op, Permissions::reorder))")]
     if not [text for text in differences(sources() + new) if "New.cpp" in text]:
         yield "a new file is not found"
-    line = "\nbool b = allow == Permissions::approx;"
+    line = "\nbool b = allows(op, Permissions::approx);"
     more = [(path, text + line * path.endswith("InterfacePatterns.cpp")) for path, text in sources()]
     if not [text for text in differences(more) if "InterfacePatterns.cpp" in text]:
         yield "a new line is not found"
@@ -375,6 +402,7 @@ def main():
           f"out one at a time, {len(CHOICES)} choices have both forms compared")
     return checks.run_checks("permission_uses", [
         ("all uses are listed", lambda folder: list(differences(sources()))), ("new uses are found", finds_new_uses),
+        ("one gate tests bits", lambda folder: list(tested_bits(sources()))), ("tests of bits are found", finds_tested_bits),
         *((name, lambda folder, check=check: list(check(folder))) for name, check in TESTS.items())])
 
 

@@ -4,6 +4,7 @@
 // of their own.
 
 #include "ADToLinalg.h"
+#include "adjoint/Dialect/AD/IR/Permissions.h"
 #include "adjoint/Dialect/AD/IR/RewriteControl.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "mlir/IR/Matchers.h"
@@ -35,13 +36,12 @@ struct LowerElementwise : OpInterfaceRewritePattern<ElementwiseOpInterface> {
 
   // Elementary functions have their shorter form where the operation has the permission `approx`.
   static void approximateFunctions(Operation *op, Operation *lowered) {
-    auto contract = dyn_cast<NumericsOpInterface>(op);
-    if (!contract || !bitEnumContainsAll(contract.getPermissions(), Permissions::approx))
+    if (!allows(op, Permissions::approx))
       return;
     lowered->walk([&](ElementaryOp function) {
       if (!function.getType().isF32() || !numerics::hasApproximation(function.getFunction()))
         return;
-      if (!allowsRewrite("approximate-function", "approx", op))
+      if (!allowsRewrite("approximate-function", Permissions::approx, op))
         return;
       function.setApproximate(true);
       recordNumericsUse(op->getLoc(), "approximate-function", Permissions::approx);

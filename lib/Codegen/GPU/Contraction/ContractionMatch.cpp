@@ -3,6 +3,7 @@
 #include "ContractionMatch.h"
 #include "adjoint/Codegen/Kernel/Contractions.h"
 #include "adjoint/Codegen/Target/Chips.h"
+#include "adjoint/Dialect/AD/IR/Permissions.h"
 #include "adjoint/Dialect/AD/IR/RewriteControl.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -99,15 +100,14 @@ static bool mayUseTensorCores(KernelOp kernel, linalg::GenericOp op) {
     return true;
   if (MmaAttr instruction = fixedInstruction(op))
     return instruction.getK() == MmaAttr::kByteK ? multipliesByteFloats(op) : multipliesShort(op);
-  PermissionsAttr attribute = kernel.getAllowAttr();
-  Permissions allow = attribute ? attribute.getValue() : Permissions::none;
-  if (!bitEnumContainsAll(allow, Permissions::contract))
+  if (!allows(kernel, Permissions::contract))
     return false;
   if (multipliesFloats(op))
-    return bitEnumContainsAll(allow, Permissions::narrow) && allowsRewrite("tf32", "narrow", op);
+    return allows(kernel, Permissions::narrow) && allowsRewrite("tf32", Permissions::narrow, op);
   // The lowering of bf16, which CPUs have an instruction for, too, has asked already.
   bool isBF16 = op.getBlock()->getArgument(0).getType().isBF16();
-  return op->hasAttr(kMmaAttr) && multipliesShort(op) && (isBF16 || allowsRewrite("tensor-cores", "mma", op));
+  return op->hasAttr(kMmaAttr) && multipliesShort(op) &&
+         (isBF16 || allowsRewrite("tensor-cores", Permissions::mma, op));
 }
 
 // Whether every operation of the kernel that depends on the contraction has its result only at its own

@@ -5,6 +5,7 @@
 
 #include "../ADToLinalg.h"
 #include "adjoint/Codegen/Kernel/Contractions.h"
+#include "adjoint/Dialect/AD/IR/Permissions.h"
 #include "adjoint/Dialect/AD/IR/RewriteControl.h"
 
 using namespace mlir;
@@ -43,8 +44,8 @@ static Value contract(OpBuilder &builder, Operation *op, Type accumulator) {
       });
   if (auto fixed = op->getAttrOfType<MmaAttr>(kMmaAttr))
     generic->setAttr(kMmaAttr, fixed);
-  else if (bitEnumContainsAll(cast<NumericsOpInterface>(op).getPermissions(), Permissions::mma) &&
-           (!multipliesBF16(op) || allowsRewrite("dot-product-instruction", "mma", op)))
+  else if (allows(op, Permissions::mma) &&
+           (!multipliesBF16(op) || allowsRewrite("dot-product-instruction", Permissions::mma, op)))
     generic->setAttr(kMmaAttr, builder.getUnitAttr());
   return generic.getResult(0);
 }

@@ -7,6 +7,7 @@
 #include "adjoint/Dialect/AD/IR/ADPrecisionAttributes.h"
 #include "adjoint/Dialect/AD/IR/NumericsContract.h"
 #include "adjoint/Dialect/AD/IR/NumericsOpInterface.h"
+#include "adjoint/Dialect/AD/IR/Permissions.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
@@ -86,7 +87,7 @@ static FailureOr<Permissions> parsePermissions(AsmParser &parser) {
              << word << (symbolizeNumericsMode(word) ? "', a mode; permissions follow one mode" : "'");
     if (hasNone || (*one == Permissions::none && value != *one))
       return parser.emitError(loc, "expected 'none' without other permissions");
-    if ((value & *one) != Permissions::none)
+    if (*one != Permissions::none && allows(value, *one))
       return parser.emitError(loc, "expected distinct permissions, but got '") << word << "' twice";
     hasNone = *one == Permissions::none;
     value = value | *one;
@@ -201,7 +202,7 @@ LogicalResult OrderAttr::verify(function_ref<InFlightDiagnostic()> emitError, in
     return emitError() << "expected a positive chunk or block, but got " << length;
   if (length > kMaxLength)
     return emitError() << "expected a chunk or block of at most " << kMaxLength << ", but got " << length;
-  if (lanes < 0 || (lanes & (lanes - 1)) != 0)
+  if (lanes < 0 || (lanes != 0 && !llvm::isPowerOf2_64(lanes)))
     return emitError() << "expected a power of two as the number of lanes, but got " << lanes;
   if (lanes > kMaxLanes)
     return emitError() << "expected at most " << kMaxLanes << " lanes, but got " << lanes;

@@ -20,7 +20,7 @@ public:
 protected:
   /// To be called when all else holds: the rewrite then counts as applied.
   LogicalResult requireAllowed(PatternRewriter &rewriter, OpT op) const {
-    return ad::requireAllowed(rewriter, this->getDebugName(), "none", op);
+    return ad::requireAllowed(rewriter, this->getDebugName(), Permissions::none, op);
   }
 };
 

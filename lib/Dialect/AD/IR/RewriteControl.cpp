@@ -102,15 +102,18 @@ static std::string cellOf(Location loc) {
   return text;
 }
 
-bool ad::allowsRewrite(StringRef name, StringRef permission, Operation *op) {
+bool ad::allowsRewrite(StringRef name, Permissions used, Operation *op) {
+  return allowsRewrite(name, stringifyPermissions(used), op);
+}
+
+bool ad::allowsRewrite(StringRef name, StringRef allowedBy, Operation *op) {
   RewriteControl *control = RewriteControl::get(op->getContext());
-  return !control || control->allows({name.str(), permission.str(), op->getName().getStringRef().str(),
+  return !control || control->allows({name.str(), allowedBy.str(), op->getName().getStringRef().str(),
                                       cellOf(op->getLoc())});
 }
 
-LogicalResult ad::requireAllowed(RewriterBase &rewriter, StringRef name, StringRef permission,
-                                 Operation *op) {
-  return allowsRewrite(name, permission, op)
+LogicalResult ad::requireAllowed(RewriterBase &rewriter, StringRef name, Permissions used, Operation *op) {
+  return allowsRewrite(name, used, op)
              ? success()
              : rewriter.notifyMatchFailure(op, "expected a rewrite that no option switches off");
 }

@@ -6,6 +6,7 @@
 #include "ContractedAxes.h"
 #include "TensorCores.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "adjoint/Dialect/AD/IR/Permissions.h"
 #include "adjoint/Dialect/AD/IR/RewriteControl.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
@@ -76,13 +77,9 @@ static void reportNone(Operation *op, StringRef reason) {
       << remark::metric("operation", op->getName().getStringRef()) << remark::metric("reason", reason);
 }
 
-static bool mayChooseOrder(Operation *op) {
-  return bitEnumContainsAll(cast<NumericsOpInterface>(op).getPermissions(), Permissions::contract);
-}
+static bool mayChooseOrder(Operation *op) { return allows(op, Permissions::contract); }
 
-static bool mayUseTensorCores(Operation *op) {
-  return bitEnumContainsAll(cast<NumericsOpInterface>(op).getPermissions(), Permissions::mma);
-}
+static bool mayUseTensorCores(Operation *op) { return allows(op, Permissions::mma); }
 
 static void choose(Operation *op) {
   Type element = elementOf(op->getOperand(0));
@@ -98,7 +95,7 @@ static void choose(Operation *op) {
   if (!reason.empty())
     return reportNone(op, reason);
   auto written = op->getAttrOfType<MmaAttr>(kMmaAttr); // the program may write how often sums are promoted
-  if (!written && !allowsRewrite("tensor-cores", "mma", op))
+  if (!written && !allowsRewrite("tensor-cores", Permissions::mma, op))
     return reportNone(op, "the rewrite tensor-cores is left out");
   auto instruction = written                 ? written
                      : isFloatOf(element, 8) ? MmaAttr::ofByteFloats(op->getContext())

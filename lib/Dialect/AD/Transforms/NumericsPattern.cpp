@@ -4,6 +4,7 @@
 
 #include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/IR/Permissions.h"
 #include "adjoint/Dialect/AD/IR/RewriteControl.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -51,17 +52,18 @@ LogicalResult ad::detail::rewriteWithPermissions(PatternRewriter &rewriter, Arra
     if (!numerics)
       continue;
     Permissions own = numerics.getPermissions();
-    if ((own & needed) != needed)
+    if (!allows(own, needed))
       return rewriter.notifyMatchFailure(op, [&](Diagnostic &diagnostic) {
-        diagnostic << pattern << ": expected the permission " << stringifyPermissions(needed & ~own)
-                   << ", but " << op->getName() << " allows " << stringifyPermissions(own);
+        diagnostic << pattern << ": expected the permission "
+                   << stringifyPermissions(lackingPermissions(own, needed)) << ", but " << op->getName()
+                   << " allows " << stringifyPermissions(own);
       });
     common = common ? *common & own : own;
     explicitlySet &= numerics.hasPermissions();
   }
   if (needed != Permissions::none && !common)
     return rewriter.notifyMatchFailure(touched.front(), "expected an operation that carries permissions");
-  if (failed(requireAllowed(rewriter, pattern, stringifyPermissions(needed), touched.front())))
+  if (failed(requireAllowed(rewriter, pattern, needed, touched.front())))
     return failure();
   Location loc = touched.front()->getLoc();
   rewriter.setInsertionPoint(touched.front());

@@ -7,6 +7,7 @@
 
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/IR/NumericsContract.h"
+#include "adjoint/Dialect/AD/IR/Permissions.h"
 #include "adjoint/Dialect/AD/IR/Sizes.h"
 #include "adjoint/Dialect/AD/IR/Written.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
@@ -37,7 +38,7 @@ static std::string addPermission(StringRef word, StringRef mode, Permissions &ex
             "but got '" +
             word + "'")
         .str();
-  if ((extra & *one) != Permissions::none)
+  if (allows(extra, *one))
     return ("expected distinct permissions, but got '" + word + "' twice").str();
   extra = extra | *one;
   return "";

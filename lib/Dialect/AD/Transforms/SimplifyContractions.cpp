@@ -4,6 +4,7 @@
 // once; that needs permissions. A product between two reshapes is one over more axes, with the same bits.
 
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "adjoint/Dialect/AD/IR/Permissions.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
 #include "adjoint/Dialect/AD/Transforms/Patterns.h"
 #include "mlir/IR/Matchers.h"
@@ -135,7 +136,7 @@ template <typename OpTy> struct ScaleInGemm : NumericsPattern<OpTy> {
           op, "expected a product of matrices without a factor as the left operand");
     if (product->op->getResult(0).getType() != op.getType())
       return rewriter.notifyMatchFailure(op, "expected the type of the product");
-    if (roundsResult(op) != bitEnumContainsAll(this->permissions(), Permissions::widen))
+    if (roundsResult(op) != allows(this->permissions(), Permissions::widen))
       return rewriter.notifyMatchFailure(op, "expected a product that is rounded, or one that is not");
     if (!alpha(op))
       return rewriter.notifyMatchFailure(op, "expected a constant whose inverse is a normal number");

@@ -5,6 +5,7 @@
 
 #include "ContractionEpilogue.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "adjoint/Dialect/AD/IR/Permissions.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/PatternLog.h"
@@ -35,11 +36,9 @@ static constexpr int64_t kMultipleOfK = 16;
 static bool isExact(Value value) { return isa<IntegerType>(getElementTypeOrSelf(value.getType())); }
 
 static int64_t minKOfPart(Operation *op, Type element) {
-  auto permissions = cast<NumericsOpInterface>(op).getPermissions();
-  bool asTf32 = element.isF32() && bitEnumContainsAll(permissions, Permissions::narrow);
-  bool byTensorCores =
-      element.isInteger(8) || asTf32 ||
-      ((element.isF16() || element.isBF16()) && bitEnumContainsAll(permissions, Permissions::mma));
+  bool asTf32 = element.isF32() && allows(op, Permissions::narrow);
+  bool byTensorCores = element.isInteger(8) || asTf32 ||
+                       ((element.isF16() || element.isBF16()) && allows(op, Permissions::mma));
   return byTensorCores ? kMinKTensorCores : kMinKSimt;
 }
 

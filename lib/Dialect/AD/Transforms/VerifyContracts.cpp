@@ -9,6 +9,7 @@
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/IR/ADPrecisionAttributes.h"
 #include "adjoint/Dialect/AD/IR/NamedKernelAttribute.h"
+#include "adjoint/Dialect/AD/IR/Permissions.h"
 #include "adjoint/Dialect/AD/IR/Sizes.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
@@ -59,11 +60,11 @@ static LogicalResult checkBroadcasts(Operation *op, SizeAnalysis &sizes) {
 }
 
 // The instruction that the program writes on a product.
-static LogicalResult checkInstruction(Operation *op, Permissions allow) {
+static LogicalResult checkInstruction(Operation *op) {
   auto given = op->getAttrOfType<MmaAttr>(kMmaAttr);
   if (!given)
     return success();
-  if (!bitEnumContainsAll(allow, Permissions::mma))
+  if (!allows(op, Permissions::mma))
     return op->emitOpError("has ") << kMmaAttr
                                    << ", but lacks the permission mma; give it, or leave the choice "
                                    << "to --ad-choose-instructions";
@@ -94,7 +95,7 @@ static LogicalResult checkNumerics(Operation *op, SizeAnalysis &sizes) {
     return success();
   if (!numerics.hasPermissions())
     return op->emitOpError("has no permissions; run --ad-to-cpu-frontend first, or --ad-set-numerics alone");
-  if (failed(checkInstruction(op, numerics.getPermissions())))
+  if (failed(checkInstruction(op)))
     return failure();
   if (numerics.getCanonicalOrder() && !numerics.getSummationOrder())
     return op->emitOpError(

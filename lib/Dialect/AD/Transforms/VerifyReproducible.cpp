@@ -6,6 +6,7 @@
 #include "VerifyReproducible.h"
 
 #include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/IR/Permissions.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -34,11 +35,11 @@ static std::string describe(Operation *owner) {
 
 // Permissions on an operation, a fusion or a kernel.
 static LogicalResult checkAllow(Operation *op, Operation *promise) {
-  auto allow = op->getAttrOfType<PermissionsAttr>("allow");
-  if (!allow || allow.getValue() == Permissions::none)
+  if (permissionsOf(op) == Permissions::none)
     return success();
   return op->emitOpError("expected no permissions in ")
-         << describe(promise) << ", which promises the same bits everywhere, but got allow = " << allow
+         << describe(promise)
+         << ", which promises the same bits everywhere, but got allow = " << op->getAttr("allow")
          << "; remove it, or make the contract strict or fast";
 }
 
@@ -58,8 +59,7 @@ static LogicalResult checkRefinement(Operation *op, StringRef name, Operation *p
 static bool isReproducible(Operation *callee) {
   if (!isa<KernelOp>(callee))
     return findPromise(callee);
-  auto allow = callee->getAttrOfType<PermissionsAttr>("allow");
-  return !allow || allow.getValue() == Permissions::none;
+  return permissionsOf(callee) == Permissions::none;
 }
 
 // A call has the bits of its callee, whose contract must be reproducible too.

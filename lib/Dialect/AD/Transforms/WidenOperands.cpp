@@ -4,6 +4,7 @@
 // convert an element again for every register tile that reads it.
 
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "adjoint/Dialect/AD/IR/Permissions.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/PatternLog.h"
@@ -88,8 +89,7 @@ template <typename OpTy> struct WidenOperands : NumericsPattern<OpTy> {
     if (!wideType(left) || !wideType(right))
       return rewriter.notifyMatchFailure(op, "expected operands that are narrower than the accumulator");
     bool bf16 = left.isBF16() && right.isBF16();
-    if (bf16 && dotProducts && !op->hasAttr(kMmaAttr) &&
-        bitEnumContainsAll(op.getPermissions(), Permissions::mma))
+    if (bf16 && dotProducts && !op->hasAttr(kMmaAttr) && allows(op, Permissions::mma))
       return rewriter.notifyMatchFailure(op, "dot-product instructions read bf16");
     if (!readsOften(op, bf16 ? kMinReadsBF16 : kMinReads))
       return rewriter.notifyMatchFailure(op, "expected operands whose elements are read often");

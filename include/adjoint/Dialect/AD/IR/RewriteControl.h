@@ -69,10 +69,13 @@ private:
   bool listedOnly = false;
 };
 
-/// Whether `name` may be applied to `op`. The caller then does so. Without a control, all may.
-bool allowsRewrite(StringRef name, StringRef permission, Operation *op);
+/// Whether `name` may be applied to `op`, which has the permissions that it uses (Permissions.h). The caller
+/// then does so. Without a control, all may.
+bool allowsRewrite(StringRef name, Permissions used, Operation *op);
+/// The same for a rewrite that something else than a permission allows, such as a policy of mixed precision.
+bool allowsRewrite(StringRef name, StringRef allowedBy, Operation *op);
 /// The same for patterns, which refuse with a reason.
-LogicalResult requireAllowed(RewriterBase &rewriter, StringRef name, StringRef permission, Operation *op);
+LogicalResult requireAllowed(RewriterBase &rewriter, StringRef name, Permissions used, Operation *op);
 
 } // namespace mlir::ad
 

@@ -7,6 +7,7 @@
 #include "../ContractionEpilogue.h"
 #include "../TensorCores.h"
 #include "Implementations.h"
+#include "adjoint/Dialect/AD/IR/Permissions.h"
 
 #include <cmath>
 
@@ -83,7 +84,7 @@ template <typename OpTy> static Value contractTf32(OpTy op, Steps &steps) {
 }
 
 // Operations of derivatives have no permissions written yet: they get those of the contract in force.
-static Permissions permissionsOf(Operation *op) {
+static Permissions permissionsInForce(Operation *op) {
   auto numerics = cast<NumericsOpInterface>(op);
   NumericsAttr contract = numericsInForceAt(op);
   return numerics.hasPermissions() || !contract ? numerics.getPermissions() : contract.permissions();
@@ -95,7 +96,7 @@ static Permissions permissionsOf(Operation *op) {
 static void useTensorCores(Operation *contraction, Value product) {
   auto numerics = cast<NumericsOpInterface>(product.getDefiningOp());
   constexpr Permissions needed = Permissions::reorder | Permissions::mma;
-  if (!bitEnumContainsAll(permissionsOf(contraction), needed) || !whyNoTensorCores(numerics).empty())
+  if (!allows(permissionsInForce(contraction), needed) || !whyNoTensorCores(numerics).empty())
     return;
   numerics.setPermissions(Permissions::mma);
   numerics->setAttr(kMmaAttr, MmaAttr::ofPromotedShortFloats(product.getContext()));
