@@ -6,7 +6,7 @@
 
 // The permission of the operation, whatever else its kernel computes.
 // LINALG-LABEL: func.func @permissions
-// LINALG: linalg.generic {{.+}} attrs = {ad.mma} {
+// LINALG: linalg.generic {{.+}} attrs = {ad.allow = #ad.allow<mma>} {
 // LINALG: linalg.generic {{.+}} outs(%{{.+}} : tensor<8x32xf32>) {
 func.func @permissions(%a: tensor<8x64xbf16>, %b: tensor<64x32xbf16>) -> (tensor<8x32xbf16>, tensor<8x32xbf16>) {
   %0:2 = ad.fusion dot (%x = %a, %y = %b) : (tensor<8x64xbf16>, tensor<64x32xbf16>)

@@ -30,7 +30,7 @@ LISTED = {
     ("Codegen/GPU/Contraction/ContractionEmitter.cpp", "mma"): (1, ["tensor-cores sm_80", "tensor-cores sm_90a"]),
     ("Codegen/GPU/Contraction/ContractionEmitter.cpp", "narrow"): (1, ["tf32 sm_80", "tf32 sm_90a"]),
     ("Codegen/GPU/Contraction/ContractionMatch.cpp", "contract"): (1, ["tf32 sm_80", "tf32 sm_90a"]),
-    ("Codegen/GPU/Contraction/ContractionMatch.cpp", "mma"): (2, ["tensor-cores sm_80", "tensor-cores sm_90a"]),
+    ("Codegen/GPU/Contraction/ContractionMatch.cpp", "mma"): (3, ["tensor-cores sm_80", "tensor-cores sm_90a"]),
     ("Codegen/GPU/Contraction/ContractionMatch.cpp", "narrow"): (1, ["tf32 sm_80", "tf32 sm_90a"]),
     ("Codegen/Kernel/GPUKernelClass.cpp", "mma"): (2, ["fixed instructions"]),
     ("Codegen/Kernel/Contractions.cpp", "mma"): (1, ["dot-product-instruction", "instructions of GPUs on CPUs"]),
@@ -39,7 +39,7 @@ LISTED = {
     ("Conversion/ADToLinalg/Models/Contraction.cpp", "mma"): (5, ["dot-product-instruction", "tensor-cores sm_80",
                                                                  "instructions of GPUs on CPUs"]),
     ("Dialect/AD/IR/ADBuilders.cpp", "mma"): (2, ["kept instructions"]),
-    ("Dialect/AD/IR/ADDialect.cpp", "mma"): (3, ["written instructions"]),
+    ("Dialect/AD/IR/ADDialect.cpp", "mma"): (7, ["written instructions"]),
     ("Dialect/AD/Transforms/ChooseInstructions.cpp", "contract"): (1, ["fixed instructions"]),
     ("Dialect/AD/Transforms/ChooseInstructions.cpp", "mma"): (5, ["fixed instructions", "tensor-cores sm_80"]),
     ("Dialect/AD/Transforms/Fuse/Rules.cpp", "mma"): (1, ["fixed instructions"]),
@@ -71,13 +71,13 @@ SHARES = re.compile(r"\*?(common|permissions) & (own|numerics\.getPermissions\(\
 
 def uses(path, text):
     """(file, permission) of each line that asks for a permission."""
-    if path == MODES:
+    if path in (MODES, GATE):
         return
     for line in re.sub(r"//.*", "", text).splitlines():
         if LABELS.search(line):
             continue
         names = set(re.findall(r"Permissions::(\w+)", line)) & set(ALL)
-        if "kMmaAttr" in line and "constexpr" not in line:
+        if re.search("kInstructionAttr|kLinalgAllowAttr", line) and "constexpr" not in line:
             names.add("mma")
         yield from ((path, name) for name in names)
 
@@ -283,7 +283,7 @@ def fixed_instructions(_folder):
                 f"  %b = ad.dot %x, %x contract [1] x [1] {{{allow}}} : ({x}, {x}) -> {y}\n"
                 f"  %r = ad.add %a, %b {{allow = #ad.allow<{permission}>}} : {y}\n  return %r : {y}\n}}\n")
         chosen = transformed(text, "--ad-choose-instructions")
-        if ("ad.mma" in chosen) != fixed:
+        if ("ad.instruction" in chosen) != fixed:
             yield f"{permission}: {'no ' * fixed}fixed instruction"
         if "bf16" in x and (transformed(chosen, "--ad-fuse").count("ad.fusion") == 1) == fixed:
             yield f"{permission}: the products are in {'one kernel' if fixed else 'several kernels'}"
@@ -294,12 +294,13 @@ def written_instructions(_folder):
     shapes = {"bf16": "k = 16", "f8E5M2": "k = 32, promote = 64"}
     for target, (element, shape) in itertools.product(("cpu", "gpu"), shapes.items()):
         x = f"tensor<64x64x{element}>"
-        text = (f"func.func @main(%x: {x}) -> {x} {{\n  %r = ad.dot %x, %x {{ad.mma = #ad.mma<m = 16, n = 8, {shape}>}} : "
+        text = (f"func.func @main(%x: {x}) -> {x} {{\n  %r = ad.dot %x, %x {{ad.instruction = #ad.mma<m = 16, n = 8, "
+                f"{shape}>}} : "
                 f"({x}, {x}) -> {x}\n  return %r : {x}\n}}\n")
         for mode, refused in (("reproducible", True), ("strict", False), ("fast", False)):
             done = subprocess.run([runner.binary("ad-opt"), f"--ad-to-{target}=numerics={mode}"], input=text,
                                   capture_output=True, text=True)
-            said = "has ad.mma, but lacks the permission mma" in done.stderr
+            said = "has ad.instruction, but lacks the permission mma" in done.stderr
             if said != refused or (done.returncode != 0) != refused:
                 yield f"{target}, {mode}: exit code {done.returncode}: {done.stderr[:200]}"
 
@@ -308,11 +309,11 @@ def instructions_on_cpus(_folder):
     """A CPU does not replace the written instruction by one of its own, with operands that are widened or not."""
     for rows, written in itertools.product((64, 1024), (True, False)):
         x, y = f"tensor<{rows}x64xbf16>", f"tensor<{rows}x{rows}xf32>"
-        attribute = "ad.mma = #ad.mma<m = 16, n = 8, k = 16>, " * written
+        attribute = "ad.instruction = #ad.mma<m = 16, n = 8, k = 16>, " * written
         text = (f"func.func @main(%x: {x}) -> {y} {{\n  %r = ad.dot %x, %x contract [1] x [1] {{{attribute}allow = "
                 f"#ad.allow<mma>}} : ({x}, {x}) -> {y}\n  return %r : {y}\n}}\n")
         code = transformed(text, "--ad-to-cpu=dot-products")
-        if ("dpbf16ps" in code) == written or "ad.mma" in code:
+        if ("dpbf16ps" in code) == written or "ad.instruction" in code:
             yield f"{rows} rows, {'written' if written else 'not written'}: {'the' if written else 'no'} instruction is used"
 
 
@@ -326,12 +327,13 @@ def refused_instructions(_folder):
     }
     for (reason, (element, result, order)), target in itertools.product(products.items(), ("cpu", "gpu")):
         x, r = f"tensor<64x64x{element}>", f"tensor<64x64x{result}>"
-        text = (f"func.func @main(%x: {x}) -> {r} {{\n  %r = ad.dot %x, %x {{ad.mma = #ad.mma<m = 16, n = 8, k = 16>{order}}} "
-                f": ({x}, {x}) -> {r}\n  return %r : {r}\n}}\n")
+        text = (f"func.func @main(%x: {x}) -> {r} {{\n  %r = ad.dot %x, %x {{ad.instruction = #ad.mma<m = 16, n = 8, "
+                f"k = 16>{order}}} : ({x}, {x}) -> {r}\n  return %r : {r}\n}}\n")
         for mode in ("strict", "fast"):
             done = subprocess.run([runner.binary("ad-opt"), f"--ad-to-{target}=numerics={mode}"], input=text,
                                   capture_output=True, text=True)
-            if f"tensor cores cannot compute it: {reason}; remove ad.mma" not in done.stderr or done.returncode == 0:
+            said = f"tensor cores cannot compute it: {reason}; remove ad.instruction" in done.stderr
+            if not said or done.returncode == 0:
                 yield f"{target}, {mode}, {element}{order}: exit code {done.returncode}: {done.stderr[:200]}"
 
 
@@ -341,14 +343,14 @@ def instructions_of_missing_kernels(folder):
     for element, target in itertools.product(("f16", "bf16"), ("cpu", "gpu-sim")):
         x = f"tensor<16x16x{element}>"
         program = folder / "program.mlir"
-        program.write_text(f"func.func @main(%x: {x}) -> {x} {{\n  %r = ad.dot %x, %x {{ad.mma = #ad.mma<m = 16, n = 8, "
-                           f"k = 16>}} : ({x}, {x}) -> {x}\n  return %r : {x}\n}}\n")
+        program.write_text(f"func.func @main(%x: {x}) -> {x} {{\n  %r = ad.dot %x, %x {{ad.instruction = #ad.mma<m = 16, "
+                           f"n = 8, k = 16>}} : ({x}, {x}) -> {x}\n  return %r : {x}\n}}\n")
         command = [runner.binary("ad-runner"), program, "--cache=off", "--target", target, "--arg", "arg0=normal:1"]
         for missing, said in ((f"dot:{element}", True), (f"add:{element}", False)):
             done = subprocess.run([*command, "--missing-kernels", missing], capture_output=True, text=True)
             has = all(part in done.stderr for part in (
                 f"for {element}, but computes in f32, since dot:{element} is one of the missing kernels",
-                "remove ad.mma or the name", f"or leave dot:{element} out", "program.mlir:2:8"))
+                "remove ad.instruction or the name", f"or leave dot:{element} out", "program.mlir:2:8"))
             if has != said or (done.returncode == 1) != said:
                 yield f"{target}, {missing}: exit code {done.returncode}: {done.stderr}"
 
@@ -358,7 +360,7 @@ def kept_instructions(_folder):
     instruction = "#ad.mma<m = 16, n = 8, k = 32, promote = 64>"
     x, y = "tensor<4096x64xf8E5M2>", "tensor<64x64xf32>"
     for written, passes in itertools.product((True, False), (["--ad-simplify"], ["--ad-split-k"])):
-        attribute = f"ad.mma = {instruction}, " * written
+        attribute = f"ad.instruction = {instruction}, " * written
         text = (f"func.func @main(%x: {x}) -> {y} {{\n  %t = ad.transpose %x [1, 0] : {x}\n  %r = ad.dot %t, %x "
                 f"{{{attribute}allow = #ad.allow<reorder|algebra|contract|widen|mma>}} : (tensor<64x4096xf8E5M2>, {x}) -> {y}\n  return %r : {y}\n}}\n")
         done = subprocess.run([runner.binary("ad-opt"), "--ad-set-numerics=numerics=fast", *passes], input=text,

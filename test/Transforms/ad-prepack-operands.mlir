@@ -67,7 +67,7 @@ func.func @transposed(%w: tensor<64x72xbf16>, %x: tensor<8x72xbf16>, %start: ten
     %y = ad.fusion dot (%a = %x, %b = %w, %c = %sum) {kernel = "contraction", order = #ad.order<block = 512>}
         : (tensor<8x72xbf16>, tensor<64x72xbf16>, tensor<8x64xf32>) -> tensor<8x64xf32> {
       %0 = linalg.generic {indexing_maps = [#lhs, #transposed, #out], iterator_types = ["parallel", "parallel", "reduction"]}
-          ins(%a, %b : tensor<8x72xbf16>, tensor<64x72xbf16>) outs(%c : tensor<8x64xf32>) attrs = {ad.mma} {
+          ins(%a, %b : tensor<8x72xbf16>, tensor<64x72xbf16>) outs(%c : tensor<8x64xf32>) attrs = {ad.allow = #ad.allow<mma>} {
       ^bb0(%p: bf16, %q: bf16, %acc: f32):
         %wide = ad.convert %p : bf16 to f32
         %other = ad.convert %q : bf16 to f32
@@ -75,7 +75,7 @@ func.func @transposed(%w: tensor<64x72xbf16>, %x: tensor<8x72xbf16>, %start: ten
         linalg.yield %next : f32
       } -> tensor<8x64xf32>
       %1 = linalg.generic {indexing_maps = [#lhs, #transposed, #out], iterator_types = ["parallel", "parallel", "reduction"]}
-          ins(%a, %b : tensor<8x72xbf16>, tensor<64x72xbf16>) outs(%0 : tensor<8x64xf32>) attrs = {ad.mma} {
+          ins(%a, %b : tensor<8x72xbf16>, tensor<64x72xbf16>) outs(%0 : tensor<8x64xf32>) attrs = {ad.allow = #ad.allow<mma>} {
       ^bb0(%p: bf16, %q: bf16, %acc: f32):
         %wide = ad.convert %p : bf16 to f32
         %other = ad.convert %q : bf16 to f32

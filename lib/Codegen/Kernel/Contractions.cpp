@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "adjoint/Codegen/Kernel/Contractions.h"
+#include "adjoint/Dialect/AD/IR/Permissions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -39,9 +40,9 @@ bool ad::usesPairDotProducts(linalg::GenericOp contraction, OrderAttr order) {
   SmallVector<unsigned> reduced;
   contraction.getReductionDims(reduced);
   bool ordered = !order || (!order.isLanes() && order.getLength() % kPair == 0);
-  // An instruction that is written is one of tensor cores, and the unit attribute leaves the choice.
-  if (!contraction->hasAttrOfType<UnitAttr>(kMmaAttr) || !ordered || reduced.size() != 1 ||
-      contraction.getNumDpsInputs() != 2 || contraction.getNumResults() != 1 ||
+  // An instruction that is written is one of tensor cores.
+  if (contraction->hasAttr(kInstructionAttr) || !allows(contraction, Permissions::mma) || !ordered ||
+      reduced.size() != 1 || contraction.getNumDpsInputs() != 2 || contraction.getNumResults() != 1 ||
       !multipliesAndAddsBF16(contraction))
     return false;
   return llvm::all_of(contraction.getDpsInputOperands(), [&](OpOperand *operand) {

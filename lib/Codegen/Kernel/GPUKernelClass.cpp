@@ -19,9 +19,9 @@ using ::mlir::gpu::GPUFuncOp;
 LogicalResult GPUKernelClass::verify(KernelOp kernel, const KernelPlan &, StringRef whyNotNamed) const {
   bool isContraction = kernel.getKernelClass() == kContractionClass;
   for (auto generic : kernel.getBody().getOps<linalg::GenericOp>())
-    if (generic->hasAttrOfType<MmaAttr>(kMmaAttr))
-      return generic.emitOpError("expected a kernel that uses the instruction of ")
-             << kMmaAttr
+    if (generic->hasAttrOfType<MmaAttr>(kInstructionAttr))
+      return generic.emitOpError("expected a kernel that uses its ")
+             << kInstructionAttr
              << ", but this one cannot: " << (isContraction ? whyNotNamed : "its class is not contraction")
              << "; run --ad-choose-instructions before --ad-fuse";
   return success();

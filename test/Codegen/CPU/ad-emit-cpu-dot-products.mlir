@@ -25,7 +25,7 @@ ad.kernel private @packed(%a: tensor<24x64xbf16>, %b: tensor<64x32xbf16>) -> ten
   %e = tensor.empty() : tensor<24x32xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<24x32xf32>) -> tensor<24x32xf32>
   %r = linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
-      ins(%a, %b : tensor<24x64xbf16>, tensor<64x32xbf16>) outs(%f : tensor<24x32xf32>) attrs = {ad.mma} {
+      ins(%a, %b : tensor<24x64xbf16>, tensor<64x32xbf16>) outs(%f : tensor<24x32xf32>) attrs = {ad.allow = #ad.allow<mma>} {
   ^bb0(%x: bf16, %y: bf16, %sum: f32):
     %wide = ad.convert %x : bf16 to f32
     %other = ad.convert %y : bf16 to f32
@@ -46,7 +46,7 @@ ad.kernel private @joined(%a: tensor<8x64xbf16>, %b: tensor<64x32xbf16>) -> tens
   %e = tensor.empty() : tensor<8x32xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8x32xf32>) -> tensor<8x32xf32>
   %r = linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
-      ins(%a, %b : tensor<8x64xbf16>, tensor<64x32xbf16>) outs(%f : tensor<8x32xf32>) attrs = {ad.mma} {
+      ins(%a, %b : tensor<8x64xbf16>, tensor<64x32xbf16>) outs(%f : tensor<8x32xf32>) attrs = {ad.allow = #ad.allow<mma>} {
   ^bb0(%x: bf16, %y: bf16, %sum: f32):
     %wide = ad.convert %x : bf16 to f32
     %other = ad.convert %y : bf16 to f32
@@ -83,7 +83,7 @@ ad.kernel private @odd_k(%a: tensor<8x63xbf16>, %b: tensor<63x32xbf16>) -> tenso
   %e = tensor.empty() : tensor<8x32xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8x32xf32>) -> tensor<8x32xf32>
   %r = linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
-      ins(%a, %b : tensor<8x63xbf16>, tensor<63x32xbf16>) outs(%f : tensor<8x32xf32>) attrs = {ad.mma} {
+      ins(%a, %b : tensor<8x63xbf16>, tensor<63x32xbf16>) outs(%f : tensor<8x32xf32>) attrs = {ad.allow = #ad.allow<mma>} {
   ^bb0(%x: bf16, %y: bf16, %sum: f32):
     %wide = ad.convert %x : bf16 to f32
     %other = ad.convert %y : bf16 to f32
@@ -105,7 +105,7 @@ ad.kernel private @three_rows(%a: tensor<3x64xbf16>, %b: tensor<64x32xbf16>) -> 
   %e = tensor.empty() : tensor<3x32xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<3x32xf32>) -> tensor<3x32xf32>
   %r = linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
-      ins(%a, %b : tensor<3x64xbf16>, tensor<64x32xbf16>) outs(%f : tensor<3x32xf32>) attrs = {ad.mma} {
+      ins(%a, %b : tensor<3x64xbf16>, tensor<64x32xbf16>) outs(%f : tensor<3x32xf32>) attrs = {ad.allow = #ad.allow<mma>} {
   ^bb0(%x: bf16, %y: bf16, %sum: f32):
     %wide = ad.convert %x : bf16 to f32
     %other = ad.convert %y : bf16 to f32

@@ -65,7 +65,7 @@ public:
   virtual std::unique_ptr<KernelPlan> matchOnGPU(KernelOp kernel, const GPUTarget &target,
                                                  std::string &reason) const = 0;
 
-  /// Refuses operations with a fixed instruction (ad.mma): code that does not use it has other bits.
+  /// Refuses operations with a fixed instruction (ad.instruction): code that does not use it has other bits.
   LogicalResult verify(KernelOp kernel, const KernelPlan &plan, StringRef whyNotNamed) const override;
 
   /// Defines and finishes the function of the kernel, without a suffix. Every grid up to the one of the

@@ -77,7 +77,9 @@ static bool multipliesFloats(linalg::GenericOp op) {
          fma.getB() == body->getArgument(1) && fma.getC() == body->getArgument(2);
 }
 
-MmaAttr device::fixedInstruction(linalg::GenericOp op) { return op->getAttrOfType<MmaAttr>(kMmaAttr); }
+MmaAttr device::fixedInstruction(linalg::GenericOp op) {
+  return op->getAttrOfType<MmaAttr>(kInstructionAttr);
+}
 
 int64_t device::promotionStep(linalg::GenericOp op) {
   MmaAttr instruction = fixedInstruction(op);
@@ -106,7 +108,7 @@ static bool mayUseTensorCores(KernelOp kernel, linalg::GenericOp op) {
     return allows(kernel, Permissions::narrow) && allowsRewrite("tf32", Permissions::narrow, op);
   // The lowering of bf16, which CPUs have an instruction for, too, has asked already.
   bool isBF16 = op.getBlock()->getArgument(0).getType().isBF16();
-  return op->hasAttr(kMmaAttr) && multipliesShort(op) &&
+  return allows(op, Permissions::mma) && multipliesShort(op) &&
          (isBF16 || allowsRewrite("tensor-cores", Permissions::mma, op));
 }
 

@@ -42,11 +42,11 @@ static Value contract(OpBuilder &builder, Operation *op, Type accumulator) {
         linalg::YieldOp::create(nested, nestedLoc,
                                 accumulate(nested, nestedLoc, scalars[0], scalars[1], from));
       });
-  if (auto fixed = op->getAttrOfType<MmaAttr>(kMmaAttr))
-    generic->setAttr(kMmaAttr, fixed);
+  if (auto fixed = op->getAttrOfType<MmaAttr>(kInstructionAttr))
+    generic->setAttr(kInstructionAttr, fixed);
   else if (allows(op, Permissions::mma) &&
            (!multipliesBF16(op) || allowsRewrite("dot-product-instruction", Permissions::mma, op)))
-    generic->setAttr(kMmaAttr, builder.getUnitAttr());
+    generic->setAttr(kLinalgAllowAttr, PermissionsAttr::get(builder.getContext(), Permissions::mma));
   return generic.getResult(0);
 }
 

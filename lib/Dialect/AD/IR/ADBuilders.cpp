@@ -104,6 +104,6 @@ Value ad::castTo(OpBuilder &builder, Location loc, Value value, Type element) {
 }
 
 void ad::keepInstruction(Operation *from, Operation *to) {
-  if (Attribute instruction = from->getAttr(kMmaAttr))
-    to->setAttr(kMmaAttr, instruction);
+  if (Attribute instruction = from->getAttr(kInstructionAttr))
+    to->setAttr(kInstructionAttr, instruction);
 }

@@ -101,11 +101,19 @@ static InFlightDiagnostic expectNames(InFlightDiagnostic error, StringRef given,
   return error;
 }
 
+// The permission mma and the instruction had one name, before each got its own.
+static constexpr StringLiteral kOldInstructionAttr = "ad.mma";
+
+static bool isLinalgGeneric(Operation *op) { return op->getName().getStringRef() == "linalg.generic"; }
+
 // A misspelt attribute would have no effect, in silence: the prefix is ours, so each name is known.
 static LogicalResult verifyKnownName(Operation *op, StringRef name) {
   if (llvm::is_contained(kPassAttributes, name))
     return success();
   InFlightDiagnostic error = op->emitOpError("has no attribute '") << name << "'";
+  if (name == kOldInstructionAttr)
+    return error << "; an instruction is '" << kInstructionAttr << "', and the permission mma of a "
+                 << "linalg.generic is in '" << kLinalgAllowAttr << "'";
   if (isa<ModuleOp, FunctionOpInterface>(op))
     return expectNames(std::move(error), name,
                        {ADDialect::kNumericsAttr, ADDialect::kAdjointNumericsAttr,
@@ -118,12 +126,18 @@ static LogicalResult verifyKnownName(Operation *op, StringRef name) {
   return error << "; none of that prefix says anything about an operation";
 }
 
-// A linalg.generic may leave the choice of the instruction to its kernel, by a unit attribute.
+// The attributes of contractions that a linalg.generic has, too.
 static LogicalResult verifyInstruction(Operation *op, Attribute value) {
-  if (!isa<DotOp, GemmOp>(op) && op->getName().getStringRef() != "linalg.generic")
-    return op->emitOpError("expected '") << kMmaAttr << "' on ad.dot, ad.gemm or linalg.generic only";
-  if (!isa<MmaAttr>(value) && (isa<DotOp, GemmOp>(op) || !isa<UnitAttr>(value)))
-    return op->emitOpError("expected '") << kMmaAttr << "' to be #ad.mma<…>, but got " << value;
+  if (!isa<DotOp, GemmOp>(op) && !isLinalgGeneric(op))
+    return op->emitOpError("expected '") << kInstructionAttr << "' on ad.dot, ad.gemm or linalg.generic only";
+  if (!isa<MmaAttr>(value))
+    return op->emitOpError("expected '") << kInstructionAttr << "' to be #ad.mma<…>, but got " << value;
+  return success();
+}
+
+static LogicalResult verifyLinalgAllow(Operation *op, Attribute value) {
+  if (!isa<PermissionsAttr>(value))
+    return op->emitOpError("expected '") << kLinalgAllowAttr << "' to be #ad.allow<…>, but got " << value;
   return success();
 }
 
@@ -161,8 +175,10 @@ LogicalResult ADDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
     return verifyLaunchAttribute(op, attribute);
   if (name == kNameAttr || name == kDonatedAttr || name == kParameterAttr || name == kScalesAttr)
     return op->emitOpError("expected '") << name << "' on an argument or result of a function only";
-  if (name == kMmaAttr)
+  if (name == kInstructionAttr)
     return verifyInstruction(op, attribute.getValue());
+  if (name == kLinalgAllowAttr && isLinalgGeneric(op))
+    return verifyLinalgAllow(op, attribute.getValue());
   return verifyKnownName(op, name);
 }
 

@@ -3,16 +3,19 @@
 // Tests of permissions.
 
 #include "adjoint/Dialect/AD/IR/Permissions.h"
-#include "adjoint/Dialect/AD/IR/NumericsOpInterface.h"
+#include "adjoint/Dialect/AD/IR/ADOps.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 
-// Fusions and kernels have the attribute without the interface: they sum nothing themselves.
+// Fusions and kernels have the attribute without the interface: they sum nothing themselves. A linalg.generic
+// has it under a name of the dialect.
 Permissions ad::permissionsOf(Operation *op) {
   if (auto numerics = dyn_cast<NumericsOpInterface>(op))
     return numerics.getPermissions();
   auto allow = op->getAttrOfType<PermissionsAttr>("allow");
+  if (!allow)
+    allow = op->getAttrOfType<PermissionsAttr>(kLinalgAllowAttr);
   return allow ? allow.getValue() : Permissions::none;
 }
 

@@ -94,13 +94,14 @@ static void choose(Operation *op) {
     reason = "it lacks the permission mma";
   if (!reason.empty())
     return reportNone(op, reason);
-  auto written = op->getAttrOfType<MmaAttr>(kMmaAttr); // the program may write how often sums are promoted
+  auto written =
+      op->getAttrOfType<MmaAttr>(kInstructionAttr); // the program may write how often sums are promoted
   if (!written && !allowsRewrite("tensor-cores", Permissions::mma, op))
     return reportNone(op, "the rewrite tensor-cores is left out");
   auto instruction = written                 ? written
                      : isFloatOf(element, 8) ? MmaAttr::ofByteFloats(op->getContext())
                                              : MmaAttr::ofShortFloats(op->getContext());
-  op->setAttr(kMmaAttr, instruction);
+  op->setAttr(kInstructionAttr, instruction);
   std::string shape =
       llvm::formatv("mma.sync.m{0}n{1}k{2}", instruction.getM(), instruction.getN(), instruction.getK());
   LDBG() << op->getName() << " has the instruction " << shape << ", promoted every "
@@ -120,7 +121,7 @@ template <typename OpTy> struct WidenBytes : NumericsPattern<OpTy> {
   LogicalResult match(OpTy op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
     if (!isFloatOf(elementOf(op.getLhs()), 8))
       return rewriter.notifyMatchFailure(op, "expected operands of 8-bit floats");
-    if (op->hasAttr(kMmaAttr) || (mayUseTensorCores(op) && !mayChooseOrder(op)))
+    if (op->hasAttr(kInstructionAttr) || (mayUseTensorCores(op) && !mayChooseOrder(op)))
       return rewriter.notifyMatchFailure(op, "expected a kernel that may choose its instruction");
     if (StringRef reason = whyNoTensorCores(op); !reason.empty())
       return rewriter.notifyMatchFailure(op, [&](Diagnostic &note) { note << reason; });

@@ -112,15 +112,15 @@ struct InsertPrecisionFreeCastsPass
   // The operation will compute in f32, so that it cannot use a tensor core instruction for the narrow type.
   // The program wrote the instruction, or named a kernel that has it, such as bf16x6.
   LogicalResult checkInstruction(Operation *op, Type missing) {
-    Attribute instruction = op->getAttr(kMmaAttr);
+    Attribute instruction = op->getAttr(kInstructionAttr);
     if (!instruction)
       return success();
     std::string kernel = (op->getName().stripDialect() + ":" + nameOf(missing)).str();
-    return op->emitOpError("has the instruction ")
-           << kMmaAttr << " = " << instruction << " for " << nameOf(missing)
-           << ", but computes in f32, since " << kernel << " is one of the missing kernels; remove "
-           << kMmaAttr << " or the name of the kernel that has it, or leave " << kernel
-           << " out of the missing kernels";
+    return op->emitOpError("has ") << kInstructionAttr << " = " << instruction << " for " << nameOf(missing)
+                                   << ", but computes in f32, since " << kernel
+                                   << " is one of the missing kernels; remove " << kInstructionAttr
+                                   << " or the name of the kernel that has it, or leave " << kernel
+                                   << " out of the missing kernels";
   }
 
   void computeInF32(Operation *op, Type missing) {

@@ -165,7 +165,7 @@ template <typename OpTy> struct SplitK : NumericsPattern<OpTy> {
       return rewriter.notifyMatchFailure(op, "expected the other of integer and floating-point accumulators");
     if (exact && getElementTypeOrSelf(op) != accumulatorType(getElementTypeOrSelf(op.getLhs())))
       return rewriter.notifyMatchFailure(op, "expected a result of the accumulator type");
-    if (op->hasAttr(kMmaAttr))
+    if (op->hasAttr(kInstructionAttr))
       return rewriter.notifyMatchFailure(op, "expected a contraction without a written instruction");
     if (parts(op) == 1)
       return rewriter.notifyMatchFailure(op,

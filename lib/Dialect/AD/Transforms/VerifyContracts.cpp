@@ -61,11 +61,11 @@ static LogicalResult checkBroadcasts(Operation *op, SizeAnalysis &sizes) {
 
 // The instruction that the program writes on a product.
 static LogicalResult checkInstruction(Operation *op) {
-  auto given = op->getAttrOfType<MmaAttr>(kMmaAttr);
+  auto given = op->getAttrOfType<MmaAttr>(kInstructionAttr);
   if (!given)
     return success();
   if (!allows(op, Permissions::mma))
-    return op->emitOpError("has ") << kMmaAttr
+    return op->emitOpError("has ") << kInstructionAttr
                                    << ", but lacks the permission mma; give it, or leave the choice "
                                    << "to --ad-choose-instructions";
   bool bytes = llvm::all_of(op->getOperands().take_front(2), [](Value operand) {
@@ -73,11 +73,11 @@ static LogicalResult checkInstruction(Operation *op) {
     return isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8;
   });
   if (StringRef reason = whyNoTensorCores(op); !reason.empty())
-    return op->emitOpError("has ") << kMmaAttr << ", but tensor cores cannot compute it: " << reason
-                                   << "; remove " << kMmaAttr;
+    return op->emitOpError("has ") << kInstructionAttr << ", but tensor cores cannot compute it: " << reason
+                                   << "; remove " << kInstructionAttr;
   MmaAttr usual = bytes ? MmaAttr::ofByteFloats(op->getContext()) : MmaAttr::ofShortFloats(op->getContext());
   if (given.getK() != usual.getK())
-    return op->emitOpError("has ") << kMmaAttr << " = " << given << ", expected " << usual
+    return op->emitOpError("has ") << kInstructionAttr << " = " << given << ", expected " << usual
                                    << (bytes ? ", or another promote, for 8-bit floats"
                                              : ", or one with promote, for these operands")
                                    << "; or leave the choice to --ad-choose-instructions";

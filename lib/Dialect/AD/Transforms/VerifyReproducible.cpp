@@ -38,8 +38,8 @@ static LogicalResult checkAllow(Operation *op, Operation *promise) {
   if (permissionsOf(op) == Permissions::none)
     return success();
   return op->emitOpError("expected no permissions in ")
-         << describe(promise)
-         << ", which promises the same bits everywhere, but got allow = " << op->getAttr("allow")
+         << describe(promise) << ", which promises the same bits everywhere, but got allow = "
+         << PermissionsAttr::get(op->getContext(), permissionsOf(op))
          << "; remove it, or make the contract strict or fast";
 }
 

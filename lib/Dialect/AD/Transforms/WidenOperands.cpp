@@ -89,7 +89,7 @@ template <typename OpTy> struct WidenOperands : NumericsPattern<OpTy> {
     if (!wideType(left) || !wideType(right))
       return rewriter.notifyMatchFailure(op, "expected operands that are narrower than the accumulator");
     bool bf16 = left.isBF16() && right.isBF16();
-    if (bf16 && dotProducts && !op->hasAttr(kMmaAttr) && allows(op, Permissions::mma))
+    if (bf16 && dotProducts && !op->hasAttr(kInstructionAttr) && allows(op, Permissions::mma))
       return rewriter.notifyMatchFailure(op, "dot-product instructions read bf16");
     if (!readsOften(op, bf16 ? kMinReadsBF16 : kMinReads))
       return rewriter.notifyMatchFailure(op, "expected operands whose elements are read often");
@@ -103,7 +103,7 @@ template <typename OpTy> struct WidenOperands : NumericsPattern<OpTy> {
     for (Value operand : op->getOperands())
       operands.map(operand, widen(operand, wide, op, rewriter));
     Operation *copy = rewriter.clone(*op, operands);
-    copy->removeAttr(kMmaAttr); // an instruction of tensor cores for the narrow operands
+    copy->removeAttr(kInstructionAttr); // an instruction of tensor cores for the narrow operands
     copy->getResult(0).setType(op.getType().clone(wide));
     rewriter.replaceOp(op, castTo(rewriter, op.getLoc(), copy->getResult(0), elementOf(op.getResult())));
   }

@@ -157,7 +157,7 @@ func.func @order_block() attributes {test.order = #ad.order<block = 0>} {
 
 func.func @instruction_shape(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
   // expected-error @+1 {{expected the instruction m = 16, n = 8, k = 16 or k = 32, but got m = 16, n = 8, k = 8}}
-  %y = ad.dot %x, %x {ad.mma = #ad.mma<m = 16, n = 8, k = 8>} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
+  %y = ad.dot %x, %x {ad.instruction = #ad.mma<m = 16, n = 8, k = 8>} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
   return %y : tensor<16x16xf16>
 }
 
@@ -165,7 +165,7 @@ func.func @instruction_shape(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
 
 func.func @instruction_of_halves_promotes_within_a_step(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
   // expected-error @+1 {{expected promote to be 0 or a positive multiple of k = 16, but got 24}}
-  %y = ad.dot %x, %x {ad.mma = #ad.mma<m = 16, n = 8, k = 16, promote = 24>} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
+  %y = ad.dot %x, %x {ad.instruction = #ad.mma<m = 16, n = 8, k = 16, promote = 24>} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
   return %y : tensor<16x16xf16>
 }
 
@@ -173,7 +173,7 @@ func.func @instruction_of_halves_promotes_within_a_step(%x: tensor<16x16xf16>) -
 
 func.func @instruction_promotes_before_zero(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
   // expected-error @+1 {{expected promote to be 0 or a positive multiple of k = 16, but got -16}}
-  %y = ad.dot %x, %x {ad.mma = #ad.mma<m = 16, n = 8, k = 16, promote = -16>} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
+  %y = ad.dot %x, %x {ad.instruction = #ad.mma<m = 16, n = 8, k = 16, promote = -16>} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
   return %y : tensor<16x16xf16>
 }
 
@@ -181,7 +181,7 @@ func.func @instruction_promotes_before_zero(%x: tensor<16x16xf16>) -> tensor<16x
 
 func.func @instruction_without_promotion(%x: tensor<16x16xf8E5M2>) -> tensor<16x16xf32> {
   // expected-error @+1 {{expected promote to be a positive multiple of k = 32, but got 0}}
-  %y = ad.dot %x, %x {ad.mma = #ad.mma<m = 16, n = 8, k = 32>} : (tensor<16x16xf8E5M2>, tensor<16x16xf8E5M2>) -> tensor<16x16xf32>
+  %y = ad.dot %x, %x {ad.instruction = #ad.mma<m = 16, n = 8, k = 32>} : (tensor<16x16xf8E5M2>, tensor<16x16xf8E5M2>) -> tensor<16x16xf32>
   return %y : tensor<16x16xf32>
 }
 
@@ -189,22 +189,55 @@ func.func @instruction_without_promotion(%x: tensor<16x16xf8E5M2>) -> tensor<16x
 
 func.func @instruction_promotes_within_a_step(%x: tensor<16x16xf8E5M2>) -> tensor<16x16xf32> {
   // expected-error @+1 {{expected promote to be a positive multiple of k = 32, but got 48}}
-  %y = ad.dot %x, %x {ad.mma = #ad.mma<m = 16, n = 8, k = 32, promote = 48>} : (tensor<16x16xf8E5M2>, tensor<16x16xf8E5M2>) -> tensor<16x16xf32>
+  %y = ad.dot %x, %x {ad.instruction = #ad.mma<m = 16, n = 8, k = 32, promote = 48>} : (tensor<16x16xf8E5M2>, tensor<16x16xf8E5M2>) -> tensor<16x16xf32>
   return %y : tensor<16x16xf32>
 }
 
 // -----
 
 func.func @instruction_value(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
-  // expected-error @+1 {{'ad.dot' op expected 'ad.mma' to be #ad.mma<…>, but got unit}}
-  %y = ad.dot %x, %x {ad.mma} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
+  // expected-error @+1 {{'ad.dot' op expected 'ad.instruction' to be #ad.mma<…>, but got unit}}
+  %y = ad.dot %x, %x {ad.instruction} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
   return %y : tensor<16x16xf16>
 }
 
 // -----
 
 func.func @instruction_of_a_sum(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
-  // expected-error @+1 {{'ad.add' op expected 'ad.mma' on ad.dot, ad.gemm or linalg.generic only}}
-  %y = ad.add %x, %x {ad.mma = #ad.mma<m = 16, n = 8, k = 16>} : tensor<16x16xf16>
+  // expected-error @+1 {{'ad.add' op expected 'ad.instruction' on ad.dot, ad.gemm or linalg.generic only}}
+  %y = ad.add %x, %x {ad.instruction = #ad.mma<m = 16, n = 8, k = 16>} : tensor<16x16xf16>
   return %y : tensor<16x16xf16>
+}
+
+// -----
+
+// The instruction and the permission had one name.
+func.func @instruction_old_name(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
+  // expected-error @+1 {{'ad.dot' op has no attribute 'ad.mma'; an instruction is 'ad.instruction', and the permission mma of a linalg.generic is in 'ad.allow'}}
+  %y = ad.dot %x, %x {ad.mma = #ad.mma<m = 16, n = 8, k = 16>} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
+  return %y : tensor<16x16xf16>
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+func.func @linalg_allow_old_name(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{'linalg.generic' op has no attribute 'ad.mma'; an instruction is 'ad.instruction', and the permission mma of a linalg.generic is in 'ad.allow'}}
+  %y = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%x : tensor<4xf32>) attrs = {ad.mma} {
+  ^bb0(%e: f32):
+    linalg.yield %e : f32
+  } -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+func.func @linalg_allow_type(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{'linalg.generic' op expected 'ad.allow' to be #ad.allow<…>, but got unit}}
+  %y = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%x : tensor<4xf32>) attrs = {ad.allow} {
+  ^bb0(%e: f32):
+    linalg.yield %e : f32
+  } -> tensor<4xf32>
+  return %y : tensor<4xf32>
 }

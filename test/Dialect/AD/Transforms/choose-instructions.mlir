@@ -13,7 +13,7 @@
 // WHY-DAG: tensor-cores {{.*}}instruction=mma.sync.m16n8k16, operation=ad.dot
 // FUSED-LABEL: @halves
 func.func @halves(%x: tensor<2x5x40xf16>, %w: tensor<40x7xf16>) -> tensor<2x5x7xf16> {
-  // CHECK: ad.dot {{.*}}ad.mma = #ad.mma<m = 16, n = 8, k = 16>
+  // CHECK: ad.dot {{.*}}ad.instruction = #ad.mma<m = 16, n = 8, k = 16>
   %0 = ad.dot %x, %w : (tensor<2x5x40xf16>, tensor<40x7xf16>) -> tensor<2x5x7xf16>
   // FUSED: ad.dot
   // FUSED-NEXT: ad.relu
@@ -27,7 +27,7 @@ func.func @halves(%x: tensor<2x5x40xf16>, %w: tensor<40x7xf16>) -> tensor<2x5x7x
 // NONE-LABEL: @bytes
 // WHY-DAG: tensor-cores {{.*}}instruction=mma.sync.m16n8k32, operation=ad.dot, promote=128
 func.func @bytes(%x: tensor<4x64xf8E4M3FN>, %w: tensor<64x16xf8E5M2>) -> tensor<4x16xf8E5M2> {
-  // CHECK-NEXT: ad.dot %arg0, %arg1 {{.*}}ad.mma = #ad.mma<m = 16, n = 8, k = 32, promote = 128>{{.*}} -> tensor<4x16xf8E5M2>
+  // CHECK-NEXT: ad.dot %arg0, %arg1 {{.*}}ad.instruction = #ad.mma<m = 16, n = 8, k = 32, promote = 128>{{.*}} -> tensor<4x16xf8E5M2>
   // NONE-DAG: %[[X:.+]] = ad.cast %arg0 {{.*}} -> tensor<4x64xf16>
   // NONE-DAG: %[[W:.+]] = ad.cast %arg1 {{.*}} -> tensor<64x16xf16>
   // NONE: %[[Y:.+]] = ad.dot %[[X]], %[[W]] {{.*}} -> tensor<4x16xf32>
@@ -39,7 +39,7 @@ func.func @bytes(%x: tensor<4x64xf8E4M3FN>, %w: tensor<64x16xf8E5M2>) -> tensor<
 // CHECK-LABEL: @bias
 // NONE-LABEL: @bias
 func.func @bias(%x: tensor<4x64xf8E5M2>, %w: tensor<16x64xf8E5M2>, %b: tensor<16xf8E5M2>) -> tensor<4x16xf8E5M2> {
-  // CHECK-NEXT: ad.gemm %arg0, %arg1, %arg2 {{.*}}ad.mma = #ad.mma<m = 16, n = 8, k = 32, promote = 128>
+  // CHECK-NEXT: ad.gemm %arg0, %arg1, %arg2 {{.*}}ad.instruction = #ad.mma<m = 16, n = 8, k = 32, promote = 128>
   // NONE: ad.gemm {{.*}}(tensor<4x64xf16>, tensor<16x64xf16>, tensor<16xf16>) -> tensor<4x16xf32>
   %y = ad.gemm %x, %w, %b {transB} : (tensor<4x64xf8E5M2>, tensor<16x64xf8E5M2>, tensor<16xf8E5M2>) -> tensor<4x16xf8E5M2>
   return %y : tensor<4x16xf8E5M2>
@@ -51,13 +51,13 @@ func.func @bias(%x: tensor<4x64xf8E5M2>, %w: tensor<16x64xf8E5M2>, %b: tensor<16
 func.func @written(%x: tensor<4x64xf8E5M2>, %w: tensor<64x16xf8E5M2>) -> tensor<4x16xf32> {
   // CHECK-NEXT: ad.dot %arg0, %arg1 {{.*}}promote = 64>
   // WRITTEN-NEXT: ad.dot %arg0, %arg1 {{.*}}promote = 64>
-  %y = ad.dot %x, %w {ad.mma = #ad.mma<m = 16, n = 8, k = 32, promote = 64>}
+  %y = ad.dot %x, %w {ad.instruction = #ad.mma<m = 16, n = 8, k = 32, promote = 64>}
       : (tensor<4x64xf8E5M2>, tensor<64x16xf8E5M2>) -> tensor<4x16xf32>
   return %y : tensor<4x16xf32>
 }
 
 // CHECK-LABEL: @none
-// CHECK-NOT: ad.mma
+// CHECK-NOT: ad.instruction
 func.func @none(%x: tensor<4x64xf32>, %v: tensor<64xbf16>, %a: tensor<2x3x4x5xbf16>, %b: tensor<2x3x4x6x7xbf16>)
     -> (tensor<4x4xf32>, tensor<bf16>, tensor<2x3x6x7xbf16>, tensor<3x5x6x7xbf16>) {
   // WHY-DAG: no-tensor-cores {{.*}}reason="tensor cores multiply its types only after rounding them"
@@ -77,8 +77,8 @@ func.func @none(%x: tensor<4x64xf32>, %v: tensor<64xbf16>, %a: tensor<2x3x4x5xbf
 // CHECK-LABEL: @several_free_axes
 func.func @several_free_axes(%x: tensor<2x3x64xbf16>, %w: tensor<64x4x8xbf16>, %u: tensor<4x64x8xbf16>)
     -> (tensor<2x3x4x8xbf16>, tensor<2x3x4x8xbf16>) {
-  // CHECK-NEXT: ad.dot %arg0, %arg1 {{.*}}ad.mma = #ad.mma<m = 16, n = 8, k = 16>
-  // CHECK-NEXT: ad.dot %arg0, %arg2 {{.*}}ad.mma = #ad.mma<m = 16, n = 8, k = 16>
+  // CHECK-NEXT: ad.dot %arg0, %arg1 {{.*}}ad.instruction = #ad.mma<m = 16, n = 8, k = 16>
+  // CHECK-NEXT: ad.dot %arg0, %arg2 {{.*}}ad.instruction = #ad.mma<m = 16, n = 8, k = 16>
   %0 = ad.dot %x, %w contract [2] x [0] : (tensor<2x3x64xbf16>, tensor<64x4x8xbf16>) -> tensor<2x3x4x8xbf16>
   %1 = ad.dot %x, %u contract [2] x [1] : (tensor<2x3x64xbf16>, tensor<4x64x8xbf16>) -> tensor<2x3x4x8xbf16>
   return %0, %1 : tensor<2x3x4x8xbf16>, tensor<2x3x4x8xbf16>

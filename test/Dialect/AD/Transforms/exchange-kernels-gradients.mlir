@@ -2,7 +2,7 @@
 // Tensor cores sum the products of derivatives, too, as the contract of the operations permits that they come from. Each
 // product is six of parts, and the gradient of one has two.
 // RUN: ad-opt %s --ad-to-cpu-frontend=kernels=dot=bf16x6 | FileCheck %s
-// RUN: ad-opt %s --ad-to-cpu-frontend='kernels=dot=bf16x6 numerics=reproducible' | FileCheck %s --check-prefix=EXACT --implicit-check-not=ad.mma
+// RUN: ad-opt %s --ad-to-cpu-frontend='kernels=dot=bf16x6 numerics=reproducible' | FileCheck %s --check-prefix=EXACT --implicit-check-not=ad.instruction
 // EXACT-COUNT-18: ad.dot {{.*}}allow = #ad.allow<none>
 
 func.func private @f(%a: tensor<8x16xf32>, %b: tensor<16x4xf32>) -> tensor<8x4xf32> {
@@ -19,7 +19,7 @@ func.func private @exact(%a: tensor<8x16xf32>, %b: tensor<16x4xf32>) -> tensor<8
 // CHECK-LABEL: @gradient
 func.func @gradient(%a: tensor<8x16xf32>, %b: tensor<16x4xf32>, %t: tensor<8x4xf32>)
     -> (tensor<8x4xf32>, tensor<8x16xf32>, tensor<16x4xf32>) {
-  // CHECK-COUNT-18: ad.dot {{.*}}ad.mma = #ad.mma<m = 16, n = 8, k = 16, promote = 128>, allow = #ad.allow<mma>
+  // CHECK-COUNT-18: ad.dot {{.*}}ad.instruction = #ad.mma<m = 16, n = 8, k = 16, promote = 128>, allow = #ad.allow<mma>
   // CHECK-NOT: ad.dot
   // CHECK: return
   %y, %da, %db = ad.vjp @f(%a, %b) cotangents(%t) wrt [0, 1]
@@ -30,7 +30,7 @@ func.func @gradient(%a: tensor<8x16xf32>, %b: tensor<16x4xf32>, %t: tensor<8x4xf
 // CHECK-LABEL: @exact_gradient
 func.func @exact_gradient(%a: tensor<8x16xf32>, %b: tensor<16x4xf32>, %t: tensor<8x4xf32>)
     -> (tensor<8x4xf32>, tensor<8x16xf32>, tensor<16x4xf32>) {
-  // CHECK-COUNT-6: ad.dot {{.*}}ad.mma
+  // CHECK-COUNT-6: ad.dot {{.*}}ad.instruction
   // CHECK-COUNT-12: ad.dot {{.*}}allow = #ad.allow<none>
   %y, %da, %db = ad.vjp @exact(%a, %b) cotangents(%t) wrt [0, 1]
       : (tensor<8x16xf32>, tensor<16x4xf32>, tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8x16xf32>, tensor<16x4xf32>)

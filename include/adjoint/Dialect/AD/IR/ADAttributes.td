@@ -64,9 +64,10 @@ def AD_MmaAttr : AD_Attr<"Mma", "mma"> {
     The contraction uses `mma.sync` of this shape, in f32: its sums are ascending in steps of `k` products from +0,
     and within a step they have the order of the instruction. With `promote`, which is a multiple of `k`, each sum of
     that many products is such a chain of its own from +0, and one addition of f32 adds it to the sum of those before
-    it, which starts from +0 too. The last step is padded with zeros. The attribute is `ad.mma` of an ad.dot or ad.gemm,
-    or of its linalg.generic. Every kernel with the operation has to compute this order, and the operation needs the
-    permission `mma`. The unit attribute as `ad.mma` of a linalg.generic leaves the instruction to the kernel.
+    it, which starts from +0 too. The last step is padded with zeros. The attribute is `ad.instruction` of an ad.dot or
+    ad.gemm, or of its linalg.generic. Every kernel with the operation has to compute this order, and the operation
+    needs the permission `mma`. A linalg.generic with `ad.allow = #ad.allow<mma>` instead leaves the instruction to the
+    kernel.
 
     There are two forms. f16 and bf16 have `#ad.mma<m = 16, n = 8, k = 16>`, and may be promoted every multiple of 16
     products. Two operands of 8-bit floats have `#ad.mma<m = 16, n = 8, k = 32, promote = 128>`, or another multiple of

@@ -42,7 +42,7 @@ Value reshapeTo(OpBuilder &builder, Location loc, Value value, Type type, ValueR
 /// `value`, a tensor, vector or scalar, cast to `element`; the value itself when it has that type.
 Value castTo(OpBuilder &builder, Location loc, Value value, Type element);
 
-/// Gives a contraction the instruction that the program wrote on the one that it replaces (`ad.mma`). Both
+/// Gives a contraction the instruction that the program wrote on the one that it replaces. Both
 /// add the same products in the same order.
 void keepInstruction(Operation *from, Operation *to);
 

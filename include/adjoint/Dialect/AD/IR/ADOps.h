@@ -23,10 +23,13 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace mlir::ad {
-/// On a contraction: the instruction that every kernel with it has to use, a MmaAttr. On its linalg.generic:
-/// the same, or a unit attribute if the operation has the permission mma. (The kernel has only the
-/// permissions that all its operations share.)
-inline constexpr llvm::StringLiteral kMmaAttr = "ad.mma";
+/// On a contraction, and on its linalg.generic: the instruction that every kernel with it has to use, a
+/// MmaAttr.
+inline constexpr llvm::StringLiteral kInstructionAttr = "ad.instruction";
+
+/// On a linalg.generic: the permissions of the operation that it computes, a PermissionsAttr. (Its kernel has
+/// only the permissions that all of its operations share.)
+inline constexpr llvm::StringLiteral kLinalgAllowAttr = "ad.allow";
 
 /// Fails, after a diagnostic, for an attribute without a dialect's prefix that is not one of the operation's.
 LogicalResult verifyKnownAttributes(Operation *op);

@@ -11,7 +11,7 @@
 
 namespace mlir::ad {
 
-/// The permissions of an operation, a fusion or a kernel; none for one that has no `allow`.
+/// The permissions of an operation, a fusion, a kernel or a linalg.generic; none without an attribute.
 Permissions permissionsOf(Operation *op);
 
 /// Those of `needed` that `given` lacks.
@@ -19,7 +19,7 @@ Permissions lackingPermissions(Permissions given, Permissions needed);
 
 /// Whether `given` has all of `needed`.
 bool allows(Permissions given, Permissions needed);
-/// Whether the operation, fusion or kernel has all of `needed`.
+/// Whether the operation has all of `needed`.
 bool allows(Operation *op, Permissions needed);
 
 } // namespace mlir::ad

@@ -18,7 +18,8 @@ def ExchangeKernelsPass : Pass<"ad-exchange-kernels", "::mlir::ModuleOp"> {
     operation; the attribute takes precedence. The name is the permission: no other is needed, and modes exclude none.
     An implementation is written with operations of `ad` that have no permissions, in explicit orders, so that all
     targets compute the bits of the reference interpreter. Only the products of parts of bf16 keep the permission `mma`
-    of a contraction that has `reorder` and `mma`, with the instruction of tensor cores as `ad.mma` (decision 0030).
+    of a contraction that has `reorder` and `mma`, with the instruction of tensor cores as `ad.instruction` (decision
+    0030).
 
     The pass runs after ad-differentiate: derivatives are those of the written operation. The operations of a derivative
     are exchanged like those of the program.
@@ -68,8 +69,8 @@ def InsertPrecisionFreeCastsPass : Pass<"ad-insert-precision-free-casts", "::mli
     %y = ad.cast %1 : tensor<4xf32> -> tensor<4xf16>
     ```
     Refuses: entries that are not OP:TYPE, with an operation of `ad` that computes floats and one of f16, bf16,
-    f8E4M3FN and f8E5M2; an operation without a kernel for which the program writes an instruction, `ad.mma`. Each
-    operation is a remark of the category ad-precision and counts in the numerics report.
+    f8E4M3FN and f8E5M2; an operation without a kernel for which the program writes an instruction, `ad.instruction`.
+    Each operation is a remark of the category ad-precision and counts in the numerics report.
   }];
   let options = [
     Option<"missing", "missing", "std::string", "\"\"",

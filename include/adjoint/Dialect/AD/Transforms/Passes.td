@@ -287,11 +287,11 @@ def SplitKPass : Pass<"ad-split-k"> {
 def ChooseInstructionsPass : Pass<"ad-choose-instructions"> {
   let summary = "Fix the tensor core instruction of contractions that may not choose their order";
   let description = [{
-    This pass writes `ad.mma` on each product of f16, bf16 or 8-bit floats that has the permission `mma` but not
+    This pass writes `ad.instruction` on each product of f16, bf16 or 8-bit floats that has the permission `mma` but not
     `contract` (mode `strict`). The instruction depends on the operation alone, not on chip, tile or fusion. In other
     modes operands of 8-bit floats are cast to f16, which is exact. A remark (ad-gpu) names it, or why there is none.
     ```mlir
-    %y = ad.dot %a, %b {ad.mma = #ad.mma<m = 16, n = 8, k = 32, promote = 128>, allow = #ad.allow<mma>}
+    %y = ad.dot %a, %b {ad.instruction = #ad.mma<m = 16, n = 8, k = 32, promote = 128>, allow = #ad.allow<mma>}
        : (tensor<16x256xf8E4M3FN>, tensor<256x8xf8E5M2>) -> tensor<16x8xf32>
     ```
   }];
@@ -323,7 +323,8 @@ def WidenOperandsPass : Pass<"ad-widen-operands"> {
     %2 = ad.dot %0, %1 : (tensor<256x64xf32>, tensor<64x32xf32>) -> tensor<256x32xf32>
     %y = ad.cast %2 : tensor<256x32xf32> -> tensor<256x32xf16>
     ```
-    Refuses: with `dot-products`, contractions of bf16 with the permission `mma` and no `ad.mma`; they use these.
+    Refuses: with `dot-products`, contractions of bf16 with the permission `mma` and no `ad.instruction`; they use
+    these.
   }];
   let options = [Option<"dotProducts", "dot-products", "bool", "false", "The same option of ad-emit-cpu">];
   let dependentDialects = ["::mlir::ad::ADDialect"];

@@ -38,7 +38,7 @@ static OrderAttr orderOf(Operation *op) {
   return numerics ? numerics.getSummationOrder() : OrderAttr();
 }
 
-bool fuse::hasFixedMma(Operation *op) { return op->hasAttrOfType<MmaAttr>(kMmaAttr); }
+bool fuse::hasFixedMma(Operation *op) { return op->hasAttrOfType<MmaAttr>(kInstructionAttr); }
 
 bool fuse::isContractionLike(Operation *op) {
   // A contraction that sums in lanes has no parallel dimensions, and a kernel of its own, like a row.

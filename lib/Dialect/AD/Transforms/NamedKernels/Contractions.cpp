@@ -99,7 +99,7 @@ static void useTensorCores(Operation *contraction, Value product) {
   if (!allows(permissionsInForce(contraction), needed) || !whyNoTensorCores(numerics).empty())
     return;
   numerics.setPermissions(Permissions::mma);
-  numerics->setAttr(kMmaAttr, MmaAttr::ofPromotedShortFloats(product.getContext()));
+  numerics->setAttr(kInstructionAttr, MmaAttr::ofPromotedShortFloats(product.getContext()));
 }
 
 // Sums the products of part i and part j, those with the largest i + j first, since they are the smallest.
