@@ -69,7 +69,7 @@ Tensor mlir::ad::reference::reduce(Reduction kind, const Tensor &x, int64_t axis
 Tensor mlir::ad::reference::reduce(Reduction kind, const Tensor &x, ArrayRef<int64_t> axes, OrderAttr order) {
   Shape descending(axes);
   llvm::sort(descending, std::greater<>());
-  OrderAttr outer = order.isLanes() ? OrderAttr::canonicalBlocks(order.getContext()) : order;
+  OrderAttr outer = order.hasLanes() ? OrderAttr::canonicalBlocks(order.getContext()) : order;
   Tensor result = x;
   for (int64_t axis : descending) {
     bool written = axes.size() == 1 || axis == x.getRank() - 1;

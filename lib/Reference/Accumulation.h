@@ -18,9 +18,9 @@ OrderAttr orderOf(NumericsOpInterface op);
 /// right).
 template <class T, class Step, class Join>
 T accumulate(OrderAttr order, int64_t count, T identity, Step step, Join join) {
-  if (order.isLanes())
-    return numerics::laneTree(count, identity, step, join, order.getLanes(), order.getLength());
-  return numerics::blockChain(count, identity, step, join, order.getLength());
+  if (order.hasLanes())
+    return numerics::laneTree(count, identity, step, join, order.getLanes(), order.getPartLength());
+  return numerics::blockChain(count, identity, step, join, order.getPartLength());
 }
 
 enum class Reduction { Sum, Product, Maximum, Minimum };

@@ -59,7 +59,7 @@ static int32_t runReduceMean(ReduceMeanOp op, Frame &frame) {
 /// belong to the innermost axis.
 static Tensor sumRepeated(Tensor x, ArrayRef<int64_t> shape, OrderAttr order) {
   int64_t rank = x.getRank(), leading = rank - static_cast<int64_t>(shape.size());
-  OrderAttr outer = order.isLanes() ? OrderAttr::canonicalBlocks(order.getContext()) : order;
+  OrderAttr outer = order.hasLanes() ? OrderAttr::canonicalBlocks(order.getContext()) : order;
   for (int64_t axis = rank; axis-- > 0;)
     if (axis < leading || (shape[axis - leading] == 1 && x.getDim(axis) != 1))
       x = reduce(Reduction::Sum, x, axis, axis == rank - 1 ? order : outer);

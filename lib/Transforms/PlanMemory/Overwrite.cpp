@@ -120,7 +120,7 @@ const OverwriteAnalysis::Facts &OverwriteAnalysis::factsOf(KernelOp kernel) {
   int64_t rank = 0;
   for (Type type : kernel.getResultTypes())
     rank = std::max<int64_t>(rank, shapeOf(type).size());
-  facts->rowsOnly = order && order.isLanes() && llvm::all_of(kernel.getBody().front(), [&](Operation &op) {
+  facts->rowsOnly = order && order.hasLanes() && llvm::all_of(kernel.getBody().front(), [&](Operation &op) {
                       auto generic = dyn_cast<linalg::GenericOp>(op);
                       return !generic || generic.getNumReductionLoops() == 0 || sumsRows(generic, rank);
                     });

@@ -87,7 +87,7 @@ static AffineMap storedAt(Value result, ArrayRef<int64_t> space, AffineMap point
 
 // A kernel whose reductions are all over rows, in lanes, computes one row after another.
 static bool takesWholeRows(KernelOp kernel, unsigned rank) {
-  return kernel.getOrderAttr() && kernel.getOrderAttr().isLanes() &&
+  return kernel.getOrderAttr() && kernel.getOrderAttr().hasLanes() &&
          llvm::all_of(kernel.getBody().getOps<linalg::GenericOp>(), [&](linalg::GenericOp generic) {
            SmallVector<unsigned> summed;
            generic.getReductionDims(summed);

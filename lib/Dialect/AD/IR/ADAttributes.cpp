@@ -150,68 +150,6 @@ void PermissionsAttr::print(AsmPrinter &printer) const {
   printer << "<" << stringifyPermissions(getValue()) << ">";
 }
 
-// <lanes = N, chunk = N> or <block = N>; each number is refused at its own location.
-Attribute OrderAttr::parse(AsmParser &parser, Type) {
-  int64_t lanes = 0, length = 0;
-  if (parser.parseLess())
-    return {};
-  SMLoc word = parser.getCurrentLocation();
-  if (succeeded(parser.parseOptionalKeyword("lanes"))) {
-    if (parser.parseEqual())
-      return {};
-    SMLoc loc = parser.getCurrentLocation();
-    if (parser.parseInteger(lanes))
-      return {};
-    if (lanes == 0) {
-      parser.emitError(loc, "expected a positive number of lanes, but got 0");
-      return {};
-    }
-    // With one chunk of that many, the number of lanes alone is checked.
-    if (failed(OrderAttr::verify([&] { return parser.emitError(loc); }, lanes, lanes < 0 ? 1 : lanes)) ||
-        parser.parseComma() || parser.parseKeyword("chunk"))
-      return {};
-  } else if (failed(parser.parseOptionalKeyword("block"))) {
-    std::string given;
-    InFlightDiagnostic error = parser.emitError(word, "expected 'lanes = N, chunk = N' or 'block = N'");
-    if (succeeded(parser.parseOptionalKeywordOrString(&given)))
-      error << ", but got '" << given << "'";
-    return {};
-  }
-  if (parser.parseEqual())
-    return {};
-  SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseInteger(length) || parser.parseGreater())
-    return {};
-  return OrderAttr::getChecked([&] { return parser.emitError(loc); }, parser.getContext(), lanes, length);
-}
-
-void OrderAttr::print(AsmPrinter &printer) const {
-  if (isLanes())
-    printer << "<lanes = " << getLanes() << ", chunk = " << getLength() << ">";
-  else
-    printer << "<block = " << getLength() << ">";
-}
-
-// Compiled code keeps a value for each lane.
-static constexpr int64_t kMaxLanes = 4096;
-// More elements than a memory has; sums of lengths and sizes stay below 2^63.
-static constexpr int64_t kMaxLength = int64_t(1) << 40;
-
-LogicalResult OrderAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t lanes, int64_t length) {
-  if (length <= 0)
-    return emitError() << "expected a positive chunk or block, but got " << length;
-  if (length > kMaxLength)
-    return emitError() << "expected a chunk or block of at most " << kMaxLength << ", but got " << length;
-  if (lanes < 0 || (lanes != 0 && !llvm::isPowerOf2_64(lanes)))
-    return emitError() << "expected a power of two as the number of lanes, but got " << lanes;
-  if (lanes > kMaxLanes)
-    return emitError() << "expected at most " << kMaxLanes << " lanes, but got " << lanes;
-  if (lanes != 0 && length % lanes != 0)
-    return emitError() << "expected a chunk that is a multiple of the lanes, but got " << length << " and "
-                       << lanes;
-  return success();
-}
-
 // Of 16-bit floats, and of 8-bit floats.
 LogicalResult MmaAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t m, int64_t n, int64_t k,
                               int64_t promote) {
@@ -223,9 +161,6 @@ LogicalResult MmaAttr::verify(function_ref<InFlightDiagnostic()> emitError, int6
                        << "a positive multiple of k = " << k << ", but got " << promote;
   return success();
 }
-
-OrderAttr OrderAttr::canonicalLanes(MLIRContext *context) { return OrderAttr::get(context, 64, 4096); }
-OrderAttr OrderAttr::canonicalBlocks(MLIRContext *context) { return OrderAttr::get(context, 0, 512); }
 
 Type ad::accumulatorType(Type element) {
   if (isa<FloatType>(element))

@@ -104,9 +104,9 @@ static void reduceAxis(Accumulators<T> &x, int64_t axis, ReductionKind kind, T i
     const T *first = x.values.data() + position / inner * length * inner + position % inner;
     auto step = [&](T sum, int64_t index) { return combine(kind, sum, first[index * inner]); };
     reduced.push_back(
-        order.isLanes()
-            ? numerics::laneTree(length, identity, step, join, order.getLanes(), order.getLength())
-            : numerics::blockChain(length, identity, step, join, order.getLength()));
+        order.hasLanes()
+            ? numerics::laneTree(length, identity, step, join, order.getLanes(), order.getPartLength())
+            : numerics::blockChain(length, identity, step, join, order.getPartLength()));
   }
   x.shape[axis] = 1;
   x.values = std::move(reduced);
@@ -118,7 +118,7 @@ static void reduceAxes(Accumulators<T> &x, ArrayRef<int64_t> axes, ReductionKind
                        OrderAttr order) {
   T identity = identityOf<T>(kind, width);
   int64_t count = 1, last = static_cast<int64_t>(x.shape.size()) - 1;
-  OrderAttr others = order.isLanes() ? OrderAttr::canonicalBlocks(order.getContext()) : order;
+  OrderAttr others = order.hasLanes() ? OrderAttr::canonicalBlocks(order.getContext()) : order;
   for (int64_t axis : llvm::reverse(axes)) {
     count *= x.shape[axis];
     reduceAxis(x, axis, kind, identity, axes.size() == 1 || axis == last ? order : others);

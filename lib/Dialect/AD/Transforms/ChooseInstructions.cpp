@@ -60,7 +60,7 @@ StringRef ad::whyNoTensorCores(Operation *op) {
   if (!bytes && !(isFloatOf(left, 16) && left == right))
     return "tensor cores multiply its types only after rounding them";
   OrderAttr order = cast<NumericsOpInterface>(op).getSummationOrder();
-  if (order && order.isLanes())
+  if (order && order.hasLanes())
     return "it sums over lanes";
   if (order && order != OrderAttr::canonicalBlocks(op->getContext()))
     return "the program writes the order of its sum";

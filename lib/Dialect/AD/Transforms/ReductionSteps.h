@@ -11,7 +11,7 @@
 namespace mlir::ad {
 // The order of one step: lanes belong to the innermost axis, every other axis is summed in blocks.
 inline OrderAttr orderOfStep(OrderAttr written, int64_t axis, int64_t rank) {
-  if (!written || !written.isLanes() || axis == rank - 1)
+  if (!written || !written.hasLanes() || axis == rank - 1)
     return written;
   return OrderAttr::canonicalBlocks(written.getContext());
 }

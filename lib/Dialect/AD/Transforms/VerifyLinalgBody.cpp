@@ -139,13 +139,13 @@ static LogicalResult verifyChain(linalg::GenericOp generic, const ReductionStruc
   if (!order)
     return success();
   int64_t size = reducedElements(generic);
-  if (!order.isLanes() && !ShapedType::isDynamic(size) && size <= order.getLength())
+  if (!order.hasLanes() && !ShapedType::isDynamic(size) && size <= order.getPartLength())
     return success();
   InFlightDiagnostic refusal =
       generic.emitOpError("expected a reduction whose partial results can be joined, "
                           "since the order ");
   refusal << order << " joins ";
-  if (order.isLanes())
+  if (order.hasLanes())
     refusal << "lanes";
   else if (ShapedType::isDynamic(size))
     refusal << "blocks of an unknown number of elements";

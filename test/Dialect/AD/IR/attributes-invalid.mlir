@@ -113,48 +113,6 @@ func.func @unknown_result_attribute(%x: tensor<4xf32>) -> (tensor<4xf32> {ad.don
 
 // -----
 
-// expected-error @+1 {{expected a positive number of lanes, but got 0}}
-func.func @order_lanes() attributes {test.order = #ad.order<lanes = 0, chunk = 4>} {
-  return
-}
-
-// -----
-
-// expected-error @+1 {{expected a power of two as the number of lanes, but got 3}}
-func.func @order_power() attributes {test.order = #ad.order<lanes = 3, chunk = 3>} {
-  return
-}
-
-// -----
-
-// As many lanes as there may be.
-func.func @order_all_lanes() attributes {test.order = #ad.order<lanes = 4096, chunk = 4096>} {
-  return
-}
-
-// -----
-
-// expected-error @+1 {{expected at most 4096 lanes, but got 8192}}
-func.func @order_most_lanes() attributes {test.order = #ad.order<lanes = 8192, chunk = 8192>} {
-  return
-}
-
-// -----
-
-// expected-error @+1 {{expected a chunk that is a multiple of the lanes, but got 6 and 4}}
-func.func @order_chunk() attributes {test.order = #ad.order<lanes = 4, chunk = 6>} {
-  return
-}
-
-// -----
-
-// expected-error @+1 {{expected a positive chunk or block, but got 0}}
-func.func @order_block() attributes {test.order = #ad.order<block = 0>} {
-  return
-}
-
-// -----
-
 func.func @instruction_shape(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
   // expected-error @+1 {{expected the instruction m = 16, n = 8, k = 16 or k = 32, but got m = 16, n = 8, k = 8}}
   %y = ad.dot %x, %x {ad.instruction = #ad.mma<m = 16, n = 8, k = 8>} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
@@ -241,3 +199,4 @@ func.func @linalg_allow_type(%x: tensor<4xf32>) -> tensor<4xf32> {
   } -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+

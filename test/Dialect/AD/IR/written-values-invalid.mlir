@@ -84,7 +84,7 @@ func.func @constant_sparse(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @order_lane(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected 'lanes = N, chunk = N' or 'block = N', but got 'lane'}}
+  // expected-error @+1 {{expected 'lanes = N, chunk = N', 'block = N', or levels of 'step', 'chain', 'interleaved', 'halving' or 'pairwise', but got 'lane'}}
   %y = ad.reduce_sum %x axes [0] {order = #ad.order<lane = 3, chunk = 12>} : tensor<4xf32> -> tensor<f32>
   return
 }
@@ -92,7 +92,7 @@ func.func @order_lane(%x: tensor<4xf32>) {
 // -----
 
 func.func @order_blocks(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected 'lanes = N, chunk = N' or 'block = N', but got 'blocks'}}
+  // expected-error @+1 {{expected 'lanes = N, chunk = N', 'block = N', or levels of 'step', 'chain', 'interleaved', 'halving' or 'pairwise', but got 'blocks'}}
   %y = ad.reduce_sum %x axes [0] {order = #ad.order<blocks = 3>} : tensor<4xf32> -> tensor<f32>
   return
 }
@@ -100,7 +100,7 @@ func.func @order_blocks(%x: tensor<4xf32>) {
 // -----
 
 func.func @order_number(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected 'lanes = N, chunk = N' or 'block = N'}}
+  // expected-error @+1 {{expected 'lanes = N, chunk = N', 'block = N', or levels of 'step', 'chain', 'interleaved', 'halving' or 'pairwise'}}
   %y = ad.reduce_sum %x axes [0] {order = #ad.order<3>} : tensor<4xf32> -> tensor<f32>
   return
 }
@@ -108,7 +108,7 @@ func.func @order_number(%x: tensor<4xf32>) {
 // -----
 
 func.func @order_string(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected 'lanes = N, chunk = N' or 'block = N', but got 'lanes'}}
+  // expected-error @+1 {{expected 'lanes = N, chunk = N', 'block = N', or levels of 'step', 'chain', 'interleaved', 'halving' or 'pairwise', but got 'lanes'}}
   %y = ad.reduce_sum %x axes [0] {order = #ad.order<"lanes" = 3>} : tensor<4xf32> -> tensor<f32>
   return
 }

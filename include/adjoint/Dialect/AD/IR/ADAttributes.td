@@ -39,22 +39,45 @@ def AD_PermissionsAttr : AD_Attr<"Permissions", "allow"> {
 def AD_OrderAttr : AD_Attr<"Order", "order"> {
   let summary = "the order of a summation";
   let description = [{
-    Exactly one of two forms. `lanes`: the sequence is cut into chunks; in a chunk element j goes to lane
-    j mod lanes, each lane is a chain in ascending index, lanes are joined by a halving tree, chunks by a balanced
-    pairwise tree. `block`: an ascending chain within each block, blocks joined by a balanced pairwise tree.
+    A tree of levels, from the elements to the total. Three orders have kernels:
+
+    - `lanes = L, chunk = C`: the sequence is cut into chunks; in a chunk element j goes to lane j mod L, each lane is a
+      chain in ascending index, a halving tree joins lanes, a balanced pairwise tree joins chunks.
+    - `block = B`: an ascending chain within each block; a balanced pairwise tree joins blocks.
+    - `chain`: one ascending chain.
+
     Accumulators start at the identity; absent nodes of a tree are skipped.
 
-    Example: `#ad.order<lanes = 64, chunk = 4096>`, `#ad.order<block = 512>`.
+    Every tree can be written as its levels, from the innermost one. A number says how many nodes of the level before
+    are one node; one level has none and joins as many as there are. `step = N`: neighbours in the order of an
+    instruction; `chain`: neighbours in ascending order; `interleaved`: lanes; `halving` and `pairwise`: the two trees.
+    So `block = 512` is `chain = 512, pairwise`, and `lanes = 64, chunk = 4096` is
+    `interleaved = 64, halving = 64, pairwise`. Trees without kernels are refused.
+
+    Example: `#ad.order<lanes = 64, chunk = 4096>`, `#ad.order<block = 512>`, `#ad.order<chain>`.
   }];
-  // lanes is 0 in the block form; length is the chunk or the block.
-  let parameters = (ins "int64_t":$lanes, "int64_t":$length);
+  let parameters = (ins ArrayRefParameter<"::mlir::ad::OrderLevel", "from the innermost to the outermost">:$levels);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    bool isLanes() const { return getLanes() != 0; }
+    static OrderAttr lanes(::mlir::MLIRContext *context, int64_t lanes, int64_t chunk);
+    static OrderAttr blocks(::mlir::MLIRContext *context, int64_t block);
+    static OrderAttr chain(::mlir::MLIRContext *context);
     /// The canonical orders of the specification (docs/numerics.md).
-    static OrderAttr canonicalLanes(MLIRContext *context);
-    static OrderAttr canonicalBlocks(MLIRContext *context);
+    static OrderAttr canonicalLanes(::mlir::MLIRContext *context);
+    static OrderAttr canonicalBlocks(::mlir::MLIRContext *context);
+
+    bool hasLanes() const;
+    bool isChain() const;
+    /// Chains that a halving tree joins; one in a block.
+    int64_t getLanes() const;
+    /// Elements in each part that the pairwise tree joins: a chunk or a block; for one chain more than any axis
+    /// has.
+    int64_t getPartLength() const;
+
+    // The names that code generation uses.
+    bool isLanes() const { return hasLanes(); }
+    int64_t getLength() const { return getPartLength(); }
   }];
 }
 

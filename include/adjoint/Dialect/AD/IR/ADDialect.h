@@ -6,6 +6,7 @@
 #ifndef ADJOINT_DIALECT_AD_IR_ADDIALECT_H
 #define ADJOINT_DIALECT_AD_IR_ADDIALECT_H
 
+#include "adjoint/Dialect/AD/IR/OrderLevel.h"
 #include "adjoint/Interfaces/Enums.h"
 #include "adjoint/Numerics/Elementary.h"
 #include "mlir/IR/BuiltinAttributes.h"

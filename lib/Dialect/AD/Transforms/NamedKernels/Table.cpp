@@ -10,12 +10,8 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-// Longer than any axis: one chain.
-static constexpr int64_t kWholeAxis = int64_t(1) << 40;
-
-static OrderAttr serialOrder(MLIRContext *context) { return OrderAttr::get(context, 0, kWholeAxis); }
 // Blocks of one element: only the tree over blocks is left.
-static OrderAttr pairwiseOrder(MLIRContext *context) { return OrderAttr::get(context, 0, 1); }
+static OrderAttr pairwiseOrder(MLIRContext *context) { return OrderAttr::blocks(context, 1); }
 
 static StringRef lacksF32(Operation *op) {
   for (Value operand : op->getOperands().take_front(2))
@@ -33,7 +29,7 @@ using Table = std::vector<Implementation>;
 static void addOrders(Table &table) {
   table.push_back({{"", "written", kWritten, kAccumulator, kNone, "as docs/numerics.md says"}});
   Implementation serial{{"", "serial", kChain, kAccumulator, "reorder", "n u sum|x|"}};
-  serial.order = serialOrder;
+  serial.order = OrderAttr::chain;
   table.push_back(serial);
   Implementation pairwise{
       {"", "pairwise", "balanced tree", kAccumulator, "reorder", "(log2 n + 2) u sum|x|"}};
