@@ -2,15 +2,14 @@
 //
 // The named pipelines, stage by stage:
 //
-// - 0: What no target runs is refused. The contract becomes explicit, so that no later pass depends on the
-// position of an operation.
+// - 0: What no target runs is refused. The contract becomes explicit once, so that no later pass depends on
+// the position of an operation. From here on each pass writes the contract of the operations that it makes.
 // - 1: Mixed precision becomes casts, which derivatives follow.
 // - 2: Derivatives are made before anything else is rewritten: rules see the program as written. Calls are
 // inlined, since memory is planned for one function, the host program of an entry. Then operations get the
 // implementations that the user names, and casts where the target has no kernel.
 // - 3: A version for sizes that are equal at run time. Simplification, then decomposition into operations
-// with a lowering, then the contract once more for new operations. Casts move to the kernels that write their
-// operands.
+// with a lowering, and simplification of these. Casts move to the kernels that write their operands.
 // - 4: For CPUs, narrow operands of contractions are converted before their kernels; for GPUs, contractions
 // with few tiles are split along K. Conditions on sizes come before fusion moves operations; then fusions and
 // their kernel classes.
@@ -66,14 +65,11 @@ void ad::buildAdFrontendPipeline(OpPassManager &pm, const SharedOptions &options
     pm.addNestedPass<func::FuncOp>(createSpecializeSizesPass());
     pm.addPass(createSimplifyPass());
   }
-  addSetNumerics(pm, options);
   DecomposePassOptions decompose;
   decompose.target = target.str();
   pm.addPass(createDecomposePass(decompose));
-  addSetNumerics(pm, options);
   if (options.optimize) {
     pm.addPass(createSimplifyPass());
-    addSetNumerics(pm, options);
     pm.addPass(createPlaceCastsPass());
   }
   pm.addPass(createVerifyNumericsPass());
@@ -88,7 +84,6 @@ void ad::buildAdReferencePipeline(OpPassManager &pm, const SharedOptions &option
   pm.addPass(createDifferentiatePass());
   pm.addPass(createSymbolDCEPass()); // a named kernel is for an operation that runs, as on other targets
   addNamedKernels(pm, options);
-  addSetNumerics(pm, options);
 }
 
 // The contract of the frontend. Without it, operations would be fused that later stages cannot lower.

@@ -26,8 +26,7 @@ import operations_nn  # noqa: F401, registers its operations
 import runner
 from smooth import SmoothGenerator
 
-PASSES = ["--ad-set-numerics", "--ad-differentiate", "--inline", "--symbol-dce", "--ad-set-numerics",
-          "--ad-specialize-sizes"]
+PASSES = ["--ad-set-numerics", "--ad-differentiate", "--inline", "--symbol-dce", "--ad-specialize-sizes"]
 REPRODUCIBLE = "--numerics=reproducible"
 ON_GPU = 4  # each such case runs on the emulated GPU, which takes long to compile
 MIN_SHARE = 0.08  # of the programs, for each kind

@@ -2,6 +2,7 @@
 //
 // Runs the written decompositions, all or those that an option names.
 
+#include "WriteContract.h"
 #include "adjoint/Dialect/AD/Transforms/NamedKernelOps.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
@@ -36,6 +37,18 @@ static SmallVector<StringRef> decomposable(const RewritePatternSet &patterns) {
 }
 
 namespace {
+// The operations of decompositions, in the order in which they were made.
+struct CollectSteps : PatternLog {
+  CollectSteps() : PatternLog(DEBUG_TYPE) {}
+  void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint previous) override {
+    if (isa<NumericsOpInterface>(op) && !previous.isSet())
+      steps.insert(op);
+  }
+  void notifyOperationErased(Operation *op) override { steps.remove(op); }
+
+  llvm::SetVector<Operation *> steps;
+};
+
 struct DecomposePass : ad::impl::DecomposePassBase<DecomposePass> {
   using DecomposePassBase::DecomposePassBase;
 
@@ -55,27 +68,33 @@ struct DecomposePass : ad::impl::DecomposePassBase<DecomposePass> {
     return success();
   }
 
-  /// Before the patterns, which decompose what named kernels consist of.
-  LogicalResult decomposeNamed() {
+  /// Before the patterns, which decompose what named kernels consist of. Whether there was one.
+  FailureOr<bool> decomposeNamed() {
     if (!ops.empty())
-      return success();
+      return false;
     std::optional<TargetKind> kind = findTargetKind(target);
     if (!target.empty() && !kind)
-      return emitError(getOperation()->getLoc(), "unknown target '") << target << "', expected cpu or gpu";
+      return emitError(getOperation()->getLoc(), "unknown target '") << target << "', expected cpu or gpu", failure();
     return decomposeNamedKernels(
         getOperation(), [&](NamedKernelOpInterface op) { return kind && hasKernelClass(op, *kind); });
   }
 
   void runOnOperation() override {
-    if (failed(decomposeNamed()))
+    bool writesContract = hasWrittenContract(getOperation());
+    FailureOr<bool> isChanged = decomposeNamed();
+    if (failed(isChanged))
       return signalPassFailure();
+    if (*isChanged && writesContract)
+      writeContract(getOperation());
     // Only ad-simplify folds: this pass keeps every step of a decomposition as it is written.
-    PatternLog log(DEBUG_TYPE);
+    CollectSteps log;
     GreedyRewriteConfig config;
     config.enableFolding(false).enableConstantCSE(false).setListener(&log).setRegionSimplificationLevel(
         GreedySimplifyRegionLevel::Disabled);
     if (failed(applyPatternsGreedily(getOperation(), patterns, config)))
-      signalPassFailure();
+      return signalPassFailure();
+    if (writesContract)
+      writeContract(log.steps.getArrayRef());
     log.report(getOperation());
   }
 

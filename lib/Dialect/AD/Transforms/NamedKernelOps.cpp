@@ -34,7 +34,7 @@ static LogicalResult decompose(NamedKernelOpInterface op) {
   return success();
 }
 
-LogicalResult ad::decomposeNamedKernels(Operation *root, function_ref<bool(NamedKernelOpInterface)> keeps) {
+FailureOr<bool> ad::decomposeNamedKernels(Operation *root, function_ref<bool(NamedKernelOpInterface)> keeps) {
   for (unsigned depth = 0;; ++depth) {
     SmallVector<NamedKernelOpInterface> found;
     root->walk([&](NamedKernelOpInterface op) {
@@ -42,10 +42,11 @@ LogicalResult ad::decomposeNamedKernels(Operation *root, function_ref<bool(Named
         found.push_back(op);
     });
     if (found.empty())
-      return success();
+      return depth > 0;
     if (depth == kMaxDepth)
       return found.front()->emitOpError("is decomposed into itself, or into more than ")
-             << kMaxDepth << " named kernels in each other";
+             << kMaxDepth << " named kernels in each other",
+             failure();
     for (NamedKernelOpInterface op : found)
       if (failed(decompose(op)))
         return failure();

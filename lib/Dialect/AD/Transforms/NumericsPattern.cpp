@@ -15,18 +15,26 @@ using namespace mlir;
 using namespace mlir::ad;
 
 namespace {
-// Gives operations that a rewrite creates the permissions of those that it replaces.
-struct InheritPermissions : RewriterBase::ForwardingListener {
-  InheritPermissions(OpBuilder::Listener *next, Permissions permissions)
-      : ForwardingListener(next), permissions(permissions) {}
+// Gives operations that a rewrite creates the permissions of those that it replaces, and sums without an
+// order their canonical one if the replaced operations had theirs written.
+struct InheritContract : RewriterBase::ForwardingListener {
+  InheritContract(OpBuilder::Listener *next, Permissions permissions, bool writesOrders)
+      : ForwardingListener(next), permissions(permissions), writesOrders(writesOrders) {}
 
   void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint previous) override {
     ForwardingListener::notifyOperationInserted(op, previous);
-    if (auto numerics = dyn_cast<NumericsOpInterface>(op); numerics && !numerics.hasPermissions())
+    auto numerics = dyn_cast<NumericsOpInterface>(op);
+    if (!numerics)
+      return;
+    if (!numerics.hasPermissions())
       numerics.setPermissions(permissions);
+    if (writesOrders && !numerics.getSummationOrder())
+      if (OrderAttr order = numerics.getCanonicalOrder())
+        numerics.setSummationOrder(order);
   }
 
   Permissions permissions;
+  bool writesOrders;
 };
 } // namespace
 
@@ -46,7 +54,7 @@ LogicalResult ad::detail::rewriteWithPermissions(PatternRewriter &rewriter, Arra
     needed = Permissions::none;
 #endif
   std::optional<Permissions> common;
-  bool explicitlySet = true;
+  bool explicitlySet = true, hasOrders = true;
   for (Operation *op : touched) {
     auto numerics = dyn_cast<NumericsOpInterface>(op);
     if (!numerics)
@@ -60,6 +68,7 @@ LogicalResult ad::detail::rewriteWithPermissions(PatternRewriter &rewriter, Arra
       });
     common = common ? *common & own : own;
     explicitlySet &= numerics.hasPermissions();
+    hasOrders &= numerics.getSummationOrder() || !numerics.getCanonicalOrder();
   }
   if (needed != Permissions::none && !common)
     return rewriter.notifyMatchFailure(touched.front(), "expected an operation that carries permissions");
@@ -69,7 +78,7 @@ LogicalResult ad::detail::rewriteWithPermissions(PatternRewriter &rewriter, Arra
   rewriter.setInsertionPoint(touched.front());
   if (common && explicitlySet) {
     OpBuilder::Listener *previous = rewriter.getListener();
-    InheritPermissions listener(previous, *common);
+    InheritContract listener(previous, *common, hasOrders);
     rewriter.setListener(&listener);
     rewrite();
     rewriter.setListener(previous);

@@ -28,13 +28,11 @@ std::unique_ptr<PassInstrumentation> StageCollector::observePasses() {
 void StageCollector::passed(llvm::StringRef pass, Operation *op) {
   std::lock_guard<std::mutex> lock(mutex);
   differentiated |= pass == "ad-differentiate";
-  complete |= differentiated && pass == "ad-verify-numerics";
   ended |= pass == "convert-ad-to-linalg";
-  bool orders = pass == "ad-set-numerics";
-  if (!pass.empty() && !orders && !pass.starts_with("ad-verify"))
+  if (!pass.empty() && !pass.starts_with("ad-verify"))
     name = pass.str();
   auto module = dyn_cast<ModuleOp>(op);
-  if (!module || ended || !differentiated || !(complete || orders))
+  if (!module || ended || !differentiated)
     return;
   std::string text;
   llvm::raw_string_ostream(text) << module;

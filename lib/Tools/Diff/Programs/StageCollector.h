@@ -20,10 +20,8 @@ struct ProgramStage {
   OwningOpRef<ModuleOp> module;
 };
 
-/// Collects the program from differentiation, after which it has no operation without semantics, up to
-/// linalg, which the interpreter does not run. Until ad-verify-numerics, orders of summation are not complete
-/// between passes: the program is copied after each ad-set-numerics alone, and has the name of the pass
-/// before.
+/// Collects the program after each pass from differentiation on, after which it has no operation without
+/// semantics, up to linalg, which the interpreter does not run.
 class StageCollector final : public runner::CompilationObserver {
 public:
   void parsed(ModuleOp) override {}
@@ -39,7 +37,7 @@ public:
 private:
   std::mutex mutex;
   std::string name; ///< of the last pass that may have changed the program
-  bool differentiated = false, complete = false, ended = false;
+  bool differentiated = false, ended = false;
 };
 
 } // namespace mlir::ad::diff

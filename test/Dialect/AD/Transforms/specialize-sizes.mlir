@@ -11,8 +11,8 @@
 // CHECK: arith.cmpi eq
 // CHECK: %[[SAME:.+]] = arith.andi
 // CHECK: scf.if %[[SAME]]
-// CHECK: ad.reshape %[[Y]]({{.+}}) : tensor<?x4xf32> -> tensor<?x4xf32>
-// CHECK: ad.reshape %[[B]]({{.+}}) : tensor<?x1xf32> -> tensor<?x1xf32>
+// CHECK: ad.reshape %[[Y]]({{.+}}) {{.*}}: tensor<?x4xf32> -> tensor<?x4xf32>
+// CHECK: ad.reshape %[[B]]({{.+}}) {{.*}}: tensor<?x1xf32> -> tensor<?x1xf32>
 // SIMPLE-LABEL: func.func @three
 // SIMPLE: scf.if
 // SIMPLE-COUNT-1: ad.broadcast

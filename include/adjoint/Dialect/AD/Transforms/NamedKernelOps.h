@@ -11,9 +11,9 @@
 namespace mlir::ad {
 
 /// Replaces every named kernel inside `root` by its decomposition, and those that it is decomposed into,
-/// unless `keeps` says that it stays. New operations get the permissions of the one that they replace. Fails
-/// after a diagnostic.
-LogicalResult decomposeNamedKernels(Operation *root, function_ref<bool(NamedKernelOpInterface)> keeps);
+/// unless `keeps` says that it stays. New operations get the permissions of the one that they replace. Returns
+/// whether there was one. Fails after a diagnostic.
+FailureOr<bool> decomposeNamedKernels(Operation *root, function_ref<bool(NamedKernelOpInterface)> keeps);
 
 /// Whether a kernel class of the target covers a cluster of this operation alone.
 bool hasKernelClass(NamedKernelOpInterface op, TargetKind target);

@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "ByteContractions.h"
+#include "../WriteContract.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -87,11 +88,17 @@ LogicalResult ad::inlineCallsUnderScales(FunctionOpInterface function, PolicyTab
 //===- Contractions -------------------------------------------------------===//
 
 namespace {
+/// The operations that are made, in their order.
+struct CollectMade : OpBuilder::Listener {
+  void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) override { made.push_back(op); }
+  SmallVector<Operation *> made;
+};
+
 /// Replaces one contraction.
 class Replacement {
 public:
-  Replacement(Operation *op, const ResolvedPolicy &policy, ValueRange scales)
-      : op(op), policy(policy), scales(scales), builder(op),
+  Replacement(Operation *op, const ResolvedPolicy &policy, ValueRange scales, OpBuilder::Listener &listener)
+      : op(op), policy(policy), scales(scales), builder(op, &listener),
         allow(op->getAttrOfType<PermissionsAttr>("allow")) {}
 
   Value make() {
@@ -187,16 +194,20 @@ LogicalResult ad::replaceByScaledDots(FunctionOpInterface function, ArrayRef<Byt
            << (count == 1 ? " contraction" : " contractions") << " in 8 bits of @"
            << SymbolTable::getSymbolName(function).getValue() << ", but got " << argument.getType();
   SmallVector<SmallVector<Value>> rows(count);
+  bool writesContract = hasWrittenContract(function);
+  CollectMade listener;
   if (argument) {
-    OpBuilder builder = OpBuilder::atBlockBegin(argument.getOwner());
+    OpBuilder builder = OpBuilder::atBlockBegin(argument.getOwner(), &listener);
     for (auto [row, scales] : llvm::enumerate(rows))
       scales = scalesInRow(builder, contractions[row].op->getLoc(), argument, row);
   }
   for (auto [contraction, scales] : llvm::zip_equal(contractions, rows)) {
     report(contraction, policy, argument != nullptr);
-    Value made = Replacement(contraction.op, policy, scales).make();
+    Value made = Replacement(contraction.op, policy, scales, listener).make();
     contraction.op->getResult(0).replaceAllUsesWith(made);
     contraction.op->erase();
   }
+  if (writesContract)
+    writeContract(listener.made);
   return success();
 }

@@ -21,10 +21,16 @@ bool ad::isOtherFloatTensor(Type type) {
 
 // The cast may change what the operation that requires it may change, or the one that defines the value.
 static PermissionsAttr permissionsFor(Operation *user, Value value) {
-  for (Operation *op : {user, value.getDefiningOp()})
-    if (auto numerics = dyn_cast_or_null<NumericsOpInterface>(op); numerics && numerics.hasPermissions())
+  bool carries = false;
+  for (Operation *op : {user, value.getDefiningOp()}) {
+    auto numerics = dyn_cast_or_null<NumericsOpInterface>(op);
+    carries |= static_cast<bool>(numerics);
+    if (numerics && numerics.hasPermissions())
       return PermissionsAttr::get(op->getContext(), numerics.getPermissions());
-  return nullptr;
+  }
+  // Between an argument and a result.
+  NumericsAttr contract = carries ? NumericsAttr() : numericsInForceAt(user);
+  return contract ? PermissionsAttr::get(user->getContext(), contract.permissions()) : nullptr;
 }
 
 void ValueCasts::report(Operation *user, Type from, Type to, StringRef source) const {

@@ -4,6 +4,7 @@
 
 #include "adjoint/Dialect/AD/Transforms/Differentiate.h"
 #include "../VerifyCalls.h"
+#include "../WriteContract.h"
 #include "Generate.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
@@ -159,8 +160,18 @@ public:
   }
 
   void runOnOperation() override {
-    if (failed(differentiate(getOperation())))
-      signalPassFailure();
+    ModuleOp module = getOperation();
+    bool writesContract = hasWrittenContract(module);
+    llvm::DenseSet<Operation *> given;
+    for (auto function : module.getOps<func::FuncOp>())
+      given.insert(function);
+    if (failed(differentiate(module)))
+      return signalPassFailure();
+    if (!writesContract)
+      return;
+    for (auto function : module.getOps<func::FuncOp>())
+      if (!given.contains(function))
+        writeContract(function);
   }
 };
 } // namespace

@@ -83,20 +83,13 @@ template <typename OpTy> static Value contractTf32(OpTy op, Steps &steps) {
   return emitEpilogue(steps.builder, op, sumOfProducts(op, steps, lhs, rhs));
 }
 
-// Operations of derivatives have no permissions written yet: they get those of the contract in force.
-static Permissions permissionsInForce(Operation *op) {
-  auto numerics = cast<NumericsOpInterface>(op);
-  NumericsAttr contract = numericsInForceAt(op);
-  return numerics.hasPermissions() || !contract ? numerics.getPermissions() : contract.permissions();
-}
-
 // Lets tensor cores sum the products of two parts where the contraction permits them. The instruction is
 // written with the permission: tensor cores truncate, so that their sums are short and promoted, and CPUs do
 // not use an instruction of their own, which would lose parts that are subnormal.
 static void useTensorCores(Operation *contraction, Value product) {
   auto numerics = cast<NumericsOpInterface>(product.getDefiningOp());
   constexpr Permissions needed = Permissions::reorder | Permissions::mma;
-  if (!allows(permissionsInForce(contraction), needed) || !whyNoTensorCores(numerics).empty())
+  if (!allows(contraction, needed) || !whyNoTensorCores(numerics).empty())
     return;
   numerics.setPermissions(Permissions::mma);
   numerics->setAttr(kInstructionAttr, MmaAttr::ofPromotedShortFloats(product.getContext()));

@@ -3,6 +3,7 @@
 // Replaces operations by the implementations that a user names. The operations of an implementation have no
 // permissions, but for products that tensor cores may compute: nothing rewrites what the name stands for.
 
+#include "../WriteContract.h"
 #include "Implementations.h"
 #include "adjoint/Dialect/AD/IR/NamedKernelAttribute.h"
 #include "adjoint/Dialect/AD/IR/RewriteControl.h"
@@ -28,9 +29,13 @@ using namespace mlir::ad;
 namespace {
 struct WithoutPermissions : OpBuilder::Listener {
   void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) override {
-    if (auto numerics = dyn_cast<NumericsOpInterface>(op))
-      numerics.setPermissions(Permissions::none);
+    auto numerics = dyn_cast<NumericsOpInterface>(op);
+    if (!numerics)
+      return;
+    numerics.setPermissions(Permissions::none);
+    made.push_back(op);
   }
+  SmallVector<Operation *> made;
 };
 
 void report(Operation *op, const Implementation &implementation) {
@@ -44,7 +49,7 @@ void report(Operation *op, const Implementation &implementation) {
                               << StringRef(implementation.warning);
 }
 
-void exchange(Operation *op, const Implementation &implementation) {
+void exchange(Operation *op, const Implementation &implementation, bool writesContract) {
   LDBG() << op->getName() << " becomes " << implementation.kernel.name;
   op->removeAttr(kNamedKernelAttr);
   // The written implementation keeps the permissions of the operation, too.
@@ -64,6 +69,8 @@ void exchange(Operation *op, const Implementation &implementation) {
   Steps steps(rewriter, op);
   Value result = implementation.build(op, steps);
   rewriter.replaceOp(op, steps.finish(result, op->getResult(0).getType()));
+  if (writesContract)
+    writeContract(listener.made);
 }
 
 struct ExchangeKernelsPass : ad::impl::ExchangeKernelsPassBase<ExchangeKernelsPass> {
@@ -127,8 +134,9 @@ struct ExchangeKernelsPass : ad::impl::ExchangeKernelsPassBase<ExchangeKernelsPa
     });
     if (result.wasInterrupted())
       return signalPassFailure();
+    bool writesContract = hasWrittenContract(getOperation());
     for (auto [op, implementation] : exchanges)
-      exchange(op, *implementation);
+      exchange(op, *implementation, writesContract);
     for (auto &[choice, used] : choices)
       if (!used) {
         emitError(getOperation().getLoc())

@@ -63,8 +63,12 @@ static Value withRepresentatives(OpBuilder &builder, BlockArgument argument, Arr
     differs |= !(representative == size);
     sizes.push_back(sizeValue(builder, argument.getLoc(), representative));
   }
-  return differs ? ReshapeOp::create(builder, argument.getLoc(), type, argument, sizes, PermissionsAttr())
-                 : Value(argument);
+  if (!differs)
+    return argument;
+  NumericsAttr contract = numericsInForceAt(builder.getInsertionBlock()->getParentOp());
+  auto allow =
+      contract ? PermissionsAttr::get(builder.getContext(), contract.permissions()) : PermissionsAttr();
+  return ReshapeOp::create(builder, argument.getLoc(), type, argument, sizes, allow);
 }
 
 // Gives the operand the sizes that the operation compares them with, by an ad.reshape to its own shape, which
@@ -85,7 +89,7 @@ template <typename Op> static void reshapeOperand(OpBuilder &builder, Op op) {
     sizes.push_back(getValueOrCreateConstantIndexOp(builder, loc, size));
   }
   if (!sizes.empty())
-    op->setOperand(0, ReshapeOp::create(builder, loc, type, op->getOperand(0), sizes, PermissionsAttr()));
+    op->setOperand(0, ReshapeOp::create(builder, loc, type, op->getOperand(0), sizes, op.getAllowAttr()));
 }
 
 // The operations of the block, but for constants, which both versions share, and the return.

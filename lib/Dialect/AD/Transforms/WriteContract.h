@@ -1,0 +1,22 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What ad-set-numerics writes, for the program and for what later passes make.
+
+#ifndef ADJOINT_LIB_DIALECT_AD_TRANSFORMS_WRITECONTRACT_H
+#define ADJOINT_LIB_DIALECT_AD_TRANSFORMS_WRITECONTRACT_H
+
+#include "adjoint/Dialect/AD/IR/NumericsOpInterface.h"
+
+namespace mlir::ad {
+/// Writes what the operations lack: the permissions of the contract in force, canonical orders, and implicit
+/// broadcasts as operations. In a module without a contract permissions stay open.
+void writeContract(ArrayRef<Operation *> ops);
+/// The same for all operations below `root`.
+void writeContract(Operation *root);
+
+/// Whether a contract is in force at `root` and each operation below has permissions: a pass then writes the
+/// contract of the operations that it makes.
+bool hasWrittenContract(Operation *root);
+} // namespace mlir::ad
+
+#endif // ADJOINT_LIB_DIALECT_AD_TRANSFORMS_WRITECONTRACT_H
