@@ -31,6 +31,7 @@ LIT_SECONDS=$((600 * SLOWER)) PROGRAM_SECONDS=$((1200 * SLOWER))
 commit=$(git rev-parse --verify --quiet HEAD || echo 00000001)
 seed=${ADJOINT_SEED:-$((16#${commit:0:8} & 0x7fffffff))}
 [[ $seed =~ ^[0-9]+$ ]] || die "expected a number in \$ADJOINT_SEED, but got '$seed'"
+export ADJOINT_SAMPLE=$seed # of the cases of which a test takes a part, as the derivatives on the emulated GPU
 
 passed=0 failed=0 skipped=0
 wanted() { [[ -z $filter || $1 =~ $filter ]]; }

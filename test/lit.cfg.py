@@ -30,7 +30,7 @@ config.environment["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "allow_user_
 config.environment["UBSAN_OPTIONS"] = os.environ.get("UBSAN_OPTIONS", "print_stacktrace=1")
 # Programs of tests are small: what is requested on several threads runs there.
 config.environment["ADJOINT_PARALLEL_ALWAYS"] = "1"
-for name in ("HOME", "ADJOINT_MUTATION", "ADJOINT_SEED"):
+for name in ("HOME", "ADJOINT_MUTATION", "ADJOINT_SAMPLE", "ADJOINT_SEED"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 

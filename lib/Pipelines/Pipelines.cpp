@@ -100,6 +100,7 @@ static void addFusion(OpPassManager &pm, const SharedOptions &options, StringRef
                       FusePassOptions fuse = {}) {
   pm.addNestedPass<func::FuncOp>(createInsertShapeChecksPass());
   fuse.policy = options.fuse;
+  fuse.target = target.str();
   pm.addPass(createFusePass(fuse));
   SelectKernelsPassOptions select;
   select.target = target.str();

@@ -55,7 +55,7 @@ protected:
     return *module->getOps<KernelOp>().begin();
   }
 
-  const KernelClasses &classes() { return *KernelClasses::get(&context); }
+  const KernelClassRegistry &classes() { return *KernelClassRegistry::get(&context); }
   GPUTarget gpu{*findChip("sm_80"), ""};
 
   MLIRContext context;

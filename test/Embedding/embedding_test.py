@@ -116,7 +116,7 @@ def foreign_classes(programs):
     for target, (first, second, count) in results.items():
         if count != emitted[target]:
             yield f"classes: {target}: expected '{emitted[target]}', but got '{count}'"
-        if numpy.array(first.split(), dtype=numpy.float32).tolist() != numpy.float32(x * y).ravel().tolist():
+        if numpy.array(first.split(), dtype=numpy.float32).tolist() != numpy.float32(-x * y).ravel().tolist():
             yield f"classes: {target} has other products: {first[:100]}"
         if numpy.array(second.split(), dtype=float).tolist() != (x.ravel()[:11] ** 2).tolist():
             yield f"classes: {target} has other squares: {second[:100]}"

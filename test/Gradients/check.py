@@ -1,7 +1,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Proves derivative rules of one family by differences in f64.
 
-Usage: check.py FAMILY [--target TARGET] [--order 1|2 | --element TYPE] [--known-sizes] [--only WORDS] [--keep DIR]
+Usage: check.py FAMILY [--target TARGET] [--order 1|2 | --element TYPE] [--known-sizes] [--only WORDS] [--one-in N]
+[--keep DIR]
 
 With --element the gradients in that float type are held against those in f64, which checks where rules round. With
 --known-sizes only cases with dynamic arguments are taken, and their sizes are constants that the types do not say.
@@ -131,6 +132,9 @@ def main():
     parser.add_argument("--element", choices=sorted(TOLERANCE_OF_ELEMENT))
     parser.add_argument("--known-sizes", action="store_true", help="dynamic types, constant sizes")
     parser.add_argument("--only", default="", help="cases whose name contains one of these words (a,b,…)")
+    parser.add_argument("--one-in", type=int, default=1, metavar="N",
+                        help="each Nth case, from one that $ADJOINT_SAMPLE chooses (a number; scripts/test.sh takes that "
+                        "of the commit)")
     parser.add_argument("--keep", help="write programs and inputs here")
     options = parser.parse_args()
     chosen = [case for case in cases.FAMILIES[options.family]
@@ -141,6 +145,7 @@ def main():
         sys.exit(f"no case of the family {options.family} is named {', '.join(unknown)}")
     if options.known_sizes:
         chosen = [case for case in chosen if any(argument.is_dynamic() for argument in case.arguments)]
+    chosen = chosen[int(os.environ.get("ADJOINT_SAMPLE", "0")) % options.one_in::options.one_in]
     if not chosen:
         sys.exit(f"the family {options.family} has no such case")
     for start in range(0, len(chosen), CASES_PER_PROGRAM):

@@ -39,7 +39,7 @@ static bool hasWholePairs(linalg::GenericOp contraction, OpOperand &operand, uns
 bool ad::usesPairDotProducts(linalg::GenericOp contraction, OrderAttr order) {
   SmallVector<unsigned> reduced;
   contraction.getReductionDims(reduced);
-  bool ordered = !order || (!order.isLanes() && order.getLength() % kPair == 0);
+  bool ordered = !order || (!order.hasLanes() && order.getPartLength() % kPair == 0);
   // An instruction that is written is one of tensor cores.
   if (contraction->hasAttr(kInstructionAttr) || !allows(contraction, Permissions::mma) || !ordered ||
       reduced.size() != 1 || contraction.getNumDpsInputs() != 2 || contraction.getNumResults() != 1 ||

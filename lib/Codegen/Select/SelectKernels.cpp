@@ -38,7 +38,7 @@ struct SelectKernelsPass : ad::impl::SelectKernelsPassBase<SelectKernelsPass> {
     // Operations outside of a fusion would get no class.
     if (failed(requireStage(getOperation(), Stage::fused)))
       return signalPassFailure();
-    const KernelClasses *classes = KernelClasses::get(&getContext());
+    const KernelClassRegistry *classes = KernelClassRegistry::get(&getContext());
     getOperation()->walk([&](FusionOp fusion) {
       if (!fusion.getKernel())
         fusion.setKernel(classes->classOf(fusion, *kind)->getName());

@@ -3,7 +3,7 @@
 // The pass `ad-insert-shape-checks`: the conditions on dynamic sizes of each operation.
 
 #include "ConditionWriter.h"
-#include "ExtractChecks.h"
+#include "IndexBoundsChecks.h"
 #include "LaunchChecks.h"
 #include "LoopNestChecks.h"
 #include "SliceChecks.h"

@@ -5,7 +5,7 @@
 
 #include "LoopNestChecks.h"
 #include "ConditionWriter.h"
-#include "ExtractChecks.h"
+#include "IndexBoundsChecks.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "adjoint/Dialect/AD/IR/Written.h"
 #include "adjoint/Dialect/AD/Transforms/KernelClass.h"

@@ -124,11 +124,12 @@ struct GPUProducts : ad::GPUKernelClass {
   }
 };
 
-/// Two kernels, since their sizes differ. The first one is a product of f32; the second one, of f64, is
-/// Adjoint's.
+/// Three kernels. The first one is a product of f32, which keeps its class: fusion asks the class, and leaves
+/// the negation after it in a kernel of its own. The product of f64 is Adjoint's.
 constexpr const char *kProgram = R"(
 func.func @main(%x: tensor<30x7xf32>, %y: tensor<30x7xf32>, %z: tensor<11xf64>) -> (tensor<30x7xf32>, tensor<11xf64>) {
-  %0 = ad.mul %x, %y : tensor<30x7xf32>
+  %p = ad.mul %x, %y : tensor<30x7xf32>
+  %0 = ad.neg %p : tensor<30x7xf32>
   %1 = ad.mul %z, %z : tensor<11xf64>
   return %0, %1 : tensor<30x7xf32>, tensor<11xf64>
 }

@@ -369,8 +369,8 @@ FailureOr<SmallVector<Value>> RegisterTranspose::unalignedChain(linalg::GenericO
   if (!ShapedType::isDynamic(k))
     k /= group;
   OrderAttr order = kernel.getOrderAttr();
-  bool blocksAreWhole =
-      !order || order.isLanes() || group == kByteDotProduct.group || order.getLength() % (2 * lanes) == 0;
+  bool blocksAreWhole = !order || order.hasLanes() || group == kByteDotProduct.group ||
+                        order.getPartLength() % (2 * lanes) == 0;
   if (ShapedType::isDynamic(k) || !blocksAreWhole)
     return chainSteps.chain(generic, loops, *accumulators, middle, upper);
   if (k % lanes == 0)

@@ -68,7 +68,7 @@ FailureOr<SmallVector<Value>> CPUReductions::reduceBlocks(linalg::GenericOp gene
   if (productGroups.groupSize(generic) == kByteDotProduct.group)
     return byteChains.byteChain(generic, loops, identities);
   OrderAttr order = kernel.getOrderAttr();
-  bool joinsBlocks = order && !order.isLanes();
+  bool joinsBlocks = order && !order.hasLanes();
   int64_t unroll = joinsBlocks ? interleavedBlocks.interleavedBlocks(generic, loops) : 1;
   if (unroll == 1)
     return ReductionEmitter::reduceBlocks(generic, loops, identities, positions);

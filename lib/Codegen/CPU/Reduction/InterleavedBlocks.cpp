@@ -26,7 +26,7 @@ int64_t InterleavedBlocks::interleavedBlocks(linalg::GenericOp generic, ArrayRef
                     transposedOperands.operandsToTranspose(generic, loops.front()).empty();
   int64_t maxBlocks = isCheapSum ? std::max<int64_t>(1, kChains / int64_t(loops.size())) : 1;
   int64_t blocks = llvm::bit_floor(uint64_t(maxBlocks));
-  int64_t total = reducedElements(generic), length = kernel.getOrderAttr().getLength();
+  int64_t total = reducedElements(generic), length = kernel.getOrderAttr().getPartLength();
   if (auto found = partialTrees.partials.find(generic); found != partialTrees.partials.end())
     total = found->second.length;
   return !ShapedType::isDynamic(total) && total < blocks * length ? 1 : blocks;
@@ -39,7 +39,7 @@ FailureOr<SmallVector<Value>> InterleavedBlocks::interleavedChains(linalg::Gener
                                                                    int64_t blocks) {
   if (failed(hoisting.hoistReduced(generic, loops)))
     return failure();
-  int64_t length = kernel.getOrderAttr().getLength();
+  int64_t length = kernel.getOrderAttr().getPartLength();
   SmallVector<Value> state;
   for (int64_t block = 0; block < blocks; ++block)
     llvm::append_range(state, start);
@@ -79,7 +79,7 @@ FailureOr<SmallVector<Value>> InterleavedBlocks::interleavedGroup(linalg::Generi
                                                                   ArrayRef<Value> identities, Value lower,
                                                                   Value upper, int64_t blocks) {
   Operation *join = combiningOp(generic);
-  int64_t length = kernel.getOrderAttr().getLength();
+  int64_t length = kernel.getOrderAttr().getPartLength();
   Value size = binary<arith::SubIOp>(upper, lower);
   Value isWhole =
       arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, size, indexConstant(blocks * length));

@@ -90,7 +90,7 @@ SmallVector<linalg::GenericOp> PartialReductions::divisibleReductions(ValueRange
   auto isLong = [&](linalg::GenericOp generic) {
     int64_t total = reducedElements(generic);
     return isStreamed || ShapedType::isDynamic(total) ||
-           total > kernel.getOrderAttr().getLength() * partialTrees.blocksOfPartial(generic);
+           total > kernel.getOrderAttr().getPartLength() * partialTrees.blocksOfPartial(generic);
   };
   auto isOfOutputs = [&](linalg::GenericOp generic) {
     return partialTrees.isDivisible(generic) && llvm::all_of(outputs, [&](Value output) {
@@ -108,7 +108,7 @@ Value PartialReductions::bindPartialResults(ArrayRef<linalg::GenericOp> reductio
   for (linalg::GenericOp generic : reductions) {
     auto type = cast<RankedTensorType>(generic.getResult(0).getType());
     PartialResults partial;
-    partial.length = kernel.getOrderAttr().getLength() * partialTrees.blocksOfPartial(generic);
+    partial.length = kernel.getOrderAttr().getPartLength() * partialTrees.blocksOfPartial(generic);
     partial.total = reductionLoops.total(generic);
     partial.count = binary<arith::CeilDivUIOp>(partial.total, indexConstant(partial.length));
     partial.buffer.element = type.getElementType();

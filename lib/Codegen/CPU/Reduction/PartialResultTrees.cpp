@@ -33,7 +33,7 @@ bool PartialResultTrees::isDivisible(linalg::GenericOp generic) {
 
 // Blocks of the order in a partial result: a power of two, so that it is a node of the tree.
 int64_t PartialResultTrees::blocksOfPartial(linalg::GenericOp generic) {
-  int64_t length = kernel.getOrderAttr().getLength(), total = reducedElements(generic);
+  int64_t length = kernel.getOrderAttr().getPartLength(), total = reducedElements(generic);
   int64_t results = knownElements(cast<RankedTensorType>(generic.getResult(0).getType()).getShape());
   int64_t blocks = llvm::divideCeil(tiles.tileSteps, length * results);
   if (!ShapedType::isDynamic(total))
@@ -48,7 +48,7 @@ FailureOr<SmallVector<Value>> PartialResultTrees::orderedTree(linalg::GenericOp 
                                                               ArrayRef<Position> positions, BlockCode block,
                                                               int64_t blocksPerLeaf) {
   Operation *join = combiningOp(generic);
-  int64_t length = blocksPerLeaf * kernel.getOrderAttr().getLength();
+  int64_t length = blocksPerLeaf * kernel.getOrderAttr().getPartLength();
   auto found = partials.find(generic);
   if (found == partials.end())
     return tree.joinBlocks(reductionLoops.total(generic), length, identities, join, block);

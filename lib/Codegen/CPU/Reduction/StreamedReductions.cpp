@@ -42,7 +42,7 @@ int64_t StreamedReductions::streamedColumns(linalg::GenericOp generic) {
   AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
   if (!type.hasStaticShape() || type.getNumElements() == 0 || axis < 0 ||
       generic.getNumReductionLoops() != 1 || !out.isProjectedPermutation() ||
-      kernel.getOrderAttr().isLanes() || partialTrees.blocksOfPartial(generic) != 1)
+      kernel.getOrderAttr().hasLanes() || partialTrees.blocksOfPartial(generic) != 1)
     return 0;
   int64_t rows = type.getNumElements() / shape[axis];
   if (rows > kMaxRows || rows > accumulatorVectors(tiles, type.getElementType()) ||
@@ -60,7 +60,7 @@ int64_t StreamedReductions::streamedColumns(linalg::GenericOp generic) {
     Type operandType = operand->get().getType();
     reads |= rows == 1 ? isSweptFaster(operandType) : isFromMemory(operandType);
   }
-  int64_t blocks = llvm::divideCeil(reducedElements(generic), kernel.getOrderAttr().getLength());
+  int64_t blocks = llvm::divideCeil(reducedElements(generic), kernel.getOrderAttr().getPartLength());
   int64_t wanted =
       llvm::divideCeil(shape[axis], llvm::divideCeil(kEnoughUnits, std::max<int64_t>(blocks, 1)));
   int64_t width = llvm::alignTo(std::min(wanted, kMaxColumns / rows), kMaxVectors * vectorLanes);

@@ -114,7 +114,7 @@ void StackRowCache::chooseSaved(ArrayRef<Value> outputs, const CPUNest &space, c
   saved.clear();
   savedRow.assign(any.begin(), any.end() - 1);
   OrderAttr order = kernel.getOrderAttr();
-  int64_t widest = order && order.isLanes() ? std::max(kPadding, order.getLanes()) : kPadding;
+  int64_t widest = order && order.hasLanes() ? std::max(kPadding, order.getLanes()) : kPadding;
   int64_t length = space.shape.back();
   bool isDynamic = ShapedType::isDynamic(length);
   longest = isDynamic ? kDynamicRow : length;

@@ -165,7 +165,7 @@ std::optional<Contraction> device::matchContraction(KernelOp kernel, std::string
   linalg::GenericOp op = onlyReduction(kernel, reason);
   if (!op)
     return std::nullopt;
-  if (kernel.getOrderAttr() && kernel.getOrderAttr().isLanes()) {
+  if (kernel.getOrderAttr() && kernel.getOrderAttr().hasLanes()) {
     reason = "it sums by lanes";
     return std::nullopt;
   }

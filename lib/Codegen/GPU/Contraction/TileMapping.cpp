@@ -96,5 +96,6 @@ bool TileMapping::hasWholeKTiles() {
   linalg::GenericOp op = contraction.op;
   int64_t size = op.getStaticLoopRanges()[contraction.kLoop];
   OrderAttr order = kernel.getOrderAttr();
-  return !ShapedType::isDynamic(size) && size % tile.k == 0 && (!order || order.getLength() % tile.k == 0);
+  return !ShapedType::isDynamic(size) && size % tile.k == 0 &&
+         (!order || order.getPartLength() % tile.k == 0);
 }

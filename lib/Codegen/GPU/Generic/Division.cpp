@@ -24,7 +24,7 @@ static SmallVector<int64_t> longAxes(Value value) {
 }
 
 int64_t device::leafLength(KernelOp kernel, linalg::GenericOp reduction) {
-  return reduction.getNumResults() == 1 ? kernel.getOrderAttr().getLength() : kSelectionLeaf;
+  return reduction.getNumResults() == 1 ? kernel.getOrderAttr().getPartLength() : kSelectionLeaf;
 }
 
 int64_t device::maxUndividedLength(KernelOp kernel, linalg::GenericOp reduction, const Division &division) {
@@ -125,7 +125,7 @@ static SmallVector<linalg::GenericOp> divisibleReductions(KernelOp kernel) {
 }
 
 static bool usesLanes(KernelOp kernel, linalg::GenericOp reduction) {
-  return reduction.getNumResults() == 1 && kernel.getOrderAttr().isLanes();
+  return reduction.getNumResults() == 1 && kernel.getOrderAttr().hasLanes();
 }
 
 // In a thread block each group of threads sums a chunk. Other reductions are the work of one thread, or of

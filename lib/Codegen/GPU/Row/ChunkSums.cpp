@@ -26,7 +26,7 @@ FailureOr<Value> ChunkSums::reduce(linalg::GenericOp generic, ArrayRef<Index> lo
       return failure();
     return SmallVector<Value>{*sum};
   };
-  int64_t length = kChunksPerPass * kernel.getOrderAttr().getLength();
+  int64_t length = kChunksPerPass * kernel.getOrderAttr().getPartLength();
   auto joined = tree.joinBlocks(total, length, identity, combiningOp(generic), pass);
   if (failed(joined))
     return failure();
@@ -47,7 +47,7 @@ Value ChunkSums::load(Value number, Type type) {
 FailureOr<Value> ChunkSums::sumPass(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity,
                                     Value lower, Value upper) {
   OrderAttr order = kernel.getOrderAttr();
-  Value length = indexConstant(order.getLength());
+  Value length = indexConstant(order.getPartLength());
   Value groups = indexConstant(kWarpThreads / distribution.tiling.threads);
   Value size = binary<arith::SubIOp>(upper, lower);
   Value count =
@@ -71,7 +71,7 @@ FailureOr<Value> ChunkSums::sumPass(linalg::GenericOp generic, ArrayRef<Index> l
 // The chunk with that number in [lower, upper), by a group; its first thread stores the sum.
 LogicalResult ChunkSums::sumChunk(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity,
                                   Value number, UnitRange range, Value count) {
-  Value length = indexConstant(kernel.getOrderAttr().getLength());
+  Value length = indexConstant(kernel.getOrderAttr().getPartLength());
   Value begin = binary<arith::AddIOp>(range.begin, binary<arith::MulIOp>(number, length));
   begin = binary<arith::MinUIOp>(begin, range.end);
   Value end = binary<arith::MinUIOp>(binary<arith::AddIOp>(begin, length), range.end);

@@ -30,7 +30,7 @@ RowTiling RowDistribution::tilingFor(int64_t vector) {
 // Whether the live values of a row fit into the registers of its threads, and the unrolled code into a
 // kernel.
 bool RowDistribution::fitsRegisters(const RowTiling &candidate) {
-  if (ShapedType::isDynamic(rows.length) || rows.length > kernel.getOrderAttr().getLength())
+  if (ShapedType::isDynamic(rows.length) || rows.length > kernel.getOrderAttr().getPartLength())
     return false;
   int64_t operations = 0;
   for (auto generic : kernel.getBody().getOps<linalg::GenericOp>())

@@ -79,7 +79,7 @@ static std::string whyNotRows(KernelOp kernel, Rows &rows) {
     rows.length = length;
   }
   OrderAttr order = kernel.getOrderAttr();
-  return !found || !order || !order.isLanes() ? "it sums nothing over lanes" : "";
+  return !found || !order || !order.hasLanes() ? "it sums nothing over lanes" : "";
 }
 
 // The result whose shape is the iteration space: every other one has its shape or one element per row of it.
@@ -128,7 +128,7 @@ static constexpr int64_t kMaxBlockRows = 128;
 
 bool device::usesBlockPerRow(KernelOp kernel, const Rows &rows) {
   if (!ShapedType::isDynamic(rows.length))
-    return rows.length > kernel.getOrderAttr().getLength();
+    return rows.length > kernel.getOrderAttr().getPartLength();
   ArrayRef<int64_t> space = shapeOf(kernel.getBody().front().getTerminator()->getOperand(rows.space));
   ArrayRef<int64_t> counted = space.drop_back(rows.ofElements ? 0 : 1);
   return !ShapedType::isDynamicShape(counted) && ShapedType::getNumElements(counted) <= kMaxBlockRows;

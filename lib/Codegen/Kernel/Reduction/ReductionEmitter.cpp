@@ -60,7 +60,7 @@ FailureOr<SmallVector<Value>> ReductionEmitter::reduceBlocks(linalg::GenericOp g
   auto block = [&](Value lower, Value upper) {
     return chains.chain(generic, loops, identities, lower, upper);
   };
-  if (!order || order.isLanes())
+  if (!order || order.hasLanes())
     return block(indexConstant(0), reductionLoops.total(generic));
   return orderedTree(generic, identities, positions, block, 1);
 }
@@ -85,7 +85,7 @@ FailureOr<SmallVector<Value>> ReductionEmitter::orderedTree(linalg::GenericOp ge
                                                             ArrayRef<Value> identities,
                                                             ArrayRef<Position> positions, BlockCode block,
                                                             int64_t blocksPerLeaf) {
-  return tree.joinBlocks(reductionLoops.total(generic), blocksPerLeaf * kernel.getOrderAttr().getLength(),
+  return tree.joinBlocks(reductionLoops.total(generic), blocksPerLeaf * kernel.getOrderAttr().getPartLength(),
                          identities, combiningOp(generic), block);
 }
 

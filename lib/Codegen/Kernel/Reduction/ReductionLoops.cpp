@@ -10,7 +10,7 @@ using namespace mlir::ad::codegen;
 static constexpr int64_t kShortRow = 256;
 bool ReductionLoops::usesLanes(linalg::GenericOp generic) {
   OrderAttr order = kernel.getOrderAttr();
-  return order && order.isLanes() && generic.getNumResults() == 1 && generic.getNumReductionLoops() > 0;
+  return order && order.hasLanes() && generic.getNumResults() == 1 && generic.getNumReductionLoops() > 0;
 }
 
 static SmallVector<unsigned> reductionDims(linalg::GenericOp generic) {
@@ -78,5 +78,5 @@ bool ReductionLoops::vectorizesRows(linalg::GenericOp generic) {
   if (vectorLanes == 1 || !usesLanes(generic))
     return false;
   std::optional<int64_t> size = elementsOfShortRow(generic);
-  return size && *size > 0 && *size <= std::min(kShortRow, kernel.getOrderAttr().getLength());
+  return size && *size > 0 && *size <= std::min(kShortRow, kernel.getOrderAttr().getPartLength());
 }

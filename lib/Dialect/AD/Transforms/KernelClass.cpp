@@ -38,16 +38,16 @@ std::optional<KernelCost> KernelClass::cost(KernelOp kernel, const KernelPlan &)
 
 //===- The registry -------------------------------------------------------===//
 
-const KernelClasses *KernelClasses::get(MLIRContext *context) {
+const KernelClassRegistry *KernelClassRegistry::get(MLIRContext *context) {
   auto *dialect = context->getLoadedDialect<ADDialect>();
-  return dialect ? dialect->getRegisteredInterface<KernelClasses>() : nullptr;
+  return dialect ? dialect->getRegisteredInterface<KernelClassRegistry>() : nullptr;
 }
 
-void KernelClasses::add(ADDialect *dialect, Maker make) {
-  auto *all = dialect->getRegisteredInterface<KernelClasses>();
+void KernelClassRegistry::add(ADDialect *dialect, Maker make) {
+  auto *all = dialect->getRegisteredInterface<KernelClassRegistry>();
   if (!all) {
-    dialect->addInterfaces<KernelClasses>();
-    all = dialect->getRegisteredInterface<KernelClasses>();
+    dialect->addInterfaces<KernelClassRegistry>();
+    all = dialect->getRegisteredInterface<KernelClassRegistry>();
   }
   if (llvm::is_contained(llvm::make_first_range(all->classes), make))
     return;
@@ -61,18 +61,18 @@ void KernelClasses::add(ADDialect *dialect, Maker make) {
   all->classes.insert(position, {make, std::move(fresh)});
 }
 
-const KernelClass *KernelClasses::find(StringRef name, TargetKind target) const {
+const KernelClass *KernelClassRegistry::find(StringRef name, TargetKind target) const {
   for (const auto &[maker, known] : classes)
     if (known->getName() == name && known->getTarget() == target)
       return known.get();
   return nullptr;
 }
 
-bool KernelClasses::isKnown(StringRef name) const {
+bool KernelClassRegistry::isKnown(StringRef name) const {
   return find(name, TargetKind::cpu) || find(name, TargetKind::gpu);
 }
 
-std::string KernelClasses::names() const {
+std::string KernelClassRegistry::names() const {
   llvm::StringSet<> all;
   for (const auto &[maker, known] : classes)
     all.insert(known->getName());
@@ -81,11 +81,19 @@ std::string KernelClasses::names() const {
   return llvm::join(sorted, ", ");
 }
 
-const KernelClass *KernelClasses::classOf(FusionOp fusion, TargetKind target) const {
+const KernelClass *KernelClassRegistry::classOf(FusionOp fusion, TargetKind target) const {
   for (const auto &[maker, known] : classes)
     if (known->getTarget() == target && known->covers(fusion))
       return known.get();
   return nullptr;
+}
+
+unsigned KernelClassRegistry::highestBenefit(TargetKind target) const {
+  unsigned highest = 0;
+  for (const auto &[maker, known] : classes)
+    if (known->getTarget() == target)
+      highest = std::max(highest, known->getBenefit());
+  return highest;
 }
 
 //===- The choice ---------------------------------------------------------===//
@@ -100,7 +108,8 @@ static LogicalResult requireNamedClass(KernelOp kernel, const KernelTarget &targ
          << " covers it, but refuses the kernel: " << reason << "; decompose it before fusion";
 }
 
-static ChosenClass findClass(KernelOp kernel, const KernelTarget &target, const KernelClasses &classes) {
+static ChosenClass findClass(KernelOp kernel, const KernelTarget &target,
+                             const KernelClassRegistry &classes) {
   StringRef wanted = kernel.getKernelClass();
   std::string reason = wanted == kGenericClass ? "no other class covers it"
                                                : ("the target has no emitter for class " + wanted).str();
@@ -119,7 +128,7 @@ static ChosenClass findClass(KernelOp kernel, const KernelTarget &target, const 
 }
 
 ChosenClass ad::chooseKernelClass(KernelOp kernel, const KernelTarget &target) {
-  const KernelClasses *classes = KernelClasses::get(kernel.getContext());
+  const KernelClassRegistry *classes = KernelClassRegistry::get(kernel.getContext());
   StringRef wanted = kernel.getKernelClass();
   if (!classes || !classes->isKnown(wanted)) {
     kernel.emitOpError("expected a registered kernel class, but got '")

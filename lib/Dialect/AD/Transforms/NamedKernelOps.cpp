@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "adjoint/Dialect/AD/Transforms/NamedKernelOps.h"
+#include "adjoint/Dialect/AD/Transforms/TrialFusion.h"
 #include "adjoint/Interfaces/FusableOpInterface.h"
 
 using namespace mlir;
@@ -45,7 +46,7 @@ FailureOr<bool> ad::decomposeNamedKernels(Operation *root, function_ref<bool(Nam
       return depth > 0;
     if (depth == kMaxDepth)
       return found.front()->emitOpError("is decomposed into itself, or into more than ")
-             << kMaxDepth << " named kernels in each other",
+                 << kMaxDepth << " named kernels in each other",
              failure();
     for (NamedKernelOpInterface op : found)
       if (failed(decompose(op)))
@@ -54,19 +55,10 @@ FailureOr<bool> ad::decomposeNamedKernels(Operation *root, function_ref<bool(Nam
 }
 
 bool ad::hasKernelClass(NamedKernelOpInterface op, TargetKind target) {
-  const KernelClasses *classes = KernelClasses::get(op->getContext());
+  const KernelClassRegistry *classes = KernelClassRegistry::get(op->getContext());
   if (!classes || !isa<FusableOpInterface>(op.getOperation()))
     return false;
-  OpBuilder builder(op->getContext());
-  OwningOpRef<FusionOp> cluster =
-      FusionOp::create(builder, op->getLoc(), op->getResultTypes(), defaultFusionKind(op), op->getOperands(),
-                       /*kernel=*/StringAttr(), /*order=*/OrderAttr(), /*allow=*/PermissionsAttr());
-  Block &body = cluster->getBody().emplaceBlock();
-  builder.setInsertionPointToStart(&body);
-  Operation *clone = builder.clone(*op);
-  for (OpOperand &operand : clone->getOpOperands())
-    operand.set(body.addArgument(operand.get().getType(), op->getLoc()));
-  YieldOp::create(builder, op->getLoc(), clone->getResults());
+  OwningOpRef<FusionOp> cluster = makeTrialFusion(op.getOperation());
   const KernelClass *found = classes->classOf(*cluster, target);
   return found && found->getName() != kGenericClass;
 }

@@ -1,5 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""assemble.py PTXAS: the kernels of programs as ptxas takes them, for every chip that ad-serialize-kernels knows.
+"""assemble.py PTXAS: the kernels of programs as ptxas takes them, for the chips that ad-serialize-kernels knows: those
+of contractions for every one.
 
 Each kernel must assemble without a warning and, but for f64, without spilled registers; contractions on tensor cores
 must have the instructions of their chip, and of no other one, and no fence of all memory in a loop. Prints the worst
@@ -15,6 +16,9 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 CHIPS = ["sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100"]
 ENDS = ["sm_80", "sm_100"]  # for the programs of other tests
+# For programs without instructions that only some chips have: ptxas makes the same of them on the others.
+APART = ["sm_80", "sm_90a", "sm_100"]
+OF_CHIPS = ("products", "bytes")  # programs whose instructions differ from chip to chip
 REGISTERS = 128  # of a thread: two blocks of 256 threads fit side by side
 OF_LARGE_TILES = 168  # of contractions, one block of which takes a large tile of the result
 OF_SUM_TILES = 255  # of those that threads multiply and add; one block of 256 threads may have so many
@@ -268,6 +272,11 @@ def complaints(ptxas, path, chip):
     return wrong, (max(registers, default=0), max(stack, default=0)), len(registers)
 
 
+def chips_for(path, is_own):
+    """`is_own`: the program is one of this test."""
+    return ENDS if not is_own else CHIPS if path.stem.startswith(OF_CHIPS) else APART
+
+
 def main():
     ptxas, run, failed = sys.argv[1], 0, 0
     with tempfile.TemporaryDirectory() as name:
@@ -291,7 +300,7 @@ def main():
             paths.append(pathlib.Path(name) / f"classes-{element}.mlir")
             paths[-1].write_text(of_classes(element))
         for path in paths:
-            for chip in CHIPS if path.parent == pathlib.Path(name) else ENDS:
+            for chip in chips_for(path, path.parent == pathlib.Path(name)):
                 wrong, (registers, stack), kernels = complaints(ptxas, path, chip)
                 run += kernels
                 failed += bool(wrong)

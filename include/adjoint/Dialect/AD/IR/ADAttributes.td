@@ -74,10 +74,6 @@ def AD_OrderAttr : AD_Attr<"Order", "order"> {
     /// Elements in each part that the pairwise tree joins: a chunk or a block; for one chain more than any axis
     /// has.
     int64_t getPartLength() const;
-
-    // The names that code generation uses.
-    bool isLanes() const { return hasLanes(); }
-    int64_t getLength() const { return getPartLength(); }
   }];
 }
 

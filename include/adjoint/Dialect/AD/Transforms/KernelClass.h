@@ -22,6 +22,10 @@ constexpr llvm::StringLiteral kElementwiseClass = "elementwise", kRowClass = "ro
                               kContractionClass = "contraction", kTranspositionClass = "transposition",
                               kGenericClass = "generic";
 
+/// Adjoint's classes have benefits up to this one. Fusion keeps a cluster of a class with a higher benefit
+/// apart from what the class does not cover.
+constexpr unsigned kHighestOwnBenefit = 4;
+
 enum class TargetKind { cpu, gpu };
 StringRef nameOf(TargetKind kind);
 std::optional<TargetKind> findTargetKind(StringRef name);
@@ -95,14 +99,14 @@ private:
 };
 
 /// The classes that a context knows.
-class KernelClasses : public DialectInterface::Base<KernelClasses> {
+class KernelClassRegistry : public DialectInterface::Base<KernelClassRegistry> {
 public:
   using Maker = std::unique_ptr<KernelClass> (*)();
 
-  explicit KernelClasses(Dialect *dialect) : Base(dialect) {}
+  explicit KernelClassRegistry(Dialect *dialect) : Base(dialect) {}
 
   /// Null if nobody registered a class.
-  static const KernelClasses *get(MLIRContext *context);
+  static const KernelClassRegistry *get(MLIRContext *context);
 
   /// Adds a class, once for each maker. Two classes of one name and target are an error of the program that
   /// registers them, which ends it.
@@ -117,6 +121,8 @@ public:
 
   /// The class of the highest benefit that covers the cluster; null without any.
   const KernelClass *classOf(FusionOp fusion, TargetKind target) const;
+  /// The highest benefit of a class for the target; 0 without any.
+  unsigned highestBenefit(TargetKind target) const;
 
 private:
   SmallVector<std::pair<Maker, std::unique_ptr<KernelClass>>> classes;
@@ -125,7 +131,7 @@ private:
 /// Makes a class known to every context that loads `ad` through the registry.
 template <typename Class> void registerKernelClass(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *, ADDialect *dialect) {
-    KernelClasses::add(dialect, [] { return std::unique_ptr<KernelClass>(std::make_unique<Class>()); });
+    KernelClassRegistry::add(dialect, [] { return std::unique_ptr<KernelClass>(std::make_unique<Class>()); });
   });
 }
 

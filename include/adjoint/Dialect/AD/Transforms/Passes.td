@@ -384,13 +384,18 @@ def FusePass : Pass<"ad-fuse"> {
 
     Refuses unknown policies. A remark of the category ad-fuse names each fusion, and each producer that stays outside
     with the reason. The program must be one that --ad-verify-numerics accepts.
+
+    The kernel classes of `target` are asked, too. A class of another compiler whose benefit is higher than those of
+    Adjoint's classes keeps the operations that it covers: nothing joins them that the class does not cover as well.
   }];
   let options = [Option<"maxConvertedRows", "max-converted-rows", "int64_t", "-1",
                         "contractions with more rows read operands that a kernel converted before; -1: the operands that "
                         "kernels for CPUs pack are converted for any number of rows">,
                  Option<"policy", "policy", "std::string", "\"grow\"",
                         "grow: as described; single: one fusion for each operation; layers: groups along the "
-                        "layers of the dependence graph, for tests that compare with recorded groups">];
+                        "layers of the dependence graph, for tests that compare with recorded groups">,
+                 Option<"target", "target", "std::string", "\"\"",
+                        "cpu or gpu: kernel classes of other compilers for this target are asked; none when empty">];
   let dependentDialects = ["::mlir::ad::ADDialect"];
 }
 

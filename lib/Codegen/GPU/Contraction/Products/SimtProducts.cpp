@@ -160,7 +160,7 @@ LogicalResult SimtProducts::emit(const TileOrigin &origin) {
   auto block = [&](Value lower, Value upper) { return sumRange(origin, loops, start, lower, upper); };
   OrderAttr order = kernel.getOrderAttr();
   Operation *join = combiningOp(op);
-  auto sums = order ? tree.joinBlocks(tileMapping.sizeK(), order.getLength(), start, join, block)
+  auto sums = order ? tree.joinBlocks(tileMapping.sizeK(), order.getPartLength(), start, join, block)
                     : block(indexConstant(0), tileMapping.sizeK());
   if (failed(sums))
     return failure();

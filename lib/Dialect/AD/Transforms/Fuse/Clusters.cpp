@@ -14,7 +14,8 @@ using namespace mlir::ad::fuse;
 // Nodes that a search visits before it gives up: keeps fusion linear in very long programs.
 static constexpr size_t kSearchLimit = 20000;
 
-ClusterGraph::ClusterGraph(Block &block) : block(block) {
+ClusterGraph::ClusterGraph(Block &block, std::optional<TargetKind> target)
+    : question(block.getParentOp()->getContext(), target), block(block) {
   unsigned position = 0;
   for (Operation &op : block) {
     positions[&op] = position++;

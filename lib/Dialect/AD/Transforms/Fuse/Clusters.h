@@ -6,6 +6,7 @@
 #ifndef ADJOINT_LIB_DIALECT_AD_TRANSFORMS_FUSE_CLUSTERS_H
 #define ADJOINT_LIB_DIALECT_AD_TRANSFORMS_FUSE_CLUSTERS_H
 
+#include "KernelQuestion.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/IR/Sizes.h"
 #include "llvm/ADT/SetVector.h"
@@ -44,7 +45,8 @@ struct Node {
 
 class ClusterGraph {
 public:
-  explicit ClusterGraph(Block &block);
+  /// `target`: whose kernel classes are asked; none are without one.
+  ClusterGraph(Block &block, std::optional<TargetKind> target);
 
   Block &getBlock() const { return block; }
   Cluster *clusterOf(Operation *op) const { return owners.lookup(op); }
@@ -85,6 +87,7 @@ public:
   /// Nodes that must run before this one.
   SmallVector<Node> predecessors(Node node) const;
 
+  const KernelQuestion question;
   SmallVector<std::unique_ptr<Cluster>> clusters; ///< emptied ones stay
   SizeAnalysis sizes;
 

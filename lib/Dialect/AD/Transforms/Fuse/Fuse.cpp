@@ -44,8 +44,8 @@ static void reportFusion(FusionOp fusion, size_t operations) {
 namespace {
 class BlockFuser {
 public:
-  BlockFuser(Block &block, StringRef policy, int64_t maxConvertedRows)
-      : graph(block), grow(policy == "grow"), maxConvertedRows(maxConvertedRows) {}
+  BlockFuser(Block &block, StringRef policy, int64_t maxConvertedRows, std::optional<TargetKind> target)
+      : graph(block, target), grow(policy == "grow"), maxConvertedRows(maxConvertedRows) {}
 
   void run() {
     for (Operation &op : llvm::reverse(graph.getBlock()))
@@ -190,6 +190,11 @@ struct FusePass : ad::impl::FusePassBase<FusePass> {
           << fusePolicyNames();
       return signalPassFailure();
     }
+    std::optional<TargetKind> kind = findTargetKind(target);
+    if (!kind && !target.empty()) {
+      emitError(getOperation()->getLoc(), "unknown target '") << target << "', expected cpu or gpu";
+      return signalPassFailure();
+    }
     SmallVector<Block *> blocks;
     getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (isa<FusionOp, KernelOp>(op))
@@ -204,7 +209,7 @@ struct FusePass : ad::impl::FusePassBase<FusePass> {
       if (llvm::none_of(*block, [](Operation &op) { return isa<FusableOpInterface>(op); }))
         continue;
       eraseDead(*block);
-      BlockFuser fuser(*block, policy, maxConvertedRows);
+      BlockFuser fuser(*block, policy, maxConvertedRows, kind);
       policy == "layers" ? fuser.runByLayers() : fuser.run();
     }
   }

@@ -43,7 +43,7 @@ bool fuse::hasFixedMma(Operation *op) { return op->hasAttrOfType<MmaAttr>(kInstr
 bool fuse::isContractionLike(Operation *op) {
   // A contraction that sums in lanes has no parallel dimensions, and a kernel of its own, like a row.
   if (isContractionOp(op))
-    return !orderOf(op) || !orderOf(op).isLanes();
+    return !orderOf(op) || !orderOf(op).hasLanes();
   return reducesOtherAxis(op);
 }
 
@@ -297,7 +297,7 @@ static Fit fitLoopNest(Operation *op, ComputeAt at, const Cluster &cluster, Clus
   return {at, false, hasContraction(cluster) ? kNestAndContraction : StringRef()};
 }
 
-Fit fuse::fitInto(Operation *op, const Cluster &cluster, ClusterGraph &graph) {
+static Fit fitByLoops(Operation *op, const Cluster &cluster, ClusterGraph &graph) {
   if (weightOf(cluster) >= kWeightLimit)
     return refuse("the fusion is as large as one kernel gets");
   bool elementwise = isElementwiseOp(op), row = reducesLastAxis(op), contraction = isContractionLike(op);
@@ -316,6 +316,13 @@ Fit fuse::fitInto(Operation *op, const Cluster &cluster, ClusterGraph &graph) {
          : row       ? fitRowReduction(op, *at, cluster, graph)
          : nest      ? fitLoopNest(op, *at, cluster, graph)
                      : fitContractionLike(op, *at, cluster, graph);
+}
+
+Fit fuse::fitInto(Operation *op, const Cluster &cluster, ClusterGraph &graph) {
+  Fit fit = fitByLoops(op, cluster, graph);
+  if (fit.refusal.empty() && !graph.question.mayJoin(op, cluster.members.getArrayRef()))
+    fit.refusal = "a kernel class that covers one of them alone does not cover both";
+  return fit;
 }
 
 void fuse::initialize(Cluster &cluster, Operation *op) {
@@ -360,5 +367,6 @@ bool fuse::haveSameSpace(const Cluster &a, const Cluster &b, ClusterGraph &graph
     clash |= (a.reduces && b.reduces) || a.hasRows || b.hasRows || !hasShapeOf(a.space, b);
   return !clash && !a.hasSpaces && !b.hasSpaces && weightOf(a) + weightOf(b) <= kWeightLimit &&
          mayShareOrder(a.order, b.order) && !ownKernel(a) && !ownKernel(b) &&
-         hasSpaceOf(a.space, b.space, graph);
+         hasSpaceOf(a.space, b.space, graph) &&
+         graph.question.mayJoin(a.members.getArrayRef(), b.members.getArrayRef());
 }

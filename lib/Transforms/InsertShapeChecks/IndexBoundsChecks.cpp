@@ -3,8 +3,8 @@
 // Emitted kernels read elements at any index: `tensor.extract` outside of its tensor is undefined. The
 // conditions come before the launch, so that kernels pay nothing for them.
 
-#include "ExtractChecks.h"
-#include "FirstOutside.h"
+#include "IndexBoundsChecks.h"
+#include "FirstOutOfBounds.h"
 #include "HostSizes.h"
 #include "IndexRange.h"
 #include "adjoint/Runtime/adrt.h"
@@ -13,9 +13,10 @@ using namespace mlir;
 using namespace mlir::ad;
 
 namespace {
-class ExtractChecks {
+class IndexBoundsChecks {
 public:
-  ExtractChecks(LaunchOp launch, KernelOp kernel) : launch(launch), kernel(kernel), host(launch, kernel) {}
+  IndexBoundsChecks(LaunchOp launch, KernelOp kernel)
+      : launch(launch), kernel(kernel), host(launch, kernel) {}
 
   LogicalResult run() {
     for (Operation &op : kernel.getBody().front()) {
@@ -120,7 +121,7 @@ private:
       if (!sizes.back())
         return refuse(extract, "the size of a tensor that the host does not know");
     }
-    FusionOp found = findFirstOutside(launch, kernel, generic, extract, axes);
+    FusionOp found = findFirstOutOfBounds(launch, kernel, generic, extract, axes);
     if (!found)
       return refuse(extract, "an accumulator");
     OpBuilder &builder = host.builder;
@@ -142,10 +143,10 @@ private:
 
 LogicalResult ad::requireIndicesOfLaunch(LaunchOp launch) {
   KernelOp kernel = kernelOf(launch);
-  return kernel && launch.getDestinations().empty() ? ExtractChecks(launch, kernel).run() : success();
+  return kernel && launch.getDestinations().empty() ? IndexBoundsChecks(launch, kernel).run() : success();
 }
 
 LogicalResult ad::requireIndices(LaunchOp launch, KernelOp kernel, linalg::GenericOp generic,
                                  ArrayRef<tensor::ExtractOp> extracts) {
-  return ExtractChecks(launch, kernel).requireInside(generic, extracts);
+  return IndexBoundsChecks(launch, kernel).requireInside(generic, extracts);
 }

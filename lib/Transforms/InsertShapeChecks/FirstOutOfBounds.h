@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-#ifndef ADJOINT_LIB_TRANSFORMS_INSERTSHAPECHECKS_FIRSTOUTSIDE_H
-#define ADJOINT_LIB_TRANSFORMS_INSERTSHAPECHECKS_FIRSTOUTSIDE_H
+#ifndef ADJOINT_LIB_TRANSFORMS_INSERTSHAPECHECKS_FIRSTOUTOFBOUNDS_H
+#define ADJOINT_LIB_TRANSFORMS_INSERTSHAPECHECKS_FIRSTOUTOFBOUNDS_H
 
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -16,9 +16,9 @@ constexpr int64_t kNoIteration = std::numeric_limits<int64_t>::max();
 /// axes of `extract` is read outside of the tensor. The first result is the number of that iteration as
 /// tensor<i64>, or kNoIteration; then come the indices along the axes in that iteration. Null if an index
 /// depends on an accumulator.
-FusionOp findFirstOutside(LaunchOp launch, KernelOp kernel, linalg::GenericOp generic,
-                          tensor::ExtractOp extract, ArrayRef<unsigned> axes);
+FusionOp findFirstOutOfBounds(LaunchOp launch, KernelOp kernel, linalg::GenericOp generic,
+                              tensor::ExtractOp extract, ArrayRef<unsigned> axes);
 
 } // namespace mlir::ad
 
-#endif // ADJOINT_LIB_TRANSFORMS_INSERTSHAPECHECKS_FIRSTOUTSIDE_H
+#endif // ADJOINT_LIB_TRANSFORMS_INSERTSHAPECHECKS_FIRSTOUTOFBOUNDS_H

@@ -4,7 +4,7 @@
 // indices depend on. The first one is the minimum of the numbers of iterations that leave the tensor. The
 // others add up the index of the iteration with this number, and 0 for all others.
 
-#include "FirstOutside.h"
+#include "FirstOutOfBounds.h"
 #include "HostSizes.h"
 #include "adjoint/Dialect/AD/Transforms/KernelClass.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -24,9 +24,9 @@ struct IndexCode {
   bool readsAccumulator = false;
 };
 
-class FirstOutside {
+class FirstOutOfBounds {
 public:
-  FirstOutside(linalg::GenericOp generic, tensor::ExtractOp extract, ArrayRef<unsigned> axes)
+  FirstOutOfBounds(linalg::GenericOp generic, tensor::ExtractOp extract, ArrayRef<unsigned> axes)
       : generic(generic), extract(extract), axes(axes), loc(extract.getLoc()) {
     for (unsigned axis : axes)
       indices.push_back(extract.getIndices()[axis]);
@@ -63,13 +63,13 @@ private:
 
 //===- Which loops -===//
 
-void FirstOutside::addLoopsOfOperand(OpOperand &operand) {
+void FirstOutOfBounds::addLoopsOfOperand(OpOperand &operand) {
   for (unsigned loop = 0; loop < generic.getNumLoops(); ++loop)
     if (generic.getMatchingIndexingMap(&operand).isFunctionOfDim(loop))
       code.loops.set(loop);
 }
 
-void FirstOutside::findCode() {
+void FirstOutOfBounds::findCode() {
   llvm::SmallPtrSet<Operation *, 8> needed;
   for (Value index : indices)
     if (Operation *op = index.getDefiningOp())
@@ -98,7 +98,7 @@ void FirstOutside::findCode() {
   std::reverse(code.ops.begin(), code.ops.end());
 }
 
-bool FirstOutside::usesKeptLoopsOnly(OpOperand &operand) {
+bool FirstOutOfBounds::usesKeptLoopsOnly(OpOperand &operand) {
   AffineMap map = generic.getMatchingIndexingMap(&operand);
   return llvm::all_of(llvm::seq<unsigned>(0, generic.getNumLoops()),
                       [&](unsigned loop) { return code.loops.test(loop) || !map.isFunctionOfDim(loop); });
@@ -106,7 +106,7 @@ bool FirstOutside::usesKeptLoopsOnly(OpOperand &operand) {
 
 // A loop that may have no iterations belongs to the search, and each loop needs an operand that says its
 // size.
-void FirstOutside::closeLoops() {
+void FirstOutOfBounds::closeLoops() {
   for (auto [loop, size] : llvm::enumerate(generic.getStaticLoopRanges()))
     if (ShapedType::isDynamic(size))
       code.loops.set(loop);
@@ -135,7 +135,7 @@ void FirstOutside::closeLoops() {
 
 //===- The kernel -===//
 
-void FirstOutside::cloneProducers(OpBuilder &builder, KernelOp kernel, Block &body) {
+void FirstOutOfBounds::cloneProducers(OpBuilder &builder, KernelOp kernel, Block &body) {
   mapping.map(kernel.getBody().getArguments(), body.getArguments());
   for (Operation &op : kernel.getBody().front()) {
     if (&op == generic)
@@ -144,7 +144,7 @@ void FirstOutside::cloneProducers(OpBuilder &builder, KernelOp kernel, Block &bo
   }
 }
 
-Value FirstOutside::sizeOf(OpBuilder &builder, Value tensor, int64_t axis) {
+Value FirstOutOfBounds::sizeOf(OpBuilder &builder, Value tensor, int64_t axis) {
   auto type = cast<RankedTensorType>(tensor.getType());
   if (!type.isDynamicDim(axis))
     return arith::ConstantIndexOp::create(builder, loc, type.getDimSize(axis));
@@ -152,7 +152,7 @@ Value FirstOutside::sizeOf(OpBuilder &builder, Value tensor, int64_t axis) {
   return tensor::DimOp::create(builder, loc, mapping.lookup(tensor), number);
 }
 
-Value FirstOutside::extentOf(OpBuilder &builder, unsigned loop) {
+Value FirstOutOfBounds::extentOf(OpBuilder &builder, unsigned loop) {
   int64_t size = generic.getStaticLoopRanges()[loop];
   if (!ShapedType::isDynamic(size))
     return arith::ConstantIndexOp::create(builder, loc, size);
@@ -160,7 +160,7 @@ Value FirstOutside::extentOf(OpBuilder &builder, unsigned loop) {
   return sizeOf(builder, found.tensor, found.axis);
 }
 
-Value FirstOutside::isOutside(OpBuilder &builder, ValueRange found) {
+Value FirstOutOfBounds::isOutside(OpBuilder &builder, ValueRange found) {
   Value any = arith::ConstantIntOp::create(builder, loc, 0, 1);
   for (auto [index, size] : llvm::zip_equal(found, sizes)) {
     // Negative indices are the largest unsigned numbers.
@@ -171,7 +171,7 @@ Value FirstOutside::isOutside(OpBuilder &builder, ValueRange found) {
 }
 
 // A reduction of numbers of 64 bits over the kept loops.
-Value FirstOutside::reduce(OpBuilder &builder, int64_t start, ValueRange more, Combine combine) {
+Value FirstOutOfBounds::reduce(OpBuilder &builder, int64_t start, ValueRange more, Combine combine) {
   auto type = RankedTensorType::get({}, builder.getI64Type());
   SmallVector<AffineExpr> renumbered(generic.getNumLoops(), builder.getAffineConstantExpr(0));
   for (auto [number, loop] : llvm::enumerate(kept))
@@ -215,7 +215,7 @@ Value FirstOutside::reduce(OpBuilder &builder, int64_t start, ValueRange more, C
       .getResult(0);
 }
 
-FusionOp FirstOutside::write(LaunchOp launch, KernelOp kernel) {
+FusionOp FirstOutOfBounds::write(LaunchOp launch, KernelOp kernel) {
   findCode();
   if (code.readsAccumulator)
     return {};
@@ -263,7 +263,7 @@ FusionOp FirstOutside::write(LaunchOp launch, KernelOp kernel) {
   return fusion;
 }
 
-FusionOp ad::findFirstOutside(LaunchOp launch, KernelOp kernel, linalg::GenericOp generic,
-                              tensor::ExtractOp extract, ArrayRef<unsigned> axes) {
-  return FirstOutside(generic, extract, axes).write(launch, kernel);
+FusionOp ad::findFirstOutOfBounds(LaunchOp launch, KernelOp kernel, linalg::GenericOp generic,
+                                  tensor::ExtractOp extract, ArrayRef<unsigned> axes) {
+  return FirstOutOfBounds(generic, extract, axes).write(launch, kernel);
 }

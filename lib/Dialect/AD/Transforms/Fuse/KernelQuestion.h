@@ -1,0 +1,30 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What the registered kernel classes say about a cluster, before it is one.
+
+#ifndef ADJOINT_LIB_DIALECT_AD_TRANSFORMS_FUSE_KERNELQUESTION_H
+#define ADJOINT_LIB_DIALECT_AD_TRANSFORMS_FUSE_KERNELQUESTION_H
+
+#include "adjoint/Dialect/AD/Transforms/KernelClass.h"
+
+namespace mlir::ad::fuse {
+
+class KernelQuestion {
+public:
+  /// Asks nobody without a target, or if no class of the target has a higher benefit than Adjoint's own.
+  KernelQuestion(MLIRContext *context, std::optional<TargetKind> target);
+
+  /// Whether the operations of two clusters may share a kernel: a class of a higher benefit than Adjoint's
+  /// own that covers one of them alone covers both together, or a better class does.
+  bool mayJoin(ArrayRef<Operation *> one, ArrayRef<Operation *> other) const;
+
+private:
+  const KernelClass *classOf(ArrayRef<Operation *> members) const;
+
+  const KernelClassRegistry *classes = nullptr; ///< null: nobody is asked
+  TargetKind target = TargetKind::cpu;
+};
+
+} // namespace mlir::ad::fuse
+
+#endif // ADJOINT_LIB_DIALECT_AD_TRANSFORMS_FUSE_KERNELQUESTION_H
