@@ -38,7 +38,8 @@ public:
   int64_t getPoolBytes(int64_t pool) const { return pools[pool]; }
   /// The number of pools, the arena included.
   int64_t getPoolCount() const { return pools.size(); }
-  /// The number of the buffer that holds the tensor; -1 for memory of its own (arguments, constants).
+  /// The number of the buffer that holds the tensor. -1 if it is in no buffer: constants, and arguments that
+  /// are not donated.
   int64_t bufferOf(Value tensor) const { return bufferOfTensor.lookup_or(tensor, -1); }
   /// For each value that the loop yields, the buffer of its temporary copy, or -1.
   SmallVector<int64_t> temporariesOf(scf::ForOp loop) const;

@@ -46,8 +46,10 @@ struct KernelContext {
     explicit Scope(KernelContext &context) : KnownValues::Scope(context.known) {}
   };
 
-  /// What the function computes: the whole kernel, partial results of its reductions, or the kernel from
-  /// these. The last two have one argument more, before the range: the memory of the partial results.
+  /// What the function computes. `all`: the whole kernel. `partial`: the partial results of its reductions.
+  /// `merge`: the results of the kernel from the partial results. Functions for `partial` and `merge` also
+  /// get the memory of the partial results, on CPUs before the range of units. On GPUs they also get the
+  /// number of leaves of the order's tree that one partial result sums.
   enum class Work { all, partial, merge };
   /// Another number of lanes for a while.
   class WithLanes;

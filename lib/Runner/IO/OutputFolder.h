@@ -39,7 +39,8 @@ public:
   /// An error if the path is no longer that of the folder, which was moved: another run may have its name
   /// now.
   llvm::Error requireInPlace() const;
-  /// Writes that the run is whole, with the names of its files, which are in the folder.
+  /// Writes the manifest of a complete run: the state `whole`, and the size and hash of each file in `names`.
+  /// The folder must have these files.
   llvm::Error finish(std::vector<std::string> names);
 
 private:

@@ -50,8 +50,8 @@ public:
 private:
   bool isReference() const { return options.target == Target::Reference; }
   std::string pathOf(StringRef file) const;
-  /// The file of a value, such as feeds/images.npy: the same for the same key, which is the name if empty,
-  /// and no other key's.
+  /// The path of the file that holds a value, such as feeds/images.npy. Each key has one file in the folder,
+  /// and no two keys share a file. Without a key, the name is the key.
   std::string fileOf(StringRef folder, StringRef name, StringRef key = "");
   Error saveArguments(const Bindings &bindings);
   Error append(StringRef folder, StringRef name, StringRef key, const adrt_tensor &value);

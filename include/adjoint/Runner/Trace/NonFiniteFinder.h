@@ -116,7 +116,8 @@ private:
   void remember(const reference::Tensor &tensor, std::shared_ptr<Producer> producer);
   void dropDead();
   void noteGiven(Operation *op, const ElementRange &range);
-  /// The origin of a constant that the compiler made; -1 if it was written.
+  /// The index in `origins` for a non-finite constant that folding or a rewrite made. -1 if the constant
+  /// stands in the program text.
   int findFoldedOrigin(const Execution &execution, const reference::Tensor &result,
                        const ElementRange &range);
   void noteGivenOperands(Operation *op, ArrayRef<reference::Tensor> operands, ArrayRef<ElementRange> ranges);

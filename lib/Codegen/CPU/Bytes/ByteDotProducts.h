@@ -26,7 +26,8 @@ public:
         panels(panels), byteProducts(byteProducts), byteGroups(byteGroups), byteRowCopies(byteRowCopies) {}
 
   FailureOr<SmallVector<Value>> addByteProducts(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum);
-  /// Remembers 128 times the sum of each row that has none yet, under its key.
+  /// Computes 128 times the sum of each row for which `known` has no value yet, and stores it there under
+  /// `rowSumKey`. Accumulators start from its negative, since the instruction reads columns plus 128.
   void sumRows(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops);
   Key rowSumKey(linalg::GenericOp generic, ArrayRef<Index> loops);
   /// Before the loop over the columns, all of which use the sums of rows.

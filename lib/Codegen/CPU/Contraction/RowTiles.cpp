@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tiles of rows of a block, with fewer rows where the last tile would have too few.
+// Divides the rows of a block into register tiles. If tiles do not divide the rows, some tiles have one row
+// less, or tiles whose row counts are powers of two cover the remainder.
 
 #include "RowTiles.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -68,8 +69,9 @@ LogicalResult RowTiles::emitRowTiles(const CPUNest &nest, Value lower, Value upp
   return success();
 }
 
-// Row `base` + `offset` of the block as an index for each row axis. `base` is a multiple of `aligned`: where
-// tiles and an axis divide each other, the rows of a tile have one base and constant distances.
+// Delinearizes row `base` + `offset` of the block into an index for each row axis. `base` is a multiple of
+// `aligned`. If the size of an axis divides `aligned`, or `aligned` divides the size, the rows of a tile
+// share the division of `base`, and their indices differ by constants.
 Position RowTiles::rowPosition(const CPUNest &nest, const Position &outer, Value base, int64_t offset,
                                int64_t aligned) {
   Position position(outer);

@@ -41,8 +41,9 @@ void StackRowCache::collectPass(Value tensor, const Position &position, Visited 
     collectPass(input, at, visited, values, reductions);
 }
 
-// The number of loops along the row that compute each value: every reduction is a loop, and the results are
-// the last one. Sets the number of reductions.
+// Counts for each value how many loops along the row compute it. Each reduction whose order has lanes is one
+// such loop, and all results are stored by one more loop. Also sets `passesLeft` to the number of these
+// reductions.
 llvm::MapVector<Value, int64_t> StackRowCache::countPasses(ArrayRef<Value> outputs, const Position &any) {
   llvm::MapVector<Value, int64_t> passes;
   SmallVector<std::pair<Value, Position>> pending;

@@ -15,7 +15,8 @@ using namespace mlir;
 using namespace mlir::ad;
 
 namespace {
-/// A program of the toolkit, the variable that names it, and the format that needs it.
+/// A program of the CUDA toolkit, the environment variable that may hold its path, and the value of the pass
+/// option `format` that needs it.
 struct Tool {
   StringLiteral name, variable, format;
 };

@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Linalg of contractions: one generic that accumulates fma in the accumulator type, then the rest of the
-// operation and the one rounding, elementwise.
+// Lowers contractions to linalg. One linalg.generic accumulates the products in the accumulator type, with
+// FMAs for floats. An elementwise linalg.generic then applies alpha, beta and the bias of ad.gemm, and rounds
+// once to the result type.
 
 #include "../ADToLinalg.h"
 #include "adjoint/Codegen/Kernel/Contractions.h"

@@ -92,8 +92,8 @@ static SmallVector<int64_t> contractedLast(int64_t rank, ArrayRef<int64_t> contr
   return order;
 }
 
-// The tensor with the axis and the next one merged. Sizes that its type leaves open stay open, also
-// those that are constants: the result of the contraction has a type already.
+// Reshapes the tensor so that `axis` and the next axis become one. A dynamic axis stays dynamic even if its
+// size folds to a constant, because the contraction keeps the result type that it had.
 static Value mergeAxes(OpBuilder &builder, Location loc, Value tensor, int64_t axis) {
   auto type = cast<RankedTensorType>(tensor.getType());
   SmallVector<int64_t> shape;

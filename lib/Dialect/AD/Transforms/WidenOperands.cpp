@@ -22,8 +22,9 @@ namespace mlir::ad {
 using namespace mlir;
 using namespace mlir::ad;
 
-// How often the result reads an element of an operand, from where on a kernel that converts it first pays.
-// A conversion of bf16 is a shift.
+// The contraction reads each element of an operand several times. From this number of reads on, converting
+// the operand in a kernel of its own is faster than converting it at each read. The number is larger for
+// bf16, whose conversion to f32 is only a shift.
 static constexpr int64_t kMinReads = 16, kMinReadsBF16 = 128;
 
 static Type elementOf(Value tensor) { return getElementTypeOrSelf(tensor.getType()); }

@@ -6,8 +6,9 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-// Elements from one step of K to the next. Padding by a vector spreads stores along K over the banks and
-// keeps vectors aligned; where 16-byte chunks are stored, the padding is a chunk.
+// The distance in elements between consecutive steps of K in shared memory. Each step is padded, so that
+// stores along K hit different banks. The padding is one vector, so that vectors stay aligned. If `cp.async`
+// may store 16-byte chunks, the padding is at least one chunk.
 int64_t PaddedStaging::kStride(const StagedOperand &part) {
   return part.extent + (part.kMajor ? kSimtVector : std::max(kSimtVector, part.chunkElements()));
 }

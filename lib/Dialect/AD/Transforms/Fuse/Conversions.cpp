@@ -10,7 +10,8 @@ using namespace mlir::ad::fuse;
 // With so few rows a contraction on a CPU has one tile of rows, which reads each element of its other operand
 // once.
 static constexpr int64_t kRowsOfOneTile = 8;
-// Longer columns do not fit the memory of packed operands on the CPU.
+// A contraction on the CPU packs an operand only up to this size of K: larger panels do not fit the stack
+// memory of a kernel. An operand that is not packed would be converted once per register tile.
 static constexpr int64_t kLongestPackedK = 8192;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }

@@ -23,7 +23,7 @@ struct Implementation {
 llvm::ArrayRef<Implementation> implementations();
 /// The operation `name` sums, in an order that is written on it.
 bool isSummingOperation(OperationName name);
-/// The implementation of that operation with that name, or null.
+/// Looks up the implementation `name` of operations `op`. Null if they have no implementation of this name.
 const Implementation *findImplementation(OperationName op, llvm::StringRef name);
 /// The names for the operation: `a, b or c`. Empty if it has none.
 std::string implementationNames(OperationName op);

@@ -15,10 +15,12 @@ class Nodes {
 public:
   explicit Nodes(func::FuncOp function);
 
-  /// The node of a value: through fusions, from the result of a loop to the carried tensor or,
-  /// where that is updated in place, to the update, and from such a tensor to the one that it starts as.
+  /// The value that stands for `value` in the printed text. Results and block arguments of a fusion resolve
+  /// to the values that they forward. The result of an scf.for resolves to the iter_arg. If the loop updates
+  /// the iter_arg in place, the result resolves to the operation that does so, and the iter_arg to its init.
   Value resolve(Value value) const;
-  /// The same, and from an update in place to the tensor that it updates: both have one number.
+  /// Like `resolve`, but an operation that updates a tensor in place resolves to that tensor, since both have
+  /// the same number.
   Value resolveUpdates(Value value) const;
   /// The carried tensor that the operation updates in place, or null.
   Value updatedCarry(Operation *op) const;
