@@ -15,7 +15,7 @@ def Check_Dialect : Dialect {
   let cppNamespace = "::mlir::ad::check";
   let summary = "expectations about values, for tests that run on every target";
   let description = [{
-    Each operation compares when it is executed. A failed expectation names the location, the first differing index,
+    Each operation compares when it is executed. A failed expectation names the location, the first index that fails,
     both values and the largest difference; the runner then ends with exit code 3. Pass inputs through `ad.barrier`,
     so that no folder computes the test.
   }];
