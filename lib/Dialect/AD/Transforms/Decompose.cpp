@@ -74,7 +74,8 @@ struct DecomposePass : ad::impl::DecomposePassBase<DecomposePass> {
       return false;
     std::optional<TargetKind> kind = findTargetKind(target);
     if (!target.empty() && !kind)
-      return emitError(getOperation()->getLoc(), "unknown target '") << target << "', expected cpu or gpu", failure();
+      return emitError(getOperation()->getLoc(), "unknown target '") << target << "', expected cpu or gpu",
+             failure();
     return decomposeNamedKernels(
         getOperation(), [&](NamedKernelOpInterface op) { return kind && hasKernelClass(op, *kind); });
   }

@@ -11,8 +11,8 @@
 namespace mlir::ad {
 
 /// Replaces every named kernel inside `root` by its decomposition, and those that it is decomposed into,
-/// unless `keeps` says that it stays. New operations get the permissions of the one that they replace. Returns
-/// whether there was one. Fails after a diagnostic.
+/// unless `keeps` says that it stays. New operations get the permissions of the one that they replace.
+/// Returns whether there was one. Fails after a diagnostic.
 FailureOr<bool> decomposeNamedKernels(Operation *root, function_ref<bool(NamedKernelOpInterface)> keeps);
 
 /// Whether a kernel class of the target covers a cluster of this operation alone.
