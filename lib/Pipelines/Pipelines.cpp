@@ -68,10 +68,13 @@ void ad::buildAdFrontendPipeline(OpPassManager &pm, const SharedOptions &options
   DecomposePassOptions decompose;
   decompose.target = target.str();
   pm.addPass(createDecomposePass(decompose));
-  if (options.optimize) {
+  if (options.optimize)
     pm.addPass(createSimplifyPass());
+  // Passes write the contract of what they make. Only dynamic sizes are looked at again: between two that were the same,
+  // there may be more operations now than the analysis of sizes follows, and they get an explicit broadcast.
+  addSetNumerics(pm, options);
+  if (options.optimize)
     pm.addPass(createPlaceCastsPass());
-  }
   pm.addPass(createVerifyNumericsPass());
   pm.addPass(createVerifyAutocastPass());
   pm.addPass(createVerifyDifferentiatedPass());

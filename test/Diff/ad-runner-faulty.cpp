@@ -67,8 +67,10 @@ Value roundToBF16(OpBuilder &builder, Value value) {
   Location location = value.getLoc();
   Type type = value.getType();
   if (auto tensor = dyn_cast<RankedTensorType>(type)) {
-    Value narrow = CastOp::create(builder, location, tensor.clone(builder.getBF16Type()), value);
-    return CastOp::create(builder, location, type, narrow);
+    // A pass writes the permissions of what it makes: here those of the operation that is rounded.
+    auto allow = value.getDefiningOp()->getAttrOfType<PermissionsAttr>("allow");
+    Value narrow = CastOp::create(builder, location, tensor.clone(builder.getBF16Type()), value, allow);
+    return CastOp::create(builder, location, type, narrow, allow);
   }
   Type narrowType = builder.getBF16Type();
   if (auto shaped = dyn_cast<ShapedType>(type))
