@@ -5,6 +5,7 @@
 #include "adjoint/Interfaces/LoopNestOpInterface.h"
 #include "adjoint/Interfaces/OrderedWriteOpInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/BuiltinTypes.h"
 
 using namespace mlir;
@@ -141,6 +142,33 @@ SmallVector<OpFoldResult> ad::defaultLoopSizes(Operation *op, OpBuilder &builder
   return sizes;
 }
 
+LogicalResult ad::verifyLoopSizes(Operation *op, ArrayRef<OpFoldResult> sizes, size_t loops,
+                                  ArrayRef<AffineMap> resultMaps) {
+  if (sizes.size() != loops)
+    return op->emitOpError("expected a size for each of ")
+           << loops << " loops, but its getLoopSizes says " << sizes.size();
+  for (auto [loop, size] : llvm::enumerate(sizes)) {
+    if (!size)
+      return op->emitOpError("has a loop d")
+             << loop << " whose size nothing gives; its getLoopSizes must say it";
+    auto constant = dyn_cast<Attribute>(size);
+    if (constant && cast<IntegerAttr>(constant).getValue().isNegative())
+      return op->emitOpError("expected sizes of loops from 0 on, but d")
+             << loop << " has " << cast<IntegerAttr>(constant).getInt();
+  }
+  for (auto [result, map] : llvm::zip(op->getResults(), resultMaps))
+    for (auto [axis, index] : llvm::enumerate(map.getResults())) {
+      unsigned loop = cast<AffineDimExpr>(index).getPosition();
+      int64_t expected = cast<RankedTensorType>(result.getType()).getDimSize(axis);
+      std::optional<int64_t> known = getConstantIntValue(sizes[loop]);
+      if (known && !ShapedType::isDynamic(expected) && *known != expected)
+        return op->emitOpError("expected ")
+               << expected << " iterations of loop d" << loop << ", the size of axis " << axis
+               << " of result " << result.getResultNumber() << ", but got " << *known;
+    }
+  return success();
+}
+
 SmallVector<OpFoldResult> ad::sizesOfResult(LoopNestOpInterface nest, OpBuilder &builder, unsigned result) {
   SmallVector<OpFoldResult> loops = nest.getLoopSizes(builder);
   return llvm::map_to_vector(nest.getResultMaps()[result].getResults(), [&](AffineExpr index) {
@@ -174,8 +202,13 @@ static LogicalResult verifyStaticSizes(LoopNestOpInterface nest) {
   for (auto [result, map] : llvm::zip_equal(nest->getResults(), nest.getResultMaps()))
     for (auto [axis, index] : llvm::enumerate(map.getResults()))
       if (int64_t size = cast<RankedTensorType>(result.getType()).getDimSize(axis);
-          !ShapedType::isDynamic(size))
-        sizes[cast<AffineDimExpr>(index).getPosition()] = size;
+          !ShapedType::isDynamic(size)) {
+        unsigned loop = cast<AffineDimExpr>(index).getPosition();
+        if (!ShapedType::isDynamic(sizes[loop]) && sizes[loop] != size)
+          return nest->emitOpError("expected one size of loop d")
+                 << loop << ", but results have " << sizes[loop] << " and " << size << " elements along it";
+        sizes[loop] = size;
+      }
   for (auto [loop, size] : llvm::enumerate(sizes))
     for (auto [tensor, axis] : axesOfLoop(nest, loop)) {
       int64_t found = cast<RankedTensorType>(tensor.getType()).getDimSize(axis);

@@ -89,6 +89,9 @@ int32_t mlir::ad::reference::runElementwise(ElementwiseOpInterface op, Frame &fr
 
 // An observer sees the operation, not what it consists of: a compiled kernel shows no more.
 int32_t mlir::ad::reference::runNamedKernel(NamedKernelOpInterface op, Frame &frame) {
+  llvm::SaveAndRestore<int64_t> deeper(frame.run.kernelDepth, frame.run.kernelDepth + 1);
+  if (frame.run.kernelDepth > kMaxNamedKernelDepth)
+    return frame.refuse(op, kNamedKernelDepthError);
   Block code;
   OpBuilder builder(op->getContext());
   builder.setInsertionPointToEnd(&code);

@@ -92,7 +92,8 @@ public:
 
   ModuleOp module;
   adrt_context *context;
-  Observer *observer; ///< or null
+  Observer *observer;      ///< or null
+  int64_t kernelDepth = 0; ///< of named kernels that others consist of
   Semantics semantics;
 
 private:

@@ -9,6 +9,7 @@
 #include "adjoint/Interfaces/LoopNestOpInterface.h"
 #include "adjoint/Interfaces/OrderedWriteOpInterface.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
@@ -31,6 +32,8 @@ public:
     SmallVector<Value> values = build(builder, code.getArguments());
     for (Value value : values)
       isKnown &= value && elementTypeOf(value.getType());
+    for (Operation &made : code)
+      isKnown &= succeeded(mlir::verify(&made));
     func::ReturnOp::create(builder, op->getLoc(), isKnown ? ValueRange(values) : ValueRange());
   }
 
@@ -57,19 +60,20 @@ public:
   }
 
   /// Runs the code that computes the sizes of the loops.
-  int32_t bind(llvm::function_ref<SmallVector<OpFoldResult>(OpBuilder &)> sizesOf) {
+  int32_t bind(size_t loops, ArrayRef<AffineMap> resultMaps,
+               llvm::function_ref<SmallVector<OpFoldResult>(OpBuilder &)> sizesOf) {
+    // The code of the sizes is no part of the program.
+    llvm::SaveAndRestore<Observer *> hidden(frame.run.observer, nullptr);
     Block code;
     OpBuilder builder(op->getContext());
     builder.setInsertionPointToEnd(&code);
     SmallVector<OpFoldResult> sizes = sizesOf(builder);
+    if (failed(verifyLoopSizes(op, sizes, loops, resultMaps)))
+      return ADRT_PROGRAM_ERROR;
     SmallVector<Value> computed;
-    for (auto [loop, size] : llvm::enumerate(sizes)) {
-      if (!size)
-        return frame.refuse(op, "has a loop d" + Twine(loop) +
-                                    " whose size nothing gives; its getLoopSizes must say it");
+    for (OpFoldResult size : sizes)
       if (auto value = dyn_cast<Value>(size))
         computed.push_back(value);
-    }
     func::ReturnOp::create(builder, op->getLoc(), computed);
     SmallVector<Tensor> values;
     if (int32_t status = frame.runBlock(code, {}, values))
@@ -155,7 +159,8 @@ private:
       OpOperand &operand = op->getOpOperand(number);
       Tensor element = isTensor(operand) ? elementAt(operand, loops) : operands[number];
       Type type = getElementTypeOrSelf(operand.get().getType());
-      symbols.push_back(integerOf(element, type).getSExtValue());
+      APInt index = integerOf(element, type);
+      symbols.push_back(type.isInteger(1) ? index.getZExtValue() : index.getSExtValue());
     }
     return llvm::map_to_vector(access.map.getResults(),
                                [&](AffineExpr index) { return *evaluateIndex(index, loops, symbols); });
@@ -214,7 +219,8 @@ public:
       : op(op), frame(frame), nest(op, frame, op.getAccesses()), kinds(op.getLoops()), scalars(frame.run) {}
 
   int32_t run() {
-    if (int32_t status = nest.bind([&](OpBuilder &builder) { return op.getLoopSizes(builder); }))
+    auto sizes = [&](OpBuilder &builder) { return op.getLoopSizes(builder); };
+    if (int32_t status = nest.bind(kinds.size(), op.getResultMaps(), sizes))
       return status;
     for (auto [loop, kind] : llvm::enumerate(kinds)) {
       bool isReduced = kind == utils::IteratorType::reduction;
@@ -315,6 +321,8 @@ private:
     };
     auto numerics = dyn_cast<NumericsOpInterface>(op.getOperation());
     OrderAttr order = numerics ? orderOf(numerics) : OrderAttr();
+    if (order && total.size() != 1)
+      return frame.refuse(op, kChainsOnly);
     int64_t count = product(reducedExtents);
     if (order) {
       total = accumulate(order, count, total, step, join);
@@ -355,7 +363,8 @@ int32_t mlir::ad::reference::runLoopNest(LoopNestOpInterface op, Frame &frame) {
 int32_t mlir::ad::reference::runOrderedWrite(OrderedWriteOpInterface op, Frame &frame) {
   unsigned destination = op.getDestination();
   Nest nest(op, frame, op.getAccesses());
-  if (int32_t status = nest.bind([&](OpBuilder &builder) { return op.getLoopSizes(builder); }))
+  auto sizes = [&](OpBuilder &builder) { return op.getLoopSizes(builder); };
+  if (int32_t status = nest.bind(op.getLoopCount(), {}, sizes))
     return status;
   if (int32_t status = nest.checkAccesses())
     return status;

@@ -75,7 +75,7 @@ def run(cases, options):
 
 def differs(expected, found):
     """Zeros of either sign are equal: NumPy's maximum takes either."""
-    return expected.shape != found.shape or not np.array_equal(expected, found.astype(expected.dtype), equal_nan=True)
+    return expected.dtype != found.dtype or expected.shape != found.shape or not np.array_equal(expected, found.astype(expected.dtype), equal_nan=True)
 
 
 def message(failure):
@@ -88,7 +88,7 @@ def complaint_about(expected, runs):
     """What is wrong with the results of one case on all targets {name: results}."""
     for name, results in runs.items():
         if isinstance(expected, nest_cases.Outside):
-            if not isinstance(results, runner.Failure) or str(expected.index) not in message(results):
+            if not isinstance(results, runner.Failure) or str(expected) not in message(results):
                 return f"{name}: expected an error, {expected}, but got {results}"
         elif isinstance(results, runner.Failure):
             return f"{name}: {results}"

@@ -81,6 +81,18 @@ REFUSED = [
     (write("%x, %x", "tensor<4xf32>, tensor<4xf32>", "tensor<4xf32>", ["map = affine_map<(d0, d1) -> (d0)>",
                                                                        "map = affine_map<(d0, d1) -> (d0)>"], kinds="pp"),
      "tensor<4xf32>", "has a loop d1 whose size nothing gives; its getLoopSizes must say it"),
+    (loops("%x", "tensor<4xf32>", D0, "tensor<2000000xf32>", [f'map = {D0}, outside = "clamp"'],
+           more=", sizes = array<i64: 4>"), "tensor<2000000xf32>",
+     "expected 2000000 iterations of loop d0, the size of axis 0 of result 0, but got 4"),
+    (loops("%y", "tensor<4x3xf32>", "affine_map<(d0, d1) -> (d0)>", "tensor<4xf32>",
+           [f'map = {D01}, outside = "clamp"'], kinds="pr", combine="sum", more=", sizes = array<i64: 4>"),
+     "tensor<4xf32>", "expected a size for each of 2 loops, but its getLoopSizes says 1"),
+    (loops("%x", "tensor<4xf32>", D0, "tensor<?xf32>", [f'map = {D0}, outside = "clamp"'],
+           more=", sizes = array<i64: -9223372036854775808>"), "tensor<?xf32>",
+     "expected sizes of loops from 0 on, but d0 has -9223372036854775808"),
+    (loops("%y", "tensor<4x3xf32>", "affine_map<(d0, d1) -> (d0)>", "tensor<4xf32>", [f"map = {D01}"], kinds="pr",
+           combine="linear", more=", order = #ad.order<block = 512>"), "tensor<4xf32>",
+     "has an order, but not one accumulator: several are combined in one chain"),
 ]
 
 # The same on %e: tensor<?xf32> without elements and %z: tensor<?xf32> of three.

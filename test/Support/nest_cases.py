@@ -16,7 +16,7 @@ class Outside(Exception):
     """An index that means an error."""
 
     def __init__(self, axis, index, size):
-        super().__init__(f"index {index} outside of axis {axis}, of size {size}")
+        super().__init__(f"dimension {axis}: index {index} is outside of size {size}")
         self.axis, self.index, self.size = axis, index, size
 
 
@@ -105,17 +105,40 @@ class Case:
 
     def expected(self):
         """The results; raises Outside."""
-        arrays = [-operand.array if operand.negated else operand.array for operand in self.operands]
+        arrays = [np.asarray(-operand.array if operand.negated else operand.array) for operand in self.operands]
         with np.errstate(all="ignore"):
             results = (written if self.writes else computed)(self, arrays)
             if self.after:
-                results[0] = -results[0]
+                results[0] = np.asarray(-results[0])
             if self.after == "rows":
                 results.append(results[0].max(axis=-1))
         return results
 
 
+class Wrapped(int):
+    """A number of 64 bits."""
+
+    def __new__(cls, value):
+        return super().__new__(cls, (int(value) + 2**63) % 2**64 - 2**63)
+
+    def __add__(self, other):
+        return Wrapped(int(self) + int(other))
+
+    def __sub__(self, other):
+        return Wrapped(int(self) - int(other))
+
+    def __mul__(self, other):
+        return Wrapped(int(self) * int(other))
+
+    def __floordiv__(self, other):
+        return Wrapped(int(self) // int(other))
+
+    def __mod__(self, other):
+        return Wrapped(int(self) % int(other))
+
+
 def evaluate(text, loops, symbols):
+    loops, symbols = (list(map(Wrapped, numbers)) for numbers in (loops, symbols))
     values = {f"d{i}": loop for i, loop in enumerate(loops)} | {f"s{i}": symbol for i, symbol in enumerate(symbols)}
     return eval(text.replace("floordiv", "//").replace("mod", "%"), {}, values)
 
@@ -206,7 +229,7 @@ def combined(case, arrays, iterations):
 
 def written(case, arrays):
     check(case, arrays)
-    target = arrays[0].astype(np.float32) if arrays[0].dtype == np.float16 else arrays[0].copy()
+    target = np.array(arrays[0], np.float32 if arrays[0].dtype == np.float16 else arrays[0].dtype)
     for loops in itertools.product(*map(range, case.extents)):
         at = position(case, arrays, case.operands[0], loops)
         if at is not None:
@@ -237,7 +260,16 @@ class Maker:
             return str(self.pick([0, 1, 2]))
         one, other = (f"d{self.pick(loops)}" for _ in range(2))
         return self.pick([one, one, one, f"{one} + {other}", f"{one} * 2 + {other}", f"{one} + {other} - 1", f"{one} - 2",
-                          f"{one} floordiv 2", f"({one} + {other}) mod 3", f"{one} * -1 + 3", str(self.pick([0, 1]))])
+                          f"{one} floordiv 2", f"({one} + {other}) mod 3", f"{one} * -1 + 3", str(self.pick([0, 1])),
+                          self.wrapping(one)])
+
+    def wrapping(self, one):
+        """Products that 64 bits may not hold. MLIR simplifies an expression as if they did, where it has a divisor of
+        the factor."""
+        factor = self.pick([2**62 + 1, 2**54 + 1, 2**63 - 3, -2**62 - 1])
+        divisor = self.pick([number for number in (3, 5, 7, 11) if factor % number])
+        return self.pick([f"({one} * {factor}) mod {divisor}", f"({one} * {factor}) floordiv {2**61}",
+                          f"({one} * {factor} + {2**62}) mod {divisor}"])
 
     def operand(self, number, element, case_loops, extents, indexed):
         """`indexed`: numbers of operands that hold indices."""
@@ -328,7 +360,7 @@ class Maker:
 
     def destination(self, element, extents, tables):
         loops = list(range(len(extents)))
-        indices = [self.index(loops) for _ in range(self.pick([1, 2, 2]))]
+        indices = [self.index(loops) for _ in range(self.pick([0, 1, 2, 2]))]
         symbols = [table for table in tables if self.chance(0.8)][:len(indices)]
         for number in range(len(symbols)):
             indices[number] = self.pick([f"s{number}", f"s{number}", f"s{number} + {indices[number]}"])

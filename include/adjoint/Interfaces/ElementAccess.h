@@ -29,7 +29,8 @@ struct ElementAccess {
       : map(map), indexOperands(std::move(indexOperands)), outOfRange(outOfRange), padding(padding) {}
 
   /// From the loops (dimensions) and the values of other operands (symbols) to one index per axis. Quotients
-  /// and remainders are by positive constants. Indices are computed in 64 bits, which wrap.
+  /// and remainders are by positive constants. Indices are computed in 64 bits, which wrap,
+  /// from the map as MLIR has simplified it.
   AffineMap map;
   /// The operands that hold the symbols: integers, or tensors of integers whose own accesses have no symbols.
   SmallVector<unsigned> indexOperands;

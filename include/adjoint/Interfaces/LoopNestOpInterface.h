@@ -17,6 +17,15 @@ SmallVector<OpFoldResult> defaultLoopSizes(Operation *op, OpBuilder &builder);
 
 LogicalResult verifyLoopNest(Operation *op);
 
+/// Why a nest with several accumulators can have no order.
+constexpr llvm::StringLiteral kChainsOnly =
+    "has an order, but not one accumulator: several are combined in one chain";
+
+/// Fails after a diagnostic unless there is a size for each loop, constant ones are not negative, and loops
+/// over the axes of a result have its static sizes. `resultMaps` may be empty.
+LogicalResult verifyLoopSizes(Operation *op, ArrayRef<OpFoldResult> sizes, size_t loops,
+                              ArrayRef<AffineMap> resultMaps);
+
 } // namespace mlir::ad
 
 #include "adjoint/Interfaces/LoopNestOpInterface.h.inc"

@@ -22,14 +22,6 @@ static Value emptyOf(OpBuilder &builder, Location loc, AffineMap map, ArrayRef<O
   return tensor::EmptyOp::create(builder, loc, sizes, element);
 }
 
-static LogicalResult requireSizes(Operation *op, ArrayRef<OpFoldResult> sizes) {
-  for (auto [loop, size] : llvm::enumerate(sizes))
-    if (!size)
-      return op->emitOpError("has a loop d")
-             << loop << " whose size nothing gives; its getLoopSizes must say it";
-  return success();
-}
-
 namespace {
 class NestLowering {
 public:
@@ -38,7 +30,7 @@ public:
         loops(nest.getLoops()), sizes(nest.getLoopSizes(builder)) {}
 
   FailureOr<SmallVector<Value>> lower() {
-    if (failed(requireSizes(nest, sizes)))
+    if (failed(verifyLoopSizes(nest, sizes, loops.size(), nest.getResultMaps())))
       return failure();
     return reduces(nest) ? lowerReduction() : lowerParallel();
   }
@@ -86,6 +78,9 @@ private:
     SmallVector<Value> outs;
     for (Value neutral : nest.emitNeutral(builder, loc))
       outs.push_back(fillTensor(builder, loc, emptyOf(builder, loc, map, sizes, neutral.getType()), neutral));
+    auto numerics = dyn_cast<NumericsOpInterface>(nest.getOperation());
+    if (outs.size() != 1 && numerics && numerics.getSummationOrder())
+      return nest->emitOpError(kChainsOnly), failure();
     SmallVector<AffineMap> maps(outs.size(), map);
     auto combine = [&](OpBuilder &nested, ValueRange values, ValueRange accumulators) {
       return nest.emitCombine(nested, loc, accumulators, values);
@@ -185,7 +180,7 @@ public:
         type(cast<RankedTensorType>(write->getResult(0).getType())), sizes(write.getLoopSizes(builder)) {}
 
   FailureOr<Value> lower() {
-    if (failed(requireSizes(write, sizes)))
+    if (failed(verifyLoopSizes(write, sizes, write.getLoopCount(), {})))
       return failure();
     placeLoops();
     Value start = convertElements(destination(), [&](OpBuilder &nested, Value element) {
@@ -246,8 +241,10 @@ private:
     NestOperands operands(write, moved, extents, builder, write.getDestination());
     SmallVector<Value> destinationSizes = sizesOfTensor(builder, loc, destination());
     SmallVector<AffineMap> maps(operands.maps);
-    maps.push_back(AffineMap::getMultiDimIdentityMap(iterators.size(), builder.getContext())
-                       .getMajorSubMap(type.getRank()));
+    SmallVector<AffineExpr> axes;
+    for (int64_t axis = 0; axis < type.getRank(); ++axis)
+      axes.push_back(builder.getAffineDimExpr(axis));
+    maps.push_back(AffineMap::get(iterators.size(), 0, axes, builder.getContext()));
     const ElementAccess &target = moved[tensorNumber(write, write.getDestination())];
     auto made = linalg::GenericOp::create(
         builder, loc, start.getType(), operands.inputs, start, maps, iterators,

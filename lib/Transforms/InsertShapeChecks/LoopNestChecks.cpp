@@ -37,12 +37,15 @@ public:
   explicit LoopNestChecks(Operation *op) : op(op), write(op), accesses(accessesOf(op)) {}
 
   LogicalResult run() {
-    for (auto [loop, size] : llvm::enumerate(loopSizesOf(op, write.builder))) {
-      if (!size)
-        return op->emitOpError("has a loop d")
-               << loop << " whose size nothing gives; its getLoopSizes must say it";
+    SmallVector<OpFoldResult> given = loopSizesOf(op, write.builder);
+    auto nest = dyn_cast<LoopNestOpInterface>(op);
+    size_t loops = nest ? nest.getLoops().size() : cast<OrderedWriteOpInterface>(op).getLoopCount();
+    if (failed(verifyLoopSizes(op, given, loops, nest ? nest.getResultMaps() : SmallVector<AffineMap>())))
+      return failure();
+    for (auto [loop, size] : llvm::enumerate(given))
       requireSize(loop, size);
-    }
+    if (nest)
+      requireResultSizes(nest);
     for (OpOperand &operand : op->getOpOperands())
       if (isa<RankedTensorType>(operand.get().getType()))
         requireAxes(operand);
@@ -64,6 +67,19 @@ private:
       write.require(ADRT_FAIL_NEGATIVE,
                     write.compare(arith::CmpIPredicate::sge, sizes.back(), write.constant(0)),
                     {write.constant(loop), sizes.back()});
+  }
+
+  /// Loops of computed sizes over axes of static ones.
+  void requireResultSizes(LoopNestOpInterface nest) {
+    for (auto [result, map] : llvm::zip_equal(op->getResults(), nest.getResultMaps()))
+      for (auto [axis, index] : llvm::enumerate(map.getResults())) {
+        unsigned loop = cast<AffineDimExpr>(index).getPosition();
+        int64_t expected = ConditionWriter::type(result).getDimSize(axis);
+        if (ShapedType::isDynamic(expected) || extents[loop] == expected)
+          continue;
+        write.require(ADRT_FAIL_SAME_SIZE, write.equal(write.constant(expected), sizes[loop]),
+                      {write.constant(axis), write.constant(expected), sizes[loop]});
+      }
   }
 
   /// Whether the size of the loop was read from an axis of the same size.

@@ -184,8 +184,11 @@ int emittedPolynomials = 0;
 struct PolynomialClass : ad::CPUKernelClass {
   PolynomialClass() : CPUKernelClass("toy-polynomial", /*benefit=*/10) {}
   bool covers(ad::FusionOp fusion) const override {
-    return isa<PolynomialOp>(fusion.getBody().front().front()) &&
-           typeOf(fusion.getResult(0)).hasStaticShape();
+    auto operations = fusion.getBody().front().without_terminator();
+    if (!llvm::hasSingleElement(operations) || !isa<PolynomialOp>(*operations.begin()))
+      return false;
+    RankedTensorType type = typeOf(operations.begin()->getResult(0));
+    return type.hasStaticShape() && type.getElementType().isF32();
   }
   std::unique_ptr<ad::KernelPlan> matchOnCPU(ad::KernelOp, const ad::CPUTarget &,
                                              std::string &) const override {

@@ -4,29 +4,74 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 
+//===- Bounds -===//
+
+namespace {
+/// All numbers from `low` to `high`.
+struct Bounds {
+  int64_t low, high;
+};
+} // namespace
+
+// Of a product with a constant. Nothing is known of what 64 bits cannot hold, since indices wrap.
+static std::optional<Bounds> timesConstant(Bounds bounds, int64_t factor) {
+  int64_t first, last;
+  if (llvm::MulOverflow(bounds.low, factor, first) || llvm::MulOverflow(bounds.high, factor, last))
+    return std::nullopt;
+  return Bounds{std::min(first, last), std::max(first, last)};
+}
+
+// The indices that an expression has in loops of these sizes, none of which is 0.
+static std::optional<Bounds> boundsOf(AffineExpr expr, ArrayRef<int64_t> extents) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return Bounds{constant.getValue(), constant.getValue()};
+  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    int64_t extent = extents[dim.getPosition()];
+    return ShapedType::isDynamic(extent) ? std::nullopt : std::optional<Bounds>({0, extent - 1});
+  }
+  auto pair = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!pair) // data
+    return std::nullopt;
+  std::optional<Bounds> left = boundsOf(pair.getLHS(), extents), right = boundsOf(pair.getRHS(), extents);
+  if (!left || !right)
+    return std::nullopt;
+  switch (expr.getKind()) {
+  case AffineExprKind::Add: {
+    Bounds sum;
+    bool wraps = llvm::AddOverflow(left->low, right->low, sum.low);
+    wraps |= llvm::AddOverflow(left->high, right->high, sum.high) != 0;
+    return wraps ? std::nullopt : std::optional(sum);
+  }
+  case AffineExprKind::Mul:
+    return timesConstant(*left, right->low);
+  case AffineExprKind::FloorDiv:
+    return Bounds{llvm::divideFloorSigned(left->low, right->low),
+                  llvm::divideFloorSigned(left->high, right->low)};
+  case AffineExprKind::CeilDiv:
+    return Bounds{llvm::divideCeilSigned(left->low, right->low),
+                  llvm::divideCeilSigned(left->high, right->low)};
+  case AffineExprKind::Mod:
+    return Bounds{0, right->low - 1};
+  default:
+    return std::nullopt;
+  }
+}
+
 bool ad::isSurelyInside(const ElementAccess &access, RankedTensorType type, int64_t axis,
                         ArrayRef<int64_t> extents) {
-  AffineExpr index = access.map.getResult(axis);
   if (type.isDynamicDim(axis))
     return false;
-  SmallVector<std::optional<int64_t>> first(extents.size() + access.map.getNumSymbols()), last(first);
-  for (auto [loop, extent] : llvm::enumerate(extents)) {
-    if (ShapedType::isDynamic(extent))
-      continue;
+  AffineExpr index = access.map.getResult(axis);
+  for (auto [loop, extent] : llvm::enumerate(extents))
     if (extent == 0 && index.isFunctionOfDim(loop))
       return true;
-    first[loop] = 0;
-    last[loop] = extent - 1;
-  }
-  auto bound = [&](bool isUpper) {
-    return getBoundForAffineExpr(index, extents.size(), access.map.getNumSymbols(), first, last, isUpper);
-  };
-  std::optional<int64_t> least = bound(false), most = bound(true);
-  return least && most && *least >= 0 && *most < type.getDimSize(axis);
+  std::optional<Bounds> bounds = boundsOf(index, extents);
+  return bounds && bounds->low >= 0 && bounds->high < type.getDimSize(axis);
 }
 
 //===- Accesses -===//
@@ -43,6 +88,8 @@ Value AccessCode::expand(AffineExpr expr, ValueRange symbols) const {
     return loops[dim.getPosition()];
   if (auto symbol = dyn_cast<AffineSymbolExpr>(expr)) {
     Value value = symbols[symbol.getPosition()];
+    if (value.getType().isInteger(1)) // 0 or 1, as ad.cast makes of it
+      return arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), value);
     return value.getType().isIndex()
                ? value
                : arith::IndexCastOp::create(builder, loc, builder.getIndexType(), value);

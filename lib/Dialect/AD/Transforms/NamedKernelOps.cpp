@@ -7,9 +7,6 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-// A decomposition into itself would never end.
-static constexpr unsigned kMaxDepth = 100;
-
 namespace {
 /// Gives new operations the permissions of the one that they replace.
 struct InheritPermissions : OpBuilder::Listener {
@@ -36,7 +33,8 @@ static LogicalResult decompose(NamedKernelOpInterface op) {
 }
 
 FailureOr<bool> ad::decomposeNamedKernels(Operation *root, function_ref<bool(NamedKernelOpInterface)> keeps) {
-  for (unsigned depth = 0;; ++depth) {
+  int64_t count = 0;
+  for (int64_t depth = 0;; ++depth) {
     SmallVector<NamedKernelOpInterface> found;
     root->walk([&](NamedKernelOpInterface op) {
       if (!keeps(op))
@@ -44,10 +42,9 @@ FailureOr<bool> ad::decomposeNamedKernels(Operation *root, function_ref<bool(Nam
     });
     if (found.empty())
       return depth > 0;
-    if (depth == kMaxDepth)
-      return found.front()->emitOpError("is decomposed into itself, or into more than ")
-                 << kMaxDepth << " named kernels in each other",
-             failure();
+    count += static_cast<int64_t>(found.size());
+    if (depth == kMaxNamedKernelDepth || count > kMaxNamedKernels)
+      return found.front()->emitOpError(kNamedKernelDepthError), failure();
     for (NamedKernelOpInterface op : found)
       if (failed(decompose(op)))
         return failure();

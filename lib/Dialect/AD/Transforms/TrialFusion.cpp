@@ -37,8 +37,5 @@ OwningOpRef<FusionOp> ad::makeTrialFusion(ArrayRef<Operation *> members) {
   SmallVector<Value> yielded =
       llvm::map_to_vector(outputs, [&](Value value) { return mapping.lookup(value); });
   YieldOp::create(builder, loc, yielded);
-  // The trial must not count as a user of the program's values.
-  for (OpOperand &operand : fusion->getOperation()->getOpOperands())
-    operand.drop();
   return fusion;
 }

@@ -71,7 +71,7 @@ public:
   unsigned getBenefit() const { return benefit; }
 
   /// Whether a cluster of operations of `ad` and other dialects has this class. Cheap: it looks at the
-  /// operations only.
+  /// operations only. The fusion may be a trial, which is in no function, and without results.
   virtual bool covers(FusionOp fusion) const = 0;
 
   /// The plan for a kernel in linalg; null, and the reason, if this class cannot run it. Changes nothing.

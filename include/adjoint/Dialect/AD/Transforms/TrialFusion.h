@@ -11,7 +11,7 @@ namespace mlir::ad {
 
 /// An `ad.fusion` in no block with copies of the operations, which are of one block, in their order there.
 /// What comes from outside is an operand, and every result that an operation outside uses is one of the
-/// fusion.
+/// fusion. It uses the values of the program while it exists.
 OwningOpRef<FusionOp> makeTrialFusion(ArrayRef<Operation *> members);
 
 } // namespace mlir::ad
