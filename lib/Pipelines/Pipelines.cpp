@@ -70,8 +70,9 @@ void ad::buildAdFrontendPipeline(OpPassManager &pm, const SharedOptions &options
   pm.addPass(createDecomposePass(decompose));
   if (options.optimize)
     pm.addPass(createSimplifyPass());
-  // Passes write the contract of what they make. Only dynamic sizes are looked at again: between two that were the same,
-  // there may be more operations now than the analysis of sizes follows, and they get an explicit broadcast.
+  // Passes write the contract of what they make. Only dynamic sizes are looked at again: between two that
+  // were the same, there may be more operations now than the analysis of sizes follows, and they get an
+  // explicit broadcast.
   addSetNumerics(pm, options);
   if (options.optimize)
     pm.addPass(createPlaceCastsPass());

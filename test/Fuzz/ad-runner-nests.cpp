@@ -6,20 +6,27 @@
 //   "nest.loops"(OPERANDS) {loops = "pr", accesses = […], results = [MAP, …], combine = "linear"}
 //   "nest.write"(DESTINATION, OPERANDS) {loops = "pp", accesses = […], combine = "add"}
 //
-//   loops      one letter per loop: p is parallel, r is reduced; of a write all are p
-//   sizes      array<i64: …>, the sizes of the loops, where operands and results do not say them
-//   accesses   for each tensor {map = affine_map<…>, indices = array<i32: operands>, outside = "error",
-//   "clamp", "value"
-//              or "drop", padding = NUMBER}; all but the map may be missing
+// `loops` has one letter for each loop: p is parallel, r is reduced; those of a write are p.
 //
-// The value of an iteration is the product of the operands that are no indices, in f32 for f16. `combine` is
-// how values become results:
+// `sizes`, array<i64: …>, has the sizes of the loops where operands and results do not say them.
 //
-//   product    without reduction loops: each value is a result, the second one is its square
-//   sum, max   one accumulator
-//   argmax     the largest value and the number of its iteration along the last loop, the first one of equal
-//   ones linear     value * x + 1 after value * x + 1 …: two accumulators, which do not commute set, add   of
-//   a write
+// `accesses` has {map, indices = array<i32: operands>, outside, padding = NUMBER} for each tensor. All but
+// the map may be missing; `outside` is "error", "clamp", "value" or "drop".
+//
+// The value of an iteration is the product of the operands that are no indices, in f32 for f16. `combine`
+// says how values become results.
+//
+// - product: without reduction loops, each value is a result, and the second result is its square.
+//
+// - sum, max: one accumulator.
+//
+// - argmax: the largest value and the number of its iteration along the last loop, the first one of equal
+// ones.
+//
+// - linear: value * x + 1 after value * x + 1 and so on, two accumulators, which do not commute.
+//
+// - set, add: of a write.
+
 #include "adjoint/Dialect/AD/IR/ScalarCode.h"
 #include "adjoint/Interfaces/FusableOpInterface.h"
 #include "adjoint/Interfaces/LoopNestOpInterface.h"
