@@ -131,7 +131,7 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
     a contraction.
   }];
   let options = [Option<"chip", "chip", "std::string", "\"sm_80\"",
-                        "the GPU whose instructions kernels may use, from sm_80 to sm_100; another name lists all">,
+                        "sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100: whose instructions kernels may use">,
                  Option<"tile", "tile", "std::string", "\"\"",
                         "MxN of the output tile of a contraction, one of the table (ContractionTiles.cpp); for tests">];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
@@ -157,7 +157,7 @@ def SerializeKernelsPass : Pass<"ad-serialize-kernels", "::mlir::ModuleOp"> {
     code.
   }];
   let options = [Option<"chip", "chip", "std::string", "\"sm_80\"",
-                        "the GPU whose instructions the code may use, from sm_80 to sm_100; PTX for a chip runs on later ones "
+                        "sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100: what the code may use; PTX for a chip runs on later ones "
                         "too, but for sm_90a">,
                  Option<"format", "format", "std::string", "\"isa\"",
                         "isa is PTX, which the driver compiles; bin is the code of that chip alone; fatbin is PTX and code of "

@@ -59,10 +59,9 @@ struct AdToCpuOptions : SharedOptions, PassPipelineOptions<AdToCpuOptions> {
 
 /// Options of `--ad-to-gpu`.
 struct AdToGpuOptions : SharedOptions, PassPipelineOptions<AdToGpuOptions> {
-  Option<std::string> chip{
-      *this, "chip",
-      llvm::cl::desc("The GPU whose instructions code may use, from sm_80 to sm_100; another name lists all"),
-      llvm::cl::init("sm_80")};
+  Option<std::string> chip{*this, "chip",
+                           llvm::cl::desc("sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100: what code may use"),
+                           llvm::cl::init("sm_80")};
   Option<std::string> tile{*this, "tile", llvm::cl::desc("The option of ad-emit-gpu, for tests"),
                            llvm::cl::init("")};
   Option<std::string> format{*this, "format",

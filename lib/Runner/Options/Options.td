@@ -66,7 +66,7 @@ defm tiles : Value<"tiles", "TABLE", "Sizes of tiles in kernels of target cpu: l
 def O0 : Flag<["-"], "O0">, HelpText<"Do not simplify the program; unused operations "
     "are still removed, except on target reference">;
 def allow_native : Switch<"allow-native", "Run a program with code of the LLVM or GPU dialects, which may do whatever this process may do">;
-defm chip : Value<"chip", "NAME", "The GPU whose instructions kernels may use, from sm_80 to sm_100; another name lists all (default: sm_90a on gpu-sim and where the GPU is one, else sm_80)">;
+defm chip : Value<"chip", "NAME", "The GPU whose instructions kernels may use: sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100 (default: sm_90a on gpu-sim and where the GPU is one, else sm_80)">;
 defm tile : Value<"tile", "ROWSxCOLUMNS", "The tile of contractions in kernels on a GPU, one that their "
     "instructions support, such as 128x256, or 2x128x256 in a cluster; for measurements">;
 defm cpu : Value<"cpu", "NAME", "The CPU to compile for (default: this machine's)">;
