@@ -73,7 +73,9 @@ void ad::buildAdFrontendPipeline(OpPassManager &pm, const SharedOptions &options
   // Passes write the contract of what they make. Only dynamic sizes are looked at again: between two that
   // were the same, there may be more operations now than the analysis of sizes follows, and they get an
   // explicit broadcast.
-  addSetNumerics(pm, options);
+  SetNumericsPassOptions again;
+  again.sizesOnly = true;
+  pm.addPass(createSetNumericsPass(again));
   if (options.optimize)
     pm.addPass(createPlaceCastsPass());
   pm.addPass(createVerifyNumericsPass());

@@ -249,6 +249,9 @@ private:
       Shape shape = llvm::map_to_vector(map.getResults(), [&](AffineExpr index) {
         return nest.extents[cast<AffineDimExpr>(index).getPosition()];
       });
+      for (auto [axis, size] : llvm::enumerate(cast<RankedTensorType>(result.getType()).getShape()))
+        if (!ShapedType::isDynamic(size) && size != shape[axis])
+          return frame.fail(op, ADRT_FAIL_SAME_SIZE, {static_cast<int64_t>(axis), size, shape[axis]});
       if (int32_t status = frame.checkMemory(op, *element, shape))
         return status;
       results.emplace_back(*element, shape);
@@ -360,41 +363,72 @@ int32_t mlir::ad::reference::runLoopNest(LoopNestOpInterface op, Frame &frame) {
 
 //===- Ordered writes --------------------------------------------------===//
 
-int32_t mlir::ad::reference::runOrderedWrite(OrderedWriteOpInterface op, Frame &frame) {
-  unsigned destination = op.getDestination();
-  Nest nest(op, frame, op.getAccesses());
-  auto sizes = [&](OpBuilder &builder) { return op.getLoopSizes(builder); };
-  if (int32_t status = nest.bind(op.getLoopCount(), {}, sizes))
-    return status;
-  if (int32_t status = nest.checkAccesses())
-    return status;
-  Location loc = op->getLoc();
-  Type element = getElementTypeOrSelf(op->getResult(0));
-  ScalarProgram start(op, element, [&](OpBuilder &builder, ValueRange old) {
-    return SmallVector<Value>{op.emitStart(builder, loc, old[0])};
-  });
-  if (!start.isValid())
-    return frame.refuse(op, "has an accumulator that the reference interpreter does not know");
-  Type accumulator = start.types()[0];
-  SmallVector<Type> types = nest.scalarTypes();
-  types[destination] = accumulator;
-  ScalarProgram update(op, types, [&](OpBuilder &builder, ValueRange arguments) {
+namespace {
+class WriteRunner {
+public:
+  WriteRunner(OrderedWriteOpInterface op, Frame &frame)
+      : op(op), frame(frame), nest(op, frame, op.getAccesses()), destination(op.getDestination()),
+        old(frame[op->getOperand(destination)]), scalars(frame.run) {}
+
+  int32_t run() {
+    auto sizes = [&](OpBuilder &builder) { return op.getLoopSizes(builder); };
+    if (int32_t status = nest.bind(op.getLoopCount(), {}, sizes))
+      return status;
+    if (int32_t status = nest.checkAccesses())
+      return status;
+    // The operations of the code exist only here, so the observer must not see them.
+    llvm::SaveAndRestore<Observer *> hidden(frame.run.observer, nullptr);
+    ScalarProgram start(op, getElementTypeOrSelf(op->getResult(0)),
+                        [&](OpBuilder &builder, ValueRange element) {
+                          return SmallVector<Value>{op.emitStart(builder, op->getLoc(), element[0])};
+                        });
+    if (!start.isValid())
+      return frame.refuse(op, "has an accumulator that the reference interpreter does not know");
+    return runFrom(start, start.types()[0]);
+  }
+
+private:
+  int32_t runFrom(ScalarProgram &start, Type accumulator) {
+    SmallVector<Type> types = nest.scalarTypes();
+    types[destination] = accumulator;
     size_t operands = op->getNumOperands();
-    return SmallVector<Value>{
-        op.emitUpdate(builder, loc, arguments.take_front(operands), arguments.drop_front(operands))};
-  });
-  ScalarProgram finish(op, accumulator, [&](OpBuilder &builder, ValueRange last) {
-    return SmallVector<Value>{op.emitResult(builder, loc, last[0])};
-  });
-  if (!update.isValid() || update.types()[0] != accumulator || !finish.isValid() ||
-      finish.types()[0] != element)
-    return frame.refuse(op, "has scalar code with other values than its accumulator and its result");
-  llvm::SaveAndRestore<Observer *> hidden(frame.run.observer, nullptr);
-  Frame scalars(frame.run);
-  const Tensor old = frame[op->getOperand(destination)];
-  Tensor accumulators(*elementTypeOf(accumulator), old.getShape()), result(old.getType(), old.getShape());
-  // Each element on its own: `convert` is the code of one scalar.
-  auto convert = [&](ScalarProgram &code, const Tensor &from, Tensor &to) -> int32_t {
+    ScalarProgram update(op, types, [&](OpBuilder &builder, ValueRange arguments) {
+      return SmallVector<Value>{op.emitUpdate(builder, op->getLoc(), arguments.take_front(operands),
+                                              arguments.drop_front(operands))};
+    });
+    ScalarProgram finish(op, accumulator, [&](OpBuilder &builder, ValueRange last) {
+      return SmallVector<Value>{op.emitResult(builder, op->getLoc(), last[0])};
+    });
+    if (!update.isValid() || update.types()[0] != accumulator || !finish.isValid() ||
+        finish.types()[0] != getElementTypeOrSelf(op->getResult(0)))
+      return frame.refuse(op, "has scalar code with other values than its accumulator and its result");
+    Tensor accumulators(*elementTypeOf(accumulator), old.getShape()), result(old.getType(), old.getShape());
+    int32_t status = convert(start, old, accumulators);
+    if (!status)
+      status = writeAll(update, accumulators);
+    if (!status)
+      status = convert(finish, accumulators, result);
+    return status ? status : frame.set(op->getResult(0), result);
+  }
+
+  /// Iteration by iteration, the last loop fastest.
+  int32_t writeAll(ScalarProgram &update, Tensor &accumulators) {
+    OpOperand &target = op->getOpOperand(destination);
+    return forEachIndex(nest.extents, [&](ArrayRef<int64_t> loops) -> int32_t {
+      std::optional<int64_t> offset = nest.offsetOf(target, loops);
+      if (!offset)
+        return ADRT_OK;
+      SmallVector<Tensor> arguments = nest.scalarsAt(loops), value;
+      arguments[destination] = gather(accumulators, {}, *offset, {});
+      if (int32_t status = update.run(scalars, arguments, value))
+        return status;
+      scatter(accumulators, value.front(), *offset, {});
+      return ADRT_OK;
+    });
+  }
+
+  /// Each element on its own.
+  int32_t convert(ScalarProgram &code, const Tensor &from, Tensor &to) {
     for (int64_t offset = 0, count = from.getNumElements(); offset < count; ++offset) {
       SmallVector<Tensor> value;
       if (int32_t status = code.run(scalars, gather(from, {}, offset, {}), value))
@@ -402,22 +436,17 @@ int32_t mlir::ad::reference::runOrderedWrite(OrderedWriteOpInterface op, Frame &
       scatter(to, value.front(), offset, {});
     }
     return ADRT_OK;
-  };
-  if (int32_t status = convert(start, old, accumulators))
-    return status;
-  OpOperand &target = op->getOpOperand(destination);
-  int32_t status = forEachIndex(nest.extents, [&](ArrayRef<int64_t> loops) -> int32_t {
-    std::optional<int64_t> offset = nest.offsetOf(target, loops);
-    if (!offset)
-      return ADRT_OK;
-    SmallVector<Tensor> arguments = nest.scalarsAt(loops), value;
-    arguments[destination] = gather(accumulators, {}, *offset, {});
-    if (int32_t failure = update.run(scalars, arguments, value))
-      return failure;
-    scatter(accumulators, value.front(), *offset, {});
-    return ADRT_OK;
-  });
-  if (!status)
-    status = convert(finish, accumulators, result);
-  return status ? status : frame.set(op->getResult(0), result);
+  }
+
+  OrderedWriteOpInterface op;
+  Frame &frame;
+  Nest nest;
+  unsigned destination;
+  const Tensor old;
+  Frame scalars;
+};
+} // namespace
+
+int32_t mlir::ad::reference::runOrderedWrite(OrderedWriteOpInterface op, Frame &frame) {
+  return WriteRunner(op, frame).run();
 }

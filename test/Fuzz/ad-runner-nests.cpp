@@ -6,6 +6,8 @@
 //   "nest.loops"(OPERANDS) {loops = "pr", accesses = […], results = [MAP, …], combine = "linear"}
 //   "nest.write"(DESTINATION, OPERANDS) {loops = "pp", accesses = […], combine = "add"}
 //
+//   "nest.kernel"(OPERAND) {depth = 2}, a named kernel
+//
 // `loops` has one letter for each loop: p is parallel, r is reduced; those of a write are p.
 //
 // `sizes`, array<i64: …>, has the sizes of the loops where operands and results do not say them.
@@ -30,6 +32,7 @@
 #include "adjoint/Dialect/AD/IR/ScalarCode.h"
 #include "adjoint/Interfaces/FusableOpInterface.h"
 #include "adjoint/Interfaces/LoopNestOpInterface.h"
+#include "adjoint/Interfaces/NamedKernelOpInterface.h"
 #include "adjoint/Interfaces/OrderedWriteOpInterface.h"
 #include "adjoint/Runner/Runner.h"
 #include "adjoint/Runner/StandardHooks.h"
@@ -236,6 +239,36 @@ public:
   }
 };
 
+/// Negates its operand depth + 1 times: it consists of a negation and of an operation of less depth. A
+/// negative depth never ends: that of -1 consists of one, of -2 of two of its kind.
+class KernelOp : public NestOp<KernelOp, OpTrait::OneResult, OpTrait::SameOperandsAndResultType,
+                               NamedKernelOpInterface::Trait> {
+public:
+  using Op::Op;
+  static ArrayRef<StringRef> getAttributeNames() { return {}; }
+  static StringRef getOperationName() { return "nest.kernel"; }
+  void getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &) {}
+  LogicalResult reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+    shapes.push_back(tensor::getMixedSizes(builder, getLoc(), getOperand(0)));
+    return success();
+  }
+
+  FailureOr<SmallVector<Value>> decompose(OpBuilder &builder) {
+    auto written = (*this)->getAttrOfType<IntegerAttr>("depth");
+    int64_t depth = written ? written.getInt() : 0;
+    Value value = getOperand(0);
+    if (depth >= 0)
+      value = NegOp::create(builder, getLoc(), value, nullptr);
+    int64_t inner = depth > 0 ? 1 : -depth;
+    for (int64_t number = 0; number < inner; ++number) {
+      OperationState state(getLoc(), getOperationName(), value, value.getType());
+      state.addAttribute("depth", builder.getI64IntegerAttr(depth > 0 ? depth - 1 : depth));
+      value = builder.create(state)->getResult(0);
+    }
+    return SmallVector<Value>{value};
+  }
+};
+
 struct NestInliner : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
   bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final { return true; }
@@ -244,7 +277,7 @@ struct NestInliner : DialectInlinerInterface {
 class NestDialect : public Dialect {
 public:
   explicit NestDialect(MLIRContext *context) : Dialect("nest", context, TypeID::get<NestDialect>()) {
-    addOperations<LoopsOp, WriteOp>();
+    addOperations<KernelOp, LoopsOp, WriteOp>();
     addInterfaces<NestInliner>();
   }
   static StringRef getDialectNamespace() { return "nest"; }

@@ -25,7 +25,7 @@ import runner
 
 RUNS = {"on the reference interpreter": ["--target=reference"], "on one thread": ["--target=cpu", "--threads=1"],
         "on three threads": ["--target=cpu", "--threads=3"], "on the emulated GPU": ["--target=gpu-sim"]}
-KINDS = ["loops without a reduction", "reductions", "writes", "errors", "dynamic sizes"]
+KINDS = ["loops without a reduction", "reductions", "writes", "errors", "dynamic sizes", "named kernels"]
 MIN_SHARE = 0.03
 TOOL = runner.binary("ad-runner-nests")
 
@@ -61,6 +61,8 @@ def run(cases, options):
                     given.append(f"--arg=f{number}_{operand.name}={path}")
                 names += [(f"f{number}_r{i}", type_[:-1].split("x")[-1].replace("tensor<", ""))
                           for i, type_ in enumerate(case.values()[0])]
+            if "--target=reference" in options:  # a trace shows operations, not the code that they are made of
+                options = [*options, f"--trace={folder}/trace"]
             arrays = runner.run(module(cases), given, names, ["--numerics=reproducible", *options], tool=TOOL)
             return {number: [arrays[f"f{number}_r{i}"] for i in range(len(case.values()[0]))]
                     for number, case in cases.items()}
@@ -87,7 +89,7 @@ def message(failure):
 def complaint_about(expected, runs):
     """What is wrong with the results of one case on all targets {name: results}."""
     for name, results in runs.items():
-        if isinstance(expected, nest_cases.Outside):
+        if isinstance(expected, nest_cases.Refused):
             if not isinstance(results, runner.Failure) or str(expected) not in message(results):
                 return f"{name}: expected an error, {expected}, but got {results}"
         elif isinstance(results, runner.Failure):
@@ -107,11 +109,11 @@ def check(numbers, seed):
     for number, case in cases.items():
         try:
             expected[number] = case.expected()
-        except nest_cases.Outside as outside:
-            expected[number] = outside
+        except nest_cases.Refused as refusal:
+            expected[number] = refusal
     runs = collections.defaultdict(dict)
     for name, options in RUNS.items():
-        legal = {n: case for n, case in cases.items() if not isinstance(expected[n], nest_cases.Outside)}
+        legal = {n: case for n, case in cases.items() if not isinstance(expected[n], nest_cases.Refused)}
         found = run(legal, options) if legal else {}
         for number in cases.keys() - legal.keys():
             found |= run({number: cases[number]}, options)
@@ -122,10 +124,12 @@ def check(numbers, seed):
 
 def kinds_of(case, expected):
     yield KINDS[2] if case.writes else KINDS["r" in case.loops]
-    if isinstance(expected, nest_cases.Outside):
+    if isinstance(expected, nest_cases.Refused):
         yield KINDS[3]
     if any(operand.open for operand in case.operands):
         yield KINDS[4]
+    if any(operand.named for operand in case.operands):
+        yield KINDS[5]
 
 
 def report(given, number, case, complaint):

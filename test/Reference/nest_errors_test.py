@@ -93,6 +93,12 @@ REFUSED = [
     (loops("%y", "tensor<4x3xf32>", "affine_map<(d0, d1) -> (d0)>", "tensor<4xf32>", [f"map = {D01}"], kinds="pr",
            combine="linear", more=", order = #ad.order<block = 512>"), "tensor<4xf32>",
      "has an order, but not one accumulator: several are combined in one chain"),
+    (loops("%x, %i", "tensor<4xf32>, tensor<4xi32>", D0, "tensor<4xf32>", [f"map = {D0}"] * 2), "tensor<4xf32>",
+     "'arith.mulf' op operand #1 must be floating-point-like, but got 'i32'"),
+    ('"nest.kernel"(%x) {depth = -1} : (tensor<4xf32>) -> tensor<4xf32>', "tensor<4xf32>",
+     "is decomposed into itself, or into more named kernels than 100 in each other or 100000 in all"),
+    ('"nest.kernel"(%x) {depth = -2} : (tensor<4xf32>) -> tensor<4xf32>', "tensor<4xf32>",
+     "is decomposed into itself, or into more named kernels than 100 in each other or 100000 in all"),
 ]
 
 # The same on %e: tensor<?xf32> without elements and %z: tensor<?xf32> of three.

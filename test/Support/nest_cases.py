@@ -8,11 +8,16 @@ import re
 
 import numpy as np
 
-TYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "i32": np.int32, "i8": np.int8, "i64": np.int64}
+TYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "i32": np.int32, "i8": np.int8, "i64": np.int64, "i1": np.bool_}
+MAX_ELEMENTS = 20000  # of an operand whose indices lie far apart
 REDUCTIONS = ["sum", "max", "argmax", "linear"]
 
 
-class Outside(Exception):
+class Refused(Exception):
+    """A program that is an error; these are words of the message."""
+
+
+class Outside(Refused):
     """An index that means an error."""
 
     def __init__(self, axis, index, size):
@@ -30,7 +35,8 @@ class Operand:
     outside: str = "error"
     padding: object = None
     open: tuple = ()  # axes whose size the type leaves open
-    negated: bool = False  # an operation before the nest makes it
+    negations: int = 0  # by operations before the nest
+    named: bool = False  # these are one named kernel
 
     @property
     def type(self):
@@ -62,6 +68,7 @@ class Case:
     open: bool  # the type of the result leaves its sizes open
     after: str  # "", "negate" or "rows": what follows the first result
     writes: bool = False
+    lie: object = None  # a loop of which the operation says another size than the result has
 
     def result_type(self, number):
         if self.writes:
@@ -74,8 +81,10 @@ class Case:
         lines, names = [], []
         for operand in self.operands:
             names.append(f"%{operand.name}")
-            if operand.negated:
-                lines.append(f"%{operand.name}n = ad.neg %{operand.name} : {operand.type}")
+            if operand.negations:
+                made = (f'"nest.kernel"(%{operand.name}) {{depth = {operand.negations - 1}}} : ({operand.type}) -> '
+                        f'{operand.type}' if operand.named else f"ad.neg %{operand.name} : {operand.type}")
+                lines.append(f"%{operand.name}n = {made}")
                 names[-1] += "n"
         count = len(self.elements)
         types = [self.result_type(number) for number in range(count)]
@@ -86,8 +95,8 @@ class Case:
         if not self.writes:
             attributes.append(f"results = [{maps}]")
         if self.sizes:
-            attributes.append(f"sizes = array<i64: {', '.join(map(str, self.extents))}>" if self.extents else
-                              "sizes = array<i64>")
+            said = [size + (loop == self.lie) for loop, size in enumerate(self.extents)]
+            attributes.append(f"sizes = array<i64: {', '.join(map(str, said))}>" if said else "sizes = array<i64>")
         lines.append(f'%r:{count} = "nest.{"write" if self.writes else "loops"}"({", ".join(names)}) '
                      f'{{{", ".join(attributes)}}} : ({", ".join(o.type for o in self.operands)}) -> '
                      f'({", ".join(types)})')
@@ -104,8 +113,11 @@ class Case:
         return types, lines, returned
 
     def expected(self):
-        """The results; raises Outside."""
-        arrays = [np.asarray(-operand.array if operand.negated else operand.array) for operand in self.operands]
+        """The results; raises Refused or Outside."""
+        if self.lie is not None:
+            raise Refused(f"expected {self.extents[self.lie]} iterations of loop d{self.lie}, the size of axis "
+                          f"{self.results[0].index(self.lie)} of result 0, but got {self.extents[self.lie] + 1}")
+        arrays = [np.asarray(-operand.array if operand.negations % 2 else operand.array) for operand in self.operands]
         with np.errstate(all="ignore"):
             results = (written if self.writes else computed)(self, arrays)
             if self.after:
@@ -299,6 +311,14 @@ class Maker:
     def finish(self, case, operand):
         """The array of an operand whose indices may leave it: an axis has all indices that mean an error, in most
         cases."""
+        shape = self.shape(case, operand)
+        if np.prod(shape, dtype=np.int64) > MAX_ELEMENTS:
+            operand.outside = "clamp"
+            shape = self.shape(case, operand)
+        operand.array = self.array(operand.element, shape)
+        self.opened(operand)
+
+    def shape(self, case, operand):
         shape = []
         for text in operand.indices:
             indices = [evaluate(text, loops, [int(read(case, [o.array for o in case.operands], case.operands[n], loops))
@@ -311,8 +331,7 @@ class Maker:
             elif operand.outside == "error" and self.chance(0.06) and size > 1:
                 size -= 1
             shape.append(size)
-        operand.array = self.array(operand.element, shape)
-        self.opened(operand)
+        return shape
 
     def nest(self):
         element = self.pick(["f32", "f32", "f64", "f16", "i32"])
@@ -332,8 +351,9 @@ class Maker:
         for _ in range(self.pick([0, 1, 1, 2])):
             tables.append(len(case.operands))
             chosen = [loop for loop in range(len(loops)) if self.chance(0.7)]
-            kind = self.pick(["i32", "i64", "i8"])
-            array = self.array(kind, [extents[loop] for loop in chosen], *self.pick([(0, 4), (0, 4), (-2, 7)]))
+            kind = self.pick(["i32", "i64", "i8", "i1"])
+            array = self.array(kind, [extents[loop] for loop in chosen],
+                               *((0, 2) if kind == "i1" else self.pick([(0, 4), (0, 4), (-2, 7)])))
             case.operands.append(self.opened(Operand(f"x{len(case.operands)}", kind, array,
                                                      [f"d{loop}" for loop in chosen], [])))
         for number in range(len(case.operands), len(case.operands) + self.pick([1, 1, 2])):
@@ -385,7 +405,11 @@ class Maker:
         case.after = self.pick(["", "negate", "rows"] if rank and last[0] else ["", "negate"])
         floats = [o for o in case.operands if o.element[0] == "f"]
         if floats and self.chance(0.4):
-            self.pick(floats).negated = True
+            chosen = self.pick(floats)
+            chosen.named = self.chance(0.5)
+            chosen.negations = self.pick([1, 2, 3]) if chosen.named else 1
+        if case.sizes and not case.writes and not case.open and case.results[0] and self.chance(0.15):
+            case.lie = self.pick(case.results[0])
 
 
 def make(seed, number):

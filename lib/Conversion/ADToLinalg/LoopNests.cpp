@@ -8,6 +8,7 @@
 #include "adjoint/Dialect/AD/Transforms/LoopNestCode.h"
 #include "adjoint/Interfaces/LoopNestOpInterface.h"
 #include "adjoint/Interfaces/OrderedWriteOpInterface.h"
+#include "mlir/IR/Verifier.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -20,6 +21,12 @@ static Value emptyOf(OpBuilder &builder, Location loc, AffineMap map, ArrayRef<O
     return loopSizes[cast<AffineDimExpr>(index).getPosition()];
   });
   return tensor::EmptyOp::create(builder, loc, sizes, element);
+}
+
+// Scalar code of other dialects, whose types may not fit each other.
+static LogicalResult verifyScalarCode(linalg::GenericOp generic) {
+  return success(llvm::all_of(generic.getBlock()->without_terminator(),
+                              [](Operation &op) { return succeeded(verify(&op)); }));
 }
 
 namespace {
@@ -111,6 +118,8 @@ private:
             yielded = write(nested, values, arguments.take_back(outs.size()));
           linalg::YieldOp::create(nested, loc, yielded);
         });
+    if (failed(verifyScalarCode(made)))
+      return failure();
     if (!isRight ||
         TypeRange(ValueRange(made.getBlock()->getTerminator()->getOperands())) != elementTypes(outs))
       return nest->emitOpError("has scalar code with other values than its accumulators and results"),
@@ -264,6 +273,8 @@ private:
             updated = arith::SelectOp::create(nested, loc, hits, updated, arguments.back());
           linalg::YieldOp::create(nested, loc, updated ? updated : arguments.back());
         });
+    if (failed(verifyScalarCode(made)))
+      return failure();
     if (made.getBlock()->getTerminator()->getOperand(0).getType() != getElementTypeOrSelf(start))
       return write->emitOpError("has scalar code with another value than its accumulator"), failure();
     return made.getResult(0);

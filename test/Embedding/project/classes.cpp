@@ -27,7 +27,7 @@ int emittedForCPU = 0, emittedForGPU = 0;
 bool isProduct(ad::FusionOp fusion) {
   auto operations = fusion.getBody().front().without_terminator();
   return llvm::hasSingleElement(operations) && isa<ad::MulOp>(*operations.begin()) &&
-         fusion.getInputs().size() == 2;
+         fusion.getInputs().size() == 2 && fusion.getInputs()[0].getType() == fusion.getInputs()[1].getType();
 }
 
 struct ProductPlan : ad::KernelPlan {

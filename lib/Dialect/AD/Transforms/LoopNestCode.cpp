@@ -1,66 +1,13 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "adjoint/Dialect/AD/Transforms/LoopNestCode.h"
+#include "IndexIntervals.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::ad;
-
-//===- Bounds -===//
-
-namespace {
-/// All numbers from `low` to `high`.
-struct Bounds {
-  int64_t low, high;
-};
-} // namespace
-
-// Of a product with a constant. Nothing is known of what 64 bits cannot hold, since indices wrap.
-static std::optional<Bounds> timesConstant(Bounds bounds, int64_t factor) {
-  int64_t first, last;
-  if (llvm::MulOverflow(bounds.low, factor, first) || llvm::MulOverflow(bounds.high, factor, last))
-    return std::nullopt;
-  return Bounds{std::min(first, last), std::max(first, last)};
-}
-
-// The indices that an expression has in loops of these sizes, none of which is 0.
-static std::optional<Bounds> boundsOf(AffineExpr expr, ArrayRef<int64_t> extents) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return Bounds{constant.getValue(), constant.getValue()};
-  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
-    int64_t extent = extents[dim.getPosition()];
-    return ShapedType::isDynamic(extent) ? std::nullopt : std::optional<Bounds>({0, extent - 1});
-  }
-  auto pair = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (!pair) // data
-    return std::nullopt;
-  std::optional<Bounds> left = boundsOf(pair.getLHS(), extents), right = boundsOf(pair.getRHS(), extents);
-  if (!left || !right)
-    return std::nullopt;
-  switch (expr.getKind()) {
-  case AffineExprKind::Add: {
-    Bounds sum;
-    bool wraps = llvm::AddOverflow(left->low, right->low, sum.low);
-    wraps |= llvm::AddOverflow(left->high, right->high, sum.high) != 0;
-    return wraps ? std::nullopt : std::optional(sum);
-  }
-  case AffineExprKind::Mul:
-    return timesConstant(*left, right->low);
-  case AffineExprKind::FloorDiv:
-    return Bounds{llvm::divideFloorSigned(left->low, right->low),
-                  llvm::divideFloorSigned(left->high, right->low)};
-  case AffineExprKind::CeilDiv:
-    return Bounds{llvm::divideCeilSigned(left->low, right->low),
-                  llvm::divideCeilSigned(left->high, right->low)};
-  case AffineExprKind::Mod:
-    return Bounds{0, right->low - 1};
-  default:
-    return std::nullopt;
-  }
-}
 
 bool ad::isSurelyInside(const ElementAccess &access, RankedTensorType type, int64_t axis,
                         ArrayRef<int64_t> extents) {
@@ -70,8 +17,8 @@ bool ad::isSurelyInside(const ElementAccess &access, RankedTensorType type, int6
   for (auto [loop, extent] : llvm::enumerate(extents))
     if (extent == 0 && index.isFunctionOfDim(loop))
       return true;
-  std::optional<Bounds> bounds = boundsOf(index, extents);
-  return bounds && bounds->low >= 0 && bounds->high < type.getDimSize(axis);
+  std::optional<Interval> range = intervalOf(index, extents);
+  return range && range->low >= 0 && range->high < type.getDimSize(axis);
 }
 
 //===- Accesses -===//
@@ -203,12 +150,7 @@ bool NestOperands::isInput(OpOperand &operand) const {
         return false;
       continue;
     }
-    bool divides = false;
-    index.walk([&](AffineExpr part) {
-      divides |= isa<AffineBinaryOpExpr>(part) && part.getKind() != AffineExprKind::Add &&
-                 part.getKind() != AffineExprKind::Mul;
-    });
-    if (divides || !isSurelyInside(access, type, axis, extents))
+    if (divides(index) || !isSurelyInside(access, type, axis, extents))
       return false;
   }
   return true;

@@ -1,27 +1,17 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "adjoint/Dialect/AD/Transforms/NamedKernelOps.h"
+#include "WriteContract.h"
 #include "adjoint/Dialect/AD/Transforms/TrialFusion.h"
 #include "adjoint/Interfaces/FusableOpInterface.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 
-namespace {
-/// Gives new operations the permissions of the one that they replace.
-struct InheritPermissions : OpBuilder::Listener {
-  explicit InheritPermissions(Operation *replaced) : replaced(dyn_cast<NumericsOpInterface>(replaced)) {}
-  void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) override {
-    auto made = dyn_cast<NumericsOpInterface>(op);
-    if (made && replaced && replaced.hasPermissions() && !made.hasPermissions())
-      made.setPermissions(replaced.getPermissions());
-  }
-  NumericsOpInterface replaced;
-};
-} // namespace
-
 static LogicalResult decompose(NamedKernelOpInterface op) {
-  InheritPermissions inherit(op);
+  auto replaced = dyn_cast<NumericsOpInterface>(op.getOperation());
+  bool isWritten = replaced && replaced.hasPermissions();
+  PermissionWriter inherit(isWritten ? std::optional(replaced.getPermissions()) : std::nullopt);
   OpBuilder builder(op->getContext(), &inherit);
   builder.setInsertionPoint(op);
   FailureOr<SmallVector<Value>> values = decomposeNamedKernel(op, builder);

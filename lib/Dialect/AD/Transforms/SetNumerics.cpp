@@ -103,6 +103,8 @@ struct SetNumericsPass : ad::impl::SetNumericsPassBase<SetNumericsPass> {
   }
 
   void runOnOperation() override {
+    if (sizesOnly)
+      return writeBroadcasts(getOperation());
     if (failed(checkNames()) || failed(setModuleAttribute()) || failed(verifyReproducible(getOperation())))
       return signalPassFailure();
     writeContract(getOperation());

@@ -134,6 +134,13 @@ void broadcastOperand(Operation *op, OpOperand &operand, SizeAnalysis &sizes) {
 }
 } // namespace
 
+static void writeBroadcasts(NumericsOpInterface op, SizeAnalysis &sizes) {
+  if (isElementwiseOp(op))
+    BroadcastMaker(op, sizes).run();
+  if (OpOperand *operand = op.getBroadcastOperand())
+    broadcastOperand(op, *operand, sizes);
+}
+
 void ad::writeContract(ArrayRef<Operation *> ops) {
   SizeAnalysis sizes;
   for (Operation *any : ops) {
@@ -146,10 +153,7 @@ void ad::writeContract(ArrayRef<Operation *> ops) {
     if (!op.getSummationOrder())
       if (OrderAttr order = op.getCanonicalOrder())
         op.setSummationOrder(order);
-    if (isElementwiseOp(op))
-      BroadcastMaker(op, sizes).run();
-    if (OpOperand *operand = op.getBroadcastOperand())
-      broadcastOperand(op, *operand, sizes);
+    ::writeBroadcasts(op, sizes);
   }
 }
 
@@ -157,6 +161,14 @@ void ad::writeContract(Operation *root) {
   SmallVector<Operation *> ops;
   root->walk([&](Operation *op) { ops.push_back(op); });
   writeContract(ops);
+}
+
+void ad::writeBroadcasts(Operation *root) {
+  SmallVector<NumericsOpInterface> ops;
+  root->walk([&](NumericsOpInterface op) { ops.push_back(op); });
+  SizeAnalysis sizes;
+  for (NumericsOpInterface op : ops)
+    ::writeBroadcasts(op, sizes);
 }
 
 bool ad::hasWrittenContract(Operation *root) {

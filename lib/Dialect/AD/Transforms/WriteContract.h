@@ -5,7 +5,9 @@
 #ifndef ADJOINT_LIB_DIALECT_AD_TRANSFORMS_WRITECONTRACT_H
 #define ADJOINT_LIB_DIALECT_AD_TRANSFORMS_WRITECONTRACT_H
 
+#include "adjoint/Dialect/AD/IR/ADDialect.h"
 #include "adjoint/Dialect/AD/IR/NumericsOpInterface.h"
+#include "mlir/IR/Builders.h"
 
 namespace mlir::ad {
 /// Writes what the operations lack: the permissions of the contract in force, canonical orders, and implicit
@@ -13,6 +15,21 @@ namespace mlir::ad {
 void writeContract(ArrayRef<Operation *> ops);
 /// The same for all operations below `root`.
 void writeContract(Operation *root);
+
+/// The broadcasts alone.
+void writeBroadcasts(Operation *root);
+
+/// Gives operations these permissions as they are built, unless they have some; none are given without
+/// permissions.
+struct PermissionWriter : OpBuilder::Listener {
+  explicit PermissionWriter(std::optional<Permissions> permissions) : permissions(permissions) {}
+  void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) override {
+    auto made = dyn_cast<NumericsOpInterface>(op);
+    if (permissions && made && !made.hasPermissions())
+      made.setPermissions(*permissions);
+  }
+  std::optional<Permissions> permissions;
+};
 
 /// Whether a contract is in force at `root` and each operation below has permissions: a pass then writes the
 /// contract of the operations that it makes.

@@ -51,7 +51,9 @@ def SetNumericsPass : Pass<"ad-set-numerics", "::mlir::ModuleOp"> {
   let options = [
     Option<"numerics", "numerics", "std::string", "\"\"",
            "MODE[,PERMISSION...] instead of the module's attribute: reproducible, strict or fast, then any of reorder, "
-           "algebra, contract, widen, mma, narrow, approx, finite">];
+           "algebra, contract, widen, mma, narrow, approx, finite">,
+    Option<"sizesOnly", "sizes-only", "bool", "false",
+           "write broadcasts only, for dynamic sizes that the analysis cannot compare any more after other passes">];
   let dependentDialects = [
     "::mlir::ad::ADDialect", "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }

@@ -3,6 +3,7 @@
 // A derivative function: a copy of the function, then the reverse of its operations.
 
 #include "Generate.h"
+#include "../WriteContract.h"
 #include "Check.h"
 #include "Inline.h"
 #include "Reverse.h"
@@ -35,22 +36,6 @@ static SumType sumTypeOf(func::FuncOp primal) {
       return SumType::f32;
   return SumType::ofValue;
 }
-
-namespace {
-/// Writes permissions on operations as they are built.
-class NumericsWriter : public OpBuilder::Listener {
-public:
-  explicit NumericsWriter(NumericsAttr numerics) : numerics(numerics) {}
-  void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint previous) override {
-    auto target = dyn_cast<NumericsOpInterface>(op);
-    if (numerics && target && !target.hasPermissions())
-      target.setPermissions(numerics.permissions());
-  }
-
-private:
-  NumericsAttr numerics;
-};
-} // namespace
 
 //===- The function -===//
 
@@ -136,7 +121,8 @@ FailureOr<func::FuncOp> ad::generateDerivative(func::FuncOp primal, ArrayRef<int
     return failure();
 
   Block &body = derivative.getBody().front();
-  NumericsWriter writer(adjointNumerics(primal));
+  NumericsAttr numerics = adjointNumerics(primal);
+  PermissionWriter writer(numerics ? std::optional(numerics.permissions()) : std::nullopt);
   OpBuilder builder(body.getTerminator(), &writer);
   SmallVector<SeededResult> seeds = seedResults(body, seed, builder);
   SmallVector<Value> arguments =

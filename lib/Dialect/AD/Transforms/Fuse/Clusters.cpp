@@ -15,7 +15,7 @@ using namespace mlir::ad::fuse;
 static constexpr size_t kSearchLimit = 20000;
 
 ClusterGraph::ClusterGraph(Block &block, std::optional<TargetKind> target)
-    : question(block.getParentOp()->getContext(), target), block(block) {
+    : classes(block.getParentOp()->getContext(), target), block(block) {
   unsigned position = 0;
   for (Operation &op : block) {
     positions[&op] = position++;

@@ -6,7 +6,7 @@
 #ifndef ADJOINT_LIB_DIALECT_AD_TRANSFORMS_FUSE_CLUSTERS_H
 #define ADJOINT_LIB_DIALECT_AD_TRANSFORMS_FUSE_CLUSTERS_H
 
-#include "KernelQuestion.h"
+#include "KernelClassQuery.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/IR/Sizes.h"
 #include "llvm/ADT/SetVector.h"
@@ -87,7 +87,7 @@ public:
   /// Nodes that must run before this one.
   SmallVector<Node> predecessors(Node node) const;
 
-  const KernelQuestion question;
+  const KernelClassQuery classes;
   SmallVector<std::unique_ptr<Cluster>> clusters; ///< emptied ones stay
   SizeAnalysis sizes;
 

@@ -1,13 +1,13 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-#include "KernelQuestion.h"
+#include "KernelClassQuery.h"
 #include "adjoint/Dialect/AD/Transforms/TrialFusion.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::fuse;
 
-KernelQuestion::KernelQuestion(MLIRContext *context, std::optional<TargetKind> target) {
+KernelClassQuery::KernelClassQuery(MLIRContext *context, std::optional<TargetKind> target) {
   const KernelClassRegistry *all = KernelClassRegistry::get(context);
   if (!all || !target || all->highestBenefit(*target) <= kHighestOwnBenefit)
     return;
@@ -15,12 +15,12 @@ KernelQuestion::KernelQuestion(MLIRContext *context, std::optional<TargetKind> t
   this->target = *target;
 }
 
-const KernelClass *KernelQuestion::classOf(ArrayRef<Operation *> members) const {
+const KernelClass *KernelClassQuery::classOf(ArrayRef<Operation *> members) const {
   OwningOpRef<FusionOp> trial = makeTrialFusion(members);
   return classes->classOf(*trial, target);
 }
 
-bool KernelQuestion::mayJoin(ArrayRef<Operation *> one, ArrayRef<Operation *> other) const {
+bool KernelClassQuery::mayJoin(ArrayRef<Operation *> one, ArrayRef<Operation *> other) const {
   if (!classes)
     return true;
   unsigned best = 0;

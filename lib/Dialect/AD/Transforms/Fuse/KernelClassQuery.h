@@ -2,17 +2,17 @@
 //
 // What the registered kernel classes say about a cluster, before it is one.
 
-#ifndef ADJOINT_LIB_DIALECT_AD_TRANSFORMS_FUSE_KERNELQUESTION_H
-#define ADJOINT_LIB_DIALECT_AD_TRANSFORMS_FUSE_KERNELQUESTION_H
+#ifndef ADJOINT_LIB_DIALECT_AD_TRANSFORMS_FUSE_KERNELCLASSQUERY_H
+#define ADJOINT_LIB_DIALECT_AD_TRANSFORMS_FUSE_KERNELCLASSQUERY_H
 
 #include "adjoint/Dialect/AD/Transforms/KernelClass.h"
 
 namespace mlir::ad::fuse {
 
-class KernelQuestion {
+class KernelClassQuery {
 public:
   /// Asks nobody without a target, or if no class of the target has a higher benefit than Adjoint's own.
-  KernelQuestion(MLIRContext *context, std::optional<TargetKind> target);
+  KernelClassQuery(MLIRContext *context, std::optional<TargetKind> target);
 
   /// Whether the operations of two clusters may share a kernel: a class of a higher benefit than Adjoint's
   /// own that covers one of them alone covers both together, or a better class does.
@@ -27,4 +27,4 @@ private:
 
 } // namespace mlir::ad::fuse
 
-#endif // ADJOINT_LIB_DIALECT_AD_TRANSFORMS_FUSE_KERNELQUESTION_H
+#endif // ADJOINT_LIB_DIALECT_AD_TRANSFORMS_FUSE_KERNELCLASSQUERY_H
