@@ -36,10 +36,10 @@ export ADJOINT_SAMPLE=$seed # of the cases of which a test takes a part, as the 
 passed=0 failed=0 skipped=0
 wanted() { [[ -z $filter || $1 =~ $filter ]]; }
 
-# verdict NAME PASSED FAILED SKIPPED: adds up and reports one suite.
+# verdict NAME PASSED FAILED SKIPPED BEGIN: adds up and reports one suite, which began at that second.
 verdict() {
   passed=$((passed + $2)) failed=$((failed + $3)) skipped=$((skipped + $4))
-  say "$1: $2 passed, $3 failed, $4 skipped"
+  say "$1: $2 passed, $3 failed, $4 skipped; $((SECONDS - $5)) s"
 }
 
 # limited COMMAND…: its processes are named and killed when they do not end; the exit code is 124 then.
@@ -50,18 +50,19 @@ one() {
   local name=$1
   shift
   wanted "$name" || return 0
-  if limited "$@"; then verdict "$name" 1 0 0; else verdict "$name" 0 1 0; fi
+  local begin=$SECONDS
+  if limited "$@"; then verdict "$name" 1 0 0 "$begin"; else verdict "$name" 0 1 0 "$begin"; fi
 }
 
 # passes NAME COMMAND…: whether a program passes that closes with `N run, N failed`, perhaps after its name.
 passes() {
-  local name=$1 log=$BUILD/test-logs/$1.log code=0 closing
+  local name=$1 log=$BUILD/test-logs/$1.log code=0 closing begin=$SECONDS
   shift
   mkdir -p "${log%/*}"
   limited "$@" >"$log" 2>&1 || code=$?
   closing=$(tail -n 1 "$log")
   if [[ $code == 0 && $closing =~ [1-9][0-9]*\ run,\ 0\ failed ]]; then
-    say "$name: passed ($closing)"
+    say "$name: passed ($closing; $((SECONDS - begin)) s)"
     return 0
   fi
   tail -n 40 "$log"
@@ -107,7 +108,7 @@ trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT TERM
 # unit_suite NAME PROGRAM: a program of GoogleTest, each case of which is one test. A program that ends early, or has no
 # case, fails.
 unit_suite() {
-  local name=$1 log=$BUILD/test-logs/$1.log results=$BUILD/test-logs/$1.json code=0 counts
+  local name=$1 log=$BUILD/test-logs/$1.log results=$BUILD/test-logs/$1.json code=0 counts begin=$SECONDS
   wanted "$name" || return 0
   mkdir -p "${log%/*}"
   rm -f "$results"
@@ -118,12 +119,12 @@ unit_suite() {
     tail -n 40 "$log"
     say "$name ended with exit code $code; all of its output is in ${log#"$ROOT"/}"
   fi
-  verdict "$name" "${counts[@]}"
+  verdict "$name" "${counts[@]}" "$begin"
 }
 
 # lit_suite NAME OPTION…: every file under test/ that lit knows, as far as the options leave it.
 lit_suite() {
-  local name=$1 results=$BUILD/test-logs/$1.json counts
+  local name=$1 results=$BUILD/test-logs/$1.json counts begin=$SECONDS
   shift
   mkdir -p "${results%/*}"
   rm -f "$results"
@@ -133,7 +134,7 @@ lit_suite() {
   if "$PYTHON" "$LLVM/bin/lit" "${options[@]}" "$BUILD/test" && [[ ! -e $results ]]; then return 0; fi
   counts=$("$PYTHON" scripts/count_lit.py "$results") || counts='0 1 0'
   # shellcheck disable=SC2086
-  verdict "$name" $counts
+  verdict "$name" $counts "$begin"
 }
 
 # Test programs of C++ are the executables of the build with these endings, except those that a lit test runs. Those
@@ -188,14 +189,14 @@ recipe() {
 
 # The Python package, built as its users build it, and tested by pytest.
 python_package() {
-  local log=$BUILD/test-logs/python-package.log code=0 closing kind counts=()
+  local log=$BUILD/test-logs/python-package.log code=0 closing kind counts=() begin=$SECONDS
   wanted python-package || return 0
   if [[ $PRESET == asan ]]; then
     say 'python-package is skipped: a Python without sanitizers cannot load a library with them'
-    verdict python-package 0 0 1
+    verdict python-package 0 0 1 "$begin"
     return 0
   fi
-  if ! scripts/build_python.sh; then verdict python-package 0 1 0; return 0; fi
+  if ! scripts/build_python.sh; then verdict python-package 0 1 0 "$begin"; return 0; fi
   mkdir -p "${log%/*}"
   PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1 limited "$PYTHON" -m pytest -q -rs python_bindings \
     >"$log" 2>&1 || code=$?
@@ -207,7 +208,7 @@ python_package() {
   if [[ $code != 0 && ${counts[1]} == 0 ]]; then counts[1]=1; fi
   if [[ $code != 0 ]]; then tail -n 60 "$log"; fi
   grep '^SKIPPED' "$log" || true
-  verdict python-package "${counts[@]}"
+  verdict python-package "${counts[@]}" "$begin"
 }
 
 scripts/setup.sh --versions
@@ -223,9 +224,6 @@ if [[ $quick ]]; then
   exit $((failed > 0))
 fi
 lit_suite lit
-# What passes print parses and prints again; tests without ad-opt, or with hardly any, would only run once more.
-lit_suite lit-roundtrip -Dverify_roundtrip=1 \
-  --filter-out ':: (Diff|Docs|Embedding|Fuzz|Gradients|Numerics|Runner|Runtime)/|gpu-(assembles|cost-sheet)'
 unit_tests
 python_tests
 python_package

@@ -1,7 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """How lit finds and runs the tests.
 
-`-Dverify_roundtrip=1` runs every ad-opt with --verify-roundtrip as well; such runs have the feature verify-roundtrip.
+What every ad-opt reads parses and prints again, too: --verify-roundtrip changes nothing else.
 `-Dtime_limit=SECONDS` says how long a test may take (600). `-Dexec_root=FOLDER` is where tests write, for runs side by
 side. Builds with planted faults (scripts/fuzz.sh mutations) switch on $ADJOINT_MUTATION, or write which faults a test
 reaches into a file of its own below `-Dreached=FOLDER`.
@@ -54,6 +54,4 @@ if cuda_folder:
     config.available_features.add("cuda-header")
     config.substitutions.append(("%cuda", cuda_folder))
 # Only the tool's name as a word of its own: not in paths, not in option names.
-if lit_config.params.get("verify_roundtrip", "0") not in ("", "0"):
-    config.available_features.add("verify-roundtrip")
-    config.substitutions.append((r"(?<![\w/.-])ad-opt(?![\w/.-])(?!.*--verify-roundtrip)", "ad-opt --verify-roundtrip"))
+config.substitutions.append((r"(?<![\w/.-])ad-opt(?![\w/.-])(?!.*--verify-roundtrip)", "ad-opt --verify-roundtrip"))

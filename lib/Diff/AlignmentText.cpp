@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Two aligned runs side by side.
+#include "Elements.h"
 #include "adjoint/Diff/Alignment.h"
-#include "adjoint/Diff/Elements.h"
 #include "adjoint/Diff/NumberText.h"
 #include "adjoint/Diff/TensorFile.h"
 #include "adjoint/Support/Elements.h"

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Elements as doubles and as positions. Loops have no branches, so that the compiler vectorizes them.
-#include "adjoint/Diff/Elements.h"
+#include "Elements.h"
 #include "adjoint/Support/Elements.h"
 
 #include <algorithm>

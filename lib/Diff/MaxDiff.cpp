@@ -3,7 +3,7 @@
 // Differences of tensors. Elements are taken in blocks that stay in the first-level cache. A block whose
 // largest difference is below a threshold is not counted again for it, so few blocks need more than one pass.
 #include "adjoint/Diff/MaxDiff.h"
-#include "adjoint/Diff/Elements.h"
+#include "Elements.h"
 #include "adjoint/Support/Elements.h"
 
 #include <algorithm>

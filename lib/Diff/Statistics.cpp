@@ -2,7 +2,7 @@
 //
 // Range, mean and fingerprint of a tensor.
 #include "adjoint/Diff/Statistics.h"
-#include "adjoint/Diff/Elements.h"
+#include "Elements.h"
 #include "adjoint/Support/Elements.h"
 
 #include <algorithm>

@@ -4,12 +4,12 @@
 #ifndef ADJOINT_LIB_NUMERICS_DISPATCH_H
 #define ADJOINT_LIB_NUMERICS_DISPATCH_H
 
+#include "Math/Approximate.h"
+#include "Math/ErrorFunction.h"
+#include "Math/Logarithm.h"
+#include "Math/Roots.h"
+#include "Math/Trigonometric.h"
 #include "adjoint/Numerics/Elementary.h"
-#include "adjoint/Numerics/Math/Approximate.h"
-#include "adjoint/Numerics/Math/ErrorFunction.h"
-#include "adjoint/Numerics/Math/Logarithm.h"
-#include "adjoint/Numerics/Math/Roots.h"
-#include "adjoint/Numerics/Math/Trigonometric.h"
 
 namespace mlir::ad::numerics {
 

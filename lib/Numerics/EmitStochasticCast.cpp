@@ -2,10 +2,10 @@
 //
 // Instantiates stochastic rounding with ArithBuilder.
 #include "adjoint/Numerics/EmitStochasticCast.h"
+#include "Math/StochasticRounding.h"
 #include "NarrowFormats.h"
 #include "adjoint/Numerics/MLIRElementType.h"
 #include "adjoint/Numerics/Math/ArithBuilder.h"
-#include "adjoint/Numerics/Math/StochasticRounding.h"
 
 namespace mlir::ad::numerics {
 

@@ -4,8 +4,8 @@
 #ifndef ADJOINT_LIB_NUMERICS_NARROWFORMATS_H
 #define ADJOINT_LIB_NUMERICS_NARROWFORMATS_H
 
+#include "Math/Conversion.h"
 #include "adjoint/Numerics/ElementType.h"
-#include "adjoint/Numerics/Math/Conversion.h"
 
 namespace mlir::ad::numerics {
 

@@ -15,9 +15,9 @@
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((always_inline)), apply_to = function)
 #endif
-#include "adjoint/Numerics/Math/Logarithm.h"
-#include "adjoint/Numerics/Math/Roots.h"
-#include "adjoint/Numerics/Math/Trigonometric.h"
+#include "Math/Logarithm.h"
+#include "Math/Roots.h"
+#include "Math/Trigonometric.h"
 #ifdef __clang__
 #pragma clang attribute pop
 #endif

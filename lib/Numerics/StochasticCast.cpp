@@ -2,8 +2,8 @@
 //
 // Stochastic rounding of scalars.
 #include "adjoint/Numerics/StochasticCast.h"
+#include "Math/StochasticRounding.h"
 #include "NarrowFormats.h"
-#include "adjoint/Numerics/Math/StochasticRounding.h"
 
 namespace mlir::ad::numerics {
 

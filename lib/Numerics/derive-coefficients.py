@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Derives include/adjoint/Numerics/Math/Coefficients.h and prints it. Needs mpmath.
+"""Derives lib/Numerics/Math/Coefficients.h and prints it. Needs mpmath.
 
 Every table is a Chebyshev fit (within a small factor of the minimax polynomial) in 200-bit arithmetic of a function
 that is smooth where the exact leading terms have been taken off; each coefficient is rounded to its type. The

@@ -3,7 +3,7 @@
 // Reductions of tensors of an accumulator type.
 
 #include "Accumulation.h"
-#include "Arithmetic.h"
+#include "Scalars/Arithmetic.h"
 
 using namespace mlir;
 using namespace mlir::ad;

@@ -4,8 +4,8 @@
 // element of the result is then one dot product in the written order.
 
 #include "Accumulation.h"
-#include "Arithmetic.h"
 #include "Interpreter.h"
+#include "Scalars/Arithmetic.h"
 
 using namespace mlir;
 using namespace mlir::ad;

@@ -2,9 +2,9 @@
 //
 // Operations that create tensors.
 
-#include "Arithmetic.h"
 #include "Interpreter.h"
 #include "Movement.h"
+#include "Scalars/Arithmetic.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 
 using namespace mlir;

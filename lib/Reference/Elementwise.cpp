@@ -3,9 +3,9 @@
 // Elementwise operations: operands broadcast together, values of 16- and 8-bit floats compute in f32, each
 // operation rounds once. Elementary functions are in ElementwiseInterface.cpp.
 
-#include "Arithmetic.h"
 #include "Interpreter.h"
 #include "Movement.h"
+#include "Scalars/Arithmetic.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 
 using namespace mlir;

@@ -5,9 +5,9 @@
 // element, or the operations that define them.
 
 #include "Accumulation.h"
-#include "Arithmetic.h"
 #include "Interpreter.h"
 #include "Movement.h"
+#include "Scalars/Arithmetic.h"
 #include "adjoint/Interfaces/ElementwiseOpInterface.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/SaveAndRestore.h"

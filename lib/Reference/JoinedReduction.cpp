@@ -5,7 +5,7 @@
 
 #include "Accumulation.h"
 #include "LinalgLoops.h"
-#include "ScalarValues.h"
+#include "Scalars/ScalarValues.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -3,8 +3,8 @@
 // Kernels of another compiler: launches, linalg on tensors as it is written, and slices.
 
 #include "Kernels.h"
-#include "IndexExpressions.h"
 #include "LinalgLoops.h"
+#include "Scalars/IndexExpressions.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"

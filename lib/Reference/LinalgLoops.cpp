@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "LinalgLoops.h"
-#include "IndexExpressions.h"
+#include "Scalars/IndexExpressions.h"
 
 using namespace mlir;
 using namespace mlir::ad::reference;

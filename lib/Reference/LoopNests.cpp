@@ -3,9 +3,9 @@
 // Loop nests and ordered writes, iteration by iteration as their interfaces define them.
 
 #include "Accumulation.h"
-#include "IndexExpressions.h"
 #include "LinalgLoops.h"
-#include "ScalarValues.h"
+#include "Scalars/IndexExpressions.h"
+#include "Scalars/ScalarValues.h"
 #include "adjoint/Interfaces/LoopNestOpInterface.h"
 #include "adjoint/Interfaces/OrderedWriteOpInterface.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -4,8 +4,8 @@
 // rounded to the type of the result once at the end. ad-decompose makes the same steps.
 
 #include "Accumulation.h"
-#include "Arithmetic.h"
 #include "Interpreter.h"
+#include "Scalars/Arithmetic.h"
 
 using namespace mlir;
 using namespace mlir::ad;

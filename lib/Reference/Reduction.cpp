@@ -3,8 +3,8 @@
 // Reductions, running sums, argmax and argmin.
 
 #include "Accumulation.h"
-#include "Arithmetic.h"
 #include "Interpreter.h"
+#include "Scalars/Arithmetic.h"
 
 using namespace mlir;
 using namespace mlir::ad;

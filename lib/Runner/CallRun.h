@@ -4,8 +4,8 @@
 #ifndef ADJOINT_LIB_RUNNER_CALLRUN_H
 #define ADJOINT_LIB_RUNNER_CALLRUN_H
 
+#include "Compile/Frontend.h"
 #include "ProgramSupport.h"
-#include "Session/Frontend.h"
 #include "adjoint/Runner/Analysis.h"
 
 namespace mlir::ad::runner {

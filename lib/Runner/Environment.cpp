@@ -2,8 +2,8 @@
 //
 // Prints versions, the machine and the build.
 #include "Environment.h"
-#include "adjoint/Runner/Cache/ObjectCache.h"
-#include "adjoint/Runner/Session/Compile.h"
+#include "Cache/ObjectCache.h"
+#include "adjoint/Runner/Compile/Compile.h"
 #include "adjoint/Runtime/Cuda/CudaDevice.h"
 #include "adjoint/Runtime/Host/CPUCount.h"
 #include "llvm/Config/llvm-config.h"

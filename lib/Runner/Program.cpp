@@ -1,9 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Programs for embedders.
+#include "Compile/Frontend.h"
 #include "ProgramSupport.h"
 #include "Session/ContextPool.h"
-#include "Session/Frontend.h"
 #include "adjoint/Support/FloatingPointState.h"
 
 #include <algorithm>

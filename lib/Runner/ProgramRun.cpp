@@ -2,10 +2,10 @@
 //
 // Loads and runs a program for a tool.
 #include "adjoint/Runner/ProgramRun.h"
+#include "Compile/Frontend.h"
 #include "DiagnosticCollector.h"
 #include "IO/InputFile.h"
 #include "Session/ConsoleListener.h"
-#include "Session/Frontend.h"
 #include "adjoint/Runtime/Host/ThreadPool.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/FloatingPointState.h"

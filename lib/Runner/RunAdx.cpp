@@ -2,11 +2,11 @@
 //
 // adrt-run: the part of ad-runner that comes after the compiler.
 #include "adjoint/Runner/RunAdx.h"
+#include "AOT/Adx.h"
 #include "AOT/AdxFile.h"
 #include "IO/InputFile.h"
 #include "Session/Execution.h"
 #include "Tool.h"
-#include "adjoint/Runner/AOT/Adx.h"
 #include "adjoint/Runtime/Cuda/CudaDevice.h"
 #include "adjoint/Runtime/Host/CPUCount.h"
 #include "adjoint/Support/Error.h"

@@ -2,18 +2,14 @@
 //
 // The dialects, pipelines and interpreters of this build.
 #include "adjoint/Runner/StandardHooks.h"
+#include "Executable/ReferenceExecutable.h"
 #include "adjoint/Dialect/AD/Derivatives/Derivatives.h"
 #include "adjoint/Dialect/AD/IR/ADDialect.h"
-#include "adjoint/Dialect/AD/IR/RewriteControl.h"
-#include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "adjoint/Dialect/Check/IR/CheckOps.h"
 #include "adjoint/Emulator/Passes.h"
 #include "adjoint/Pipelines/Pipelines.h"
-#include "adjoint/Runner/Executable/ReferenceExecutable.h"
-#include "adjoint/Runner/Runner.h"
-#include "adjoint/Runner/Trace/Trace.h"
-#include "adjoint/Support/Error.h"
+#include "adjoint/Runner/Compile/Hooks.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
@@ -26,7 +22,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/TensorInferTypeOpInterfaceImpl.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -122,57 +117,9 @@ static void buildCudaPipeline(OpPassManager &pm, const runner::PipelineOptions &
   buildGpuBinaryPipeline(pm, options);
 }
 
-static llvm::Error controlRewrites(MLIRContext *context, StringRef list, bool only) {
-  std::string error;
-  FailureOr<std::set<Rewrite>> rewrites = parseRewrites(list, error);
-  if (failed(rewrites))
-    return runner::usageError(error);
-  RewriteControl &control = RewriteControl::attach(context);
-  if (only)
-    control.allowOnly(std::move(*rewrites));
-  else
-    control.allowAllExcept(std::move(*rewrites));
-  return llvm::Error::success();
-}
-
-static std::string listRewrites(MLIRContext *context) {
-  return formatRewrites(RewriteControl::attach(context).getApplied(), /*withPass=*/true);
-}
-
-namespace {
-/// Tells the list of rewrites which pass runs.
-struct PassNamer final : PassInstrumentation {
-  void runBeforePass(Pass *pass, Operation *) override { RewriteControl::enterPass(pass->getArgument()); }
-  void runAfterPass(Pass *, Operation *) override { RewriteControl::leavePass(); }
-  void runAfterPassFailed(Pass *, Operation *) override { RewriteControl::leavePass(); }
-};
-} // namespace
-
-static std::unique_ptr<PassInstrumentation> observeRewrites() { return std::make_unique<PassNamer>(); }
-
-static llvm::json::Value numericsReport(MLIRContext *context) {
-  NumericsLog *log = NumericsLog::get(context);
-  return log ? log->toJSON() : llvm::json::Array();
-}
-
-static runner::Hooks makeHooks() {
-  runner::Hooks hooks;
-  hooks.registerDialects = registerDialects;
-  hooks.buildReferencePipeline = buildReferencePipeline;
-  hooks.buildOptimizePipeline = buildOptimizePipeline;
-  hooks.buildCpuPipeline = buildCpuPipeline;
-  hooks.buildGpuSimPipeline = buildGpuSimPipeline;
-  hooks.buildCudaPipeline = buildCudaPipeline;
-  hooks.makeReference = runner::makeReference;
-  hooks.makeTracer = runner::makeTracer;
-  hooks.controlRewrites = controlRewrites;
-  hooks.listRewrites = listRewrites;
-  hooks.observeRewrites = observeRewrites;
-  hooks.numericsReport = numericsReport;
-  return hooks;
-}
-
 const runner::Hooks &runner::standardHooks() {
-  static const Hooks hooks = makeHooks();
+  static const Hooks hooks = {registerDialects,     buildReferencePipeline, buildOptimizePipeline,
+                              buildCpuPipeline,     buildGpuSimPipeline,    buildCudaPipeline,
+                              runner::makeReference};
   return hooks;
 }

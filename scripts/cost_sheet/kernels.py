@@ -15,7 +15,8 @@ import launch_config
 import sass
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# As in Kernel/Grid.h and Target/Chips.h of include/adjoint/Codegen, and lib/Conversion/HostToLLVM/DeviceGrid.cpp.
+# As in Kernel/Grid.h and Target/Chips.h of include/adjoint/Codegen, and Launches/DeviceGrid.cpp of
+# lib/Conversion/HostToLLVM.
 BLOCK_THREADS, MAX_BLOCKS, WARP = 256, 65535, 32
 BLOCK_ELEMENTS, CHUNK_ELEMENTS = 512, 4096  # leaves of the orders (docs/numerics.md)
 TARGET_THREADS_PER_SM, MAX_NODES = 2048, 8192  # as lib/Codegen/GPU/Generic/Division.h has them

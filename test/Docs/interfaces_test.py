@@ -15,14 +15,14 @@ sys.dont_write_bytecode = True
 import checks  # noqa: E402
 
 RECORDS = ROOT / "include/adjoint/Dialect/AD/IR"
-FILES = ["lib/Dialect/AD/Transforms/Fuse/**/*", "lib/Dialect/AD/Transforms/SelectKernels.cpp",
-         "lib/Dialect/AD/Transforms/Print/**/*", "lib/Dialect/AD/Transforms/SetNumerics.cpp",
+FILES = ["lib/Dialect/AD/Transforms/Fuse/**/*", "lib/Codegen/Select/**/*",
+         "lib/Dialect/AD/Transforms/Print/**/*", "lib/Dialect/AD/Transforms/Numerics/SetNumerics.cpp",
          "lib/Conversion/ADToLinalg/**/*"]
 # Folders inside of these whose files name operations: the models.
 MODELS = ["lib/Conversion/ADToLinalg/Models"]
 # What a file may name: the table of recorded texts any operation, a pass the one that it creates.
 EXCEPTIONS = {"lib/Dialect/AD/Transforms/Print/OperationTexts.cpp": None,
-              "lib/Dialect/AD/Transforms/SetNumerics.cpp": "BroadcastOp"}
+              "lib/Dialect/AD/Transforms/Numerics/SetNumerics.cpp": "BroadcastOp"}
 RECORD = re.compile(r'^def AD_(\w+Op) : \w+<"(\w+)"', re.M)
 
 
@@ -60,6 +60,8 @@ def files_name_no_operation(_):
     files = files_of(ROOT)
     if len(names) < 150 or len(files) < 20:
         yield f"expected at least 75 operations and 20 files, found {len(names) // 2} and {len(files)}"
+    yield from (f"no file is {pattern}" for pattern in FILES if not any(ROOT.glob(pattern)))
+    yield from (f"no file is {path}" for path in EXCEPTIONS if not (ROOT / path).is_file())
     for file in files:
         path = str(file.relative_to(ROOT))
         found = named(code_of(file.read_text()), names)

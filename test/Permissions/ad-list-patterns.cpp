@@ -4,10 +4,10 @@
 // `canonicalization` are those without a label, which must be exact. `--upstream` prints the verdict on each
 // pattern of MLIR instead.
 
+#include "../../lib/Dialect/AD/Transforms/UpstreamPatterns.h"
 #include "adjoint/Dialect/AD/IR/ADDialect.h"
 #include "adjoint/Dialect/AD/Transforms/PatternLog.h"
 #include "adjoint/Dialect/AD/Transforms/Patterns.h"
-#include "adjoint/Dialect/AD/Transforms/UpstreamPatterns.h"
 #include "adjoint/Support/OutputFile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -49,14 +49,14 @@ LISTED = {
                                                                               "tensor-cores bf16x9"]),
     ("Dialect/AD/Transforms/SplitK.cpp", "mma"): (2, ["parts of f16", "kept instructions"]),
     ("Dialect/AD/Transforms/SplitK.cpp", "narrow"): (1, ["parts of f32"]),
-    ("Dialect/AD/Transforms/VerifyContracts.cpp", "mma"): (6, ["written instructions", "refused instructions"]),
+    ("Dialect/AD/Transforms/Verify/VerifyContracts.cpp", "mma"): (6, ["written instructions", "refused instructions"]),
     ("Dialect/AD/Transforms/WidenOperands.cpp", "mma"): (2, ["operands of dot products",
                                                               "instructions of GPUs on CPUs"]),
 }
 # Lines that give a pattern its label, which permission_labels_test.py tests, and the definition of the modes.
 LABELS = re.compile(r"(NumericsPattern|AlgebraPattern)(<\w+>)?\(|patterns\.add<|"
                     r"^\s*Permissions::\w+ \| Permissions::\w+\);$|exact \? Permissions::none|this->permissions\(\)")
-MODES = "Dialect/AD/IR/ADAttributes.cpp"
+MODES = "Dialect/AD/IR/Attributes/ADAttributes.cpp"
 # The only file that takes permissions apart.
 GATE = "Dialect/AD/IR/Permissions.cpp"
 # `a & b` of values, but no reference and no address: `T &x`, `f(&x)`, `[&]`. A comparison with a named permission.

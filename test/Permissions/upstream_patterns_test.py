@@ -23,7 +23,7 @@ CALLS = re.compile(r"\b(getCanonicalizationPatterns|createCanonicalizerPass|crea
 ALLOWED = {
     "Dialect/AD/Transforms/UpstreamPatterns.cpp": {"getCanonicalizationPatterns": "the allow-list",
                                                    "populateResolveRankedShapedTypeResultDimsPatterns": "sizes"},
-    "Dialect/AD/Transforms/Simplify.cpp": {"applyOpPatternsGreedily": "runs the allow-list",
+    "Dialect/AD/Transforms/Simplify/Simplify.cpp": {"applyOpPatternsGreedily": "runs the allow-list",
                                            "eliminateCommonSubExpressions": "equal operations have equal results"},
     "Pipelines/Pipelines.cpp": {"createCSEPass": "equal scalar operations have equal results"},
     "Conversion/LowerToLLVM/LowerToLLVM.cpp": {

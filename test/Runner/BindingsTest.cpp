@@ -2,8 +2,8 @@
 //
 // Tests of options, sources and bindings.
 #include "adjoint/Runner/IO/Bindings.h"
+#include "../../lib/Runner/IO/Print.h"
 #include "TestUtils.h"
-#include "adjoint/Runner/IO/Print.h"
 #include "adjoint/Support/Elements.h"
 
 using namespace mlir::ad::runner;

@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Tests of the cache of compiled programs.
+#include "../../lib/Runner/Cache/ObjectCache.h"
 #include "TestUtils.h"
-#include "adjoint/Runner/Cache/ObjectCache.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Object/BuildID.h"
 #include "llvm/Object/ObjectFile.h"

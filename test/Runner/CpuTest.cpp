@@ -2,7 +2,7 @@
 //
 // Tests of CPUs by name: code for each uses its own vector registers.
 #include "TestUtils.h"
-#include "adjoint/Runner/Session/Compile.h"
+#include "adjoint/Runner/Compile/Compile.h"
 
 using namespace mlir::ad::runner;
 

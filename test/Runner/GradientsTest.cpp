@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Tests of the gradient check: it accepts correct gradients and finds wrong ones.
+#include "../../lib/Runner/Session/CheckGradients.h"
 #include "TestUtils.h"
-#include "adjoint/Runner/Session/CheckGradients.h"
 
 #include <cmath>
 

@@ -5,7 +5,7 @@
 #include "TestUtils.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Reference/Reference.h"
-#include "adjoint/Runner/Session/Hooks.h"
+#include "adjoint/Runner/Compile/Hooks.h"
 #include "adjoint/Runner/StandardHooks.h"
 #include "adjoint/Runner/Trace/NonFiniteFinder.h"
 #include "adjoint/Runtime/Host/Context.h"

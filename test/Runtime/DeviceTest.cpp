@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Tests of programs for a device, as compiled code calls the runtime.
-#include "adjoint/Emulator/Abi.h"
+#include "../../lib/Emulator/Abi.h"
 #include "adjoint/Runtime/Host/Context.h"
 #include "adjoint/Runtime/Sim/SimDevice.h"
 #include "gtest/gtest.h"

@@ -2,7 +2,7 @@
 //
 // Which way short loops run, by their earlier times.
 
-#include "adjoint/Runtime/Host/LoopTimes.h"
+#include "../../lib/Runtime/Host/LoopTimes.h"
 #include "gtest/gtest.h"
 
 using adrt::LoopTimes;

@@ -5,7 +5,7 @@
 #ifndef ADJOINT_TEST_RUNTIME_RACINGKERNEL_H
 #define ADJOINT_TEST_RUNTIME_RACINGKERNEL_H
 
-#include "adjoint/Emulator/Abi.h"
+#include "../../lib/Emulator/Abi.h"
 #include "adjoint/Emulator/Machine.h"
 
 #include <vector>

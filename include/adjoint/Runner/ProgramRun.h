@@ -5,8 +5,11 @@
 #ifndef ADJOINT_RUNNER_PROGRAMRUN_H
 #define ADJOINT_RUNNER_PROGRAMRUN_H
 
+#include "adjoint/Runner/Compile/Hooks.h"
+#include "adjoint/Runner/IO/Bindings.h"
 #include "adjoint/Runner/IO/RunValues.h"
-#include "adjoint/Runner/Session/Hooks.h"
+#include "adjoint/Runner/Options/Options.h"
+#include "adjoint/Runner/Session/Tracer.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/MemoryBuffer.h"
 

@@ -1,10 +1,10 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// `ad-runner` as a function. The hooks of the tool say which dialects, pipelines and back ends exist.
+// `ad-runner` as a function. The hooks say which dialects and pipelines it has.
 #ifndef ADJOINT_RUNNER_RUNNER_H
 #define ADJOINT_RUNNER_RUNNER_H
 
-#include "adjoint/Runner/Session/Hooks.h"
+#include "adjoint/Runner/Compile/Hooks.h"
 
 namespace mlir::ad::runner {
 

@@ -2,8 +2,8 @@
 //
 // The pass `ad-emit-cpu`: functions for each kernel by the emitter of its class.
 
+#include "../Kernel/NormalizeKernel.h"
 #include "adjoint/Codegen/Kernel/CPUKernelClass.h"
-#include "adjoint/Codegen/Kernel/NormalizeKernel.h"
 #include "adjoint/Codegen/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "adjoint/Support/NumericOption.h"

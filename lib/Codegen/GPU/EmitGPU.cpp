@@ -3,9 +3,9 @@
 // The pass `ad-emit-gpu`: a `gpu.func` for each kernel by the emitter of its class, and a declaration that
 // tells the host program how to launch it.
 
+#include "../Kernel/NormalizeKernel.h"
 #include "Contraction/Products/ByteFloats.h"
 #include "adjoint/Codegen/Kernel/GPUKernelClass.h"
-#include "adjoint/Codegen/Kernel/NormalizeKernel.h"
 #include "adjoint/Codegen/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

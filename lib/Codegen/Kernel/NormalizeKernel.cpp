@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-#include "adjoint/Codegen/Kernel/NormalizeKernel.h"
+#include "NormalizeKernel.h"
 #include "adjoint/Codegen/Kernel/TotalScalars.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -3,7 +3,7 @@
 // The pass `convert-host-to-llvm`: every public function becomes an entry of the runtime's C ABI.
 
 #include "HostEmitter.h"
-#include "KernelFunctions.h"
+#include "Launches/KernelFunctions.h"
 #include "VerifyPlannedProgram.h"
 #include "adjoint/Codegen/Kernel/TotalScalars.h"
 #include "adjoint/Conversion/Passes.h"

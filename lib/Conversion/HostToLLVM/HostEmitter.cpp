@@ -3,7 +3,7 @@
 // Dispatches operations of the host program, and lowers those that name or move tensors.
 
 #include "HostEmitter.h"
-#include "LoopRemarks.h"
+#include "Control/LoopRemarks.h"
 #include "adjoint/Runtime/adrt.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

@@ -6,9 +6,9 @@
 #ifndef ADJOINT_LIB_CONVERSION_HOSTTOLLVM_HOSTEMITTER_H
 #define ADJOINT_LIB_CONVERSION_HOSTTOLLVM_HOSTEMITTER_H
 
-#include "ControlFlow.h"
+#include "Control/ControlFlow.h"
 #include "EntryInterface.h"
-#include "Launches.h"
+#include "Launches/Launches.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 

@@ -3,7 +3,7 @@
 // Strings, sites, constant data and declarations of a lowered host program.
 
 #include "HostModule.h"
-#include "KernelClosures.h"
+#include "Launches/KernelClosures.h"
 #include "adjoint/Support/LocationText.h"
 #include "mlir/IR/BuiltinAttributes.h"
 

@@ -5,8 +5,8 @@
 #ifndef ADJOINT_LIB_EMULATOR_LOWERING_LOWERING_H
 #define ADJOINT_LIB_EMULATOR_LOWERING_LOWERING_H
 
+#include "../Abi.h"
 #include "Sites.h"
-#include "adjoint/Emulator/Abi.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

@@ -4,7 +4,7 @@
 #ifndef ADJOINT_LIB_EMULATOR_MACHINE_NUMBERS_H
 #define ADJOINT_LIB_EMULATOR_MACHINE_NUMBERS_H
 
-#include "adjoint/Emulator/Abi.h"
+#include "../Abi.h"
 
 #include <cstring>
 

@@ -2,7 +2,7 @@
 //
 // The content of the sections. The description is that of a cached program, with the required CPU and the
 // weights.
-#include "adjoint/Runner/AOT/Adx.h"
+#include "Adx.h"
 #include "AdxFile.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/JSONText.h"

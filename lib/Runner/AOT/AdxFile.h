@@ -4,7 +4,7 @@
 #ifndef ADJOINT_LIB_RUNNER_AOT_ADXFILE_H
 #define ADJOINT_LIB_RUNNER_AOT_ADXFILE_H
 
-#include "adjoint/Runner/AOT/Adx.h"
+#include "Adx.h"
 
 namespace mlir::ad::runner {
 

@@ -3,7 +3,7 @@
 // Links the objects of a program with lld. It runs as a process: lld's libraries cannot be linked together
 // with the shared libLLVM.
 #include "../Executable/CompiledExecutable.h"
-#include "adjoint/Runner/AOT/Adx.h"
+#include "Adx.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/TemporaryPath.h"
 #include "llvm/ADT/StringExtras.h"

@@ -4,7 +4,7 @@
 // functions of the runtime among the symbols of the process, where another library may define the same names.
 // The objects contain segments, a symbol table and four kinds of relocations, and nothing else.
 #include "../Executable/CompiledExecutable.h"
-#include "adjoint/Runner/AOT/Adx.h"
+#include "Adx.h"
 #include "adjoint/Support/Error.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // Identifies the code that compiles programs: the linker's build ids of this program and of the LLVM and MLIR
 // libraries, read from their images in memory. An image without a build id is identified by the size and the
 // time of its file.
-#include "adjoint/Runner/Cache/ObjectCache.h"
+#include "ObjectCache.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"

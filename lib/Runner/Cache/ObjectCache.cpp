@@ -2,7 +2,7 @@
 //
 // The cache has no lock: entries appear by rename and never change, and a reader that has opened an entry can
 // read it even if another process removes it.
-#include "adjoint/Runner/Cache/ObjectCache.h"
+#include "ObjectCache.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/JSONText.h"
 #include "adjoint/Support/OutputFile.h"

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Runs the reference interpreter through the interface of executables.
-#include "adjoint/Runner/Executable/ReferenceExecutable.h"
+#include "ReferenceExecutable.h"
 #include "adjoint/Reference/Reference.h"
 #include "adjoint/Runtime/Host/Context.h"
 

@@ -1,9 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Output files and printed values of programs.
-#include "adjoint/Runner/IO/Outputs.h"
+#include "Outputs.h"
 #include "OutputFolder.h"
-#include "adjoint/Runner/IO/Print.h"
+#include "Print.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/OutputFile.h"
 #include "llvm/ADT/StringExtras.h"

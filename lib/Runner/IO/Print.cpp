@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Prints tensors.
-#include "adjoint/Runner/IO/Print.h"
+#include "Print.h"
 #include "adjoint/Support/Elements.h"
 #include "adjoint/Support/Printable.h"
 

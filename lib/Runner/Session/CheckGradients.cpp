@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Compares gradients with finite differences.
-#include "adjoint/Runner/Session/CheckGradients.h"
+#include "CheckGradients.h"
 #include "adjoint/Numerics/Random.h"
 #include "adjoint/Support/Elements.h"
 #include "adjoint/Support/Error.h"

@@ -2,9 +2,9 @@
 //
 // Runs a loaded program with the options.
 #include "Execution.h"
+#include "../IO/Print.h"
 #include "Bench.h"
 #include "Replay.h"
-#include "adjoint/Runner/IO/Print.h"
 #include "adjoint/Runtime/Host/ThreadPool.h"
 #include "adjoint/Support/FloatingPointState.h"
 #include "adjoint/Support/TraceName.h"

@@ -4,10 +4,10 @@
 #ifndef ADJOINT_LIB_RUNNER_SESSION_EXECUTION_H
 #define ADJOINT_LIB_RUNNER_SESSION_EXECUTION_H
 
+#include "../IO/Outputs.h"
 #include "../Options/Console.h"
 #include "adjoint/Runner/Executable/Executable.h"
 #include "adjoint/Runner/IO/Bindings.h"
-#include "adjoint/Runner/IO/Outputs.h"
 #include "adjoint/Runner/IO/Report.h"
 #include "adjoint/Runner/Session/Tracer.h"
 

@@ -4,8 +4,8 @@
 #ifndef ADJOINT_LIB_RUNNER_SESSION_GRADIENTPROGRAM_H
 #define ADJOINT_LIB_RUNNER_SESSION_GRADIENTPROGRAM_H
 
+#include "CheckGradients.h"
 #include "adjoint/Runner/Executable/Executable.h"
-#include "adjoint/Runner/Session/CheckGradients.h"
 #include "adjoint/Runtime/Host/Context.h"
 
 namespace mlir::ad::runner {

@@ -2,11 +2,12 @@
 //
 // Loads the program, and runs it, checks its gradients or writes it.
 #include "Session.h"
+#include "../AOT/Adx.h"
 #include "../IO/InputFile.h"
+#include "../Trace/Trace.h"
+#include "CheckGradients.h"
 #include "ConsoleListener.h"
 #include "Execution.h"
-#include "adjoint/Runner/AOT/Adx.h"
-#include "adjoint/Runner/Session/CheckGradients.h"
 #include "adjoint/Support/JSONText.h"
 #include "adjoint/Support/OutputFile.h"
 #include "llvm/Config/llvm-config.h"
@@ -56,9 +57,7 @@ int Session::run() {
 Error Session::openTrace(const llvm::MemoryBuffer &input, std::unique_ptr<Tracer> &tracer) {
   if (options.trace.empty())
     return Error::success();
-  if (!hooks.makeTracer)
-    return exitError(ExitNoTarget, "--trace is not available: this build has no reference interpreter");
-  tracer = hooks.makeTracer(options, input.getBuffer());
+  tracer = makeTracer(options, input.getBuffer());
   return tracer->open();
 }
 

@@ -5,8 +5,8 @@
 #ifndef ADJOINT_LIB_RUNNER_SESSION_SESSION_H
 #define ADJOINT_LIB_RUNNER_SESSION_SESSION_H
 
+#include "../Compile/Frontend.h"
 #include "../Options/Console.h"
-#include "Frontend.h"
 
 namespace mlir::ad::runner {
 

@@ -3,7 +3,7 @@
 // Writes the options of a run so that another machine can repeat it: no path leaves the folder.
 #include "RunFile.h"
 #include "../Session/Replay.h"
-#include "adjoint/Runner/Session/Compile.h"
+#include "adjoint/Runner/Compile/Compile.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/OutputFile.h"
 #include "llvm/Config/llvm-config.h"

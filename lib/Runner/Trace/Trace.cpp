@@ -1,11 +1,11 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Writes the folder of a trace. It has another name until it is complete.
-#include "adjoint/Runner/Trace/Trace.h"
+#include "Trace.h"
 #include "../IO/OutputFolder.h"
+#include "../IO/Outputs.h"
 #include "RunFile.h"
 #include "StageFiles.h"
-#include "adjoint/Runner/IO/Outputs.h"
 #include "adjoint/Runner/Trace/ObservedRun.h"
 #include "adjoint/Runner/Trace/ValueRecorder.h"
 #include "adjoint/Support/Error.h"

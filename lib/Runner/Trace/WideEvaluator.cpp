@@ -2,10 +2,10 @@
 //
 // An operation is copied into a block of its own, without what only rounds, and its types are widened.
 #include "adjoint/Runner/Trace/WideEvaluator.h"
+#include "../Session/CheckGradients.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/IR/ADRandomOps.h"
 #include "adjoint/Numerics/Casts.h"
-#include "adjoint/Runner/Session/CheckGradients.h"
 #include "adjoint/Runner/Trace/LoopPosition.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

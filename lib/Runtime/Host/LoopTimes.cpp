@@ -1,5 +1,5 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions. */
-#include "adjoint/Runtime/Host/LoopTimes.h"
+#include "LoopTimes.h"
 
 #include <algorithm>
 

@@ -7,7 +7,7 @@
    that takes (HandOffMeasurement.h). */
 #include "adjoint/Runtime/Host/ThreadPool.h"
 #include "HandOffMeasurement.h"
-#include "adjoint/Runtime/Host/LoopTimes.h"
+#include "LoopTimes.h"
 #include "adjoint/Support/FloatingPointState.h"
 
 #include <algorithm>

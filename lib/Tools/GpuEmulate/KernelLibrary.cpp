@@ -3,7 +3,7 @@
 // Compiles a file to kernels in this process.
 #include "KernelLibrary.h"
 #include "adjoint/Emulator/Passes.h"
-#include "adjoint/Runner/Session/Compile.h"
+#include "adjoint/Runner/Compile/Compile.h"
 #include "adjoint/Runtime/Host/Symbols.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/OutOfMemory.h"

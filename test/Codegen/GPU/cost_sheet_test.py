@@ -217,7 +217,7 @@ def check_occupancy(_):
 
 
 def check_grids(_):
-    """A launch as lib/Conversion/HostToLLVM/DeviceGrid.cpp counts it, by hand."""
+    """A launch as lib/Conversion/HostToLLVM/Launches/DeviceGrid.cpp counts it, by hand."""
     for launch, expected in (({"level": "thread", "axes": 2, "elements": 4}, (16384, 256)),
                              ({"level": "warp", "axes": 1}, (512, 256)),
                              ({"level": "block", "axes": 1, "threads_per_block": 512}, (4096, 512)),

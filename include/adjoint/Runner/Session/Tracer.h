@@ -1,7 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What --trace and tools see of a compilation and of a run. The runner depends on no implementation: a tool
-// gives one.
+// What --trace and tools see of a compilation and of a run.
 #ifndef ADJOINT_RUNNER_SESSION_TRACER_H
 #define ADJOINT_RUNNER_SESSION_TRACER_H
 

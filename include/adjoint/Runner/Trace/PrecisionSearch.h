@@ -8,8 +8,8 @@
 #include "adjoint/Diff/MinimalSet.h"
 #include "adjoint/Numerics/PrecisionPolicy.h"
 #include "adjoint/Reference/Observer.h"
+#include "adjoint/Runner/Compile/Hooks.h"
 #include "adjoint/Runner/IO/RunValues.h"
-#include "adjoint/Runner/Session/Hooks.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 

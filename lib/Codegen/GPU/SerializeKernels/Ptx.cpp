@@ -1,9 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// PTX by LLVM's own code generator. The pass list is that of the CPU (Compile.cpp): our code is vectorized
-// already, and no pass may change the rounding of float arithmetic.
+// PTX by LLVM's own code generator.
 
 #include "Ptx.h"
+#include "adjoint/Codegen/Target/MachineCode.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -11,10 +11,7 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/Target/TargetOptions.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -27,11 +24,7 @@ void LLVMInitializeNVPTXTargetMC();
 void LLVMInitializeNVPTXAsmPrinter();
 }
 
-static constexpr llvm::StringLiteral
-    passPipeline("function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,"
-                 "loop-mssa(licm),early-cse<memssa>)");
-
-static std::unique_ptr<llvm::TargetMachine> createMachine(const Chip &chip, StringRef ptx) {
+static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const Chip &chip, StringRef ptx) {
   static const bool initialized = [] {
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
@@ -40,37 +33,8 @@ static std::unique_ptr<llvm::TargetMachine> createMachine(const Chip &chip, Stri
     return true;
   }();
   (void)initialized;
-  llvm::Triple triple("nvptx64-nvidia-cuda");
-  std::string message;
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, message);
-  if (!target)
-    return nullptr;
-  llvm::TargetOptions options;
-  // Only ad.fma is an FMA.
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  return std::unique_ptr<llvm::TargetMachine>(
-      target->createTargetMachine(triple, chip.name, ("+" + ptx).str(), options, llvm::Reloc::PIC_,
-                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
-}
-
-static LogicalResult optimize(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  llvm::ModulePassManager passes;
-  if (llvm::Error error = builder.parsePassPipeline(passes, passPipeline)) {
-    llvm::consumeError(std::move(error));
-    return failure();
-  }
-  passes.run(module, modules);
-  return success();
+  return createTargetMachine(llvm::Triple("nvptx64-nvidia-cuda"), chip.name, ("+" + ptx).str(),
+                             /*isJIT=*/false);
 }
 
 // LLVM ends the process when it cannot write a module. These checks refuse such modules first.
@@ -133,27 +97,28 @@ FailureOr<StringRef> ad::ptxVersionFor(::mlir::gpu::GPUModuleOp kernels, const C
 }
 
 FailureOr<std::string> ad::emitPtx(::mlir::gpu::GPUModuleOp kernels, const Chip &chip, StringRef version) {
-  std::unique_ptr<llvm::TargetMachine> machine = createMachine(chip, version);
-  if (!machine)
-    return kernels.emitError("this build of LLVM has no code generator for NVPTX");
+  llvm::Expected<std::unique_ptr<llvm::TargetMachine>> created = createMachine(chip, version);
+  if (!created)
+    return kernels.emitError(llvm::toString(created.takeError()));
+  llvm::TargetMachine &machine = **created;
   if (failed(checkSymbols(kernels)))
     return failure();
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(kernels, context, kernels.getName());
   if (!code)
     return kernels.emitError("the kernels are not in the LLVM and NVVM dialects; run ad-lower-to-nvvm first");
-  code->setTargetTriple(machine->getTargetTriple());
-  code->setDataLayout(machine->createDataLayout());
+  code->setTargetTriple(machine.getTargetTriple());
+  code->setDataLayout(machine.createDataLayout());
   std::string problem;
   llvm::raw_string_ostream os(problem);
   if (llvm::verifyModule(*code, &os))
     return kernels.emitError("internal error: invalid LLVM IR: ") << problem;
-  if (failed(optimize(*code, *machine)))
-    return kernels.emitError("internal error: LLVM does not know the passes of the pipeline");
+  if (llvm::Error error = optimizeModule(*code, machine))
+    return kernels.emitError("internal error: ") << llvm::toString(std::move(error));
   llvm::SmallVector<char, 0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
     return kernels.emitError("internal error: LLVM cannot write PTX");
   passes.run(*code);
   return std::string(text.begin(), text.end());

@@ -2,10 +2,10 @@
 //
 // The `ad` dialect: registration, constants, and the checks of its attributes on functions and modules.
 
+#include "Attributes/NamedKernelAttribute.h"
 #include "adjoint/Dialect/AD/IR/ADLaunchAttributes.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/IR/ADPrecisionAttributes.h"
-#include "adjoint/Dialect/AD/IR/NamedKernelAttribute.h"
 #include "adjoint/Dialect/AD/IR/PassAttributes.h"
 #include "adjoint/Support/Printable.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

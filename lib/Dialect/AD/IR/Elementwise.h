@@ -6,7 +6,7 @@
 #ifndef ADJOINT_LIB_DIALECT_AD_IR_ELEMENTWISE_H
 #define ADJOINT_LIB_DIALECT_AD_IR_ELEMENTWISE_H
 
-#include "TypeDirectives.h"
+#include "Attributes/TypeDirectives.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 
 namespace mlir::ad {

@@ -6,7 +6,7 @@
 #ifndef ADJOINT_LIB_DIALECT_AD_IR_SHAPEUTILS_H
 #define ADJOINT_LIB_DIALECT_AD_IR_SHAPEUTILS_H
 
-#include "TypeDirectives.h"
+#include "Attributes/TypeDirectives.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-#include "adjoint/Dialect/AD/Transforms/TrialFusion.h"
+#include "TrialFusion.h"
 #include "adjoint/Interfaces/FusableOpInterface.h"
 #include "mlir/IR/IRMapping.h"
 

@@ -4,7 +4,7 @@
 // test/Permissions/upstream_patterns_test.py compares the tables with MLIR, and refuses upstream pattern sets
 // in other files.
 
-#include "adjoint/Dialect/AD/Transforms/UpstreamPatterns.h"
+#include "UpstreamPatterns.h"
 #include "Upstream/Tables.h"
 #include "adjoint/Dialect/AD/IR/ADDialect.h"
 #include "adjoint/Dialect/AD/Transforms/PatternLog.h"

@@ -4,11 +4,11 @@
 #ifndef ADJOINT_LIB_EMULATOR_MACHINE_STATE_THREAD_H
 #define ADJOINT_LIB_EMULATOR_MACHINE_STATE_THREAD_H
 
+#include "../../Abi.h"
 #include "AsyncCopies.h"
 #include "BarrierState.h"
 #include "Fiber.h"
 #include "WgmmaState.h"
-#include "adjoint/Emulator/Abi.h"
 
 #include <cstddef>
 #include <memory>

@@ -3,7 +3,7 @@
 // ad-diff bisect: the rewrites that cause a difference of two configurations.
 #include "CauseSearch.h"
 #include "ProgramCommands.h"
-#include "ReduceSearch.h"
+#include "Reduce/ReduceSearch.h"
 #include "adjoint/Diff/NumberText.h"
 #include "adjoint/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 #include "PlanCheck.h"
-#include "adjoint/Runner/Session/Compile.h"
-#include "adjoint/Runner/Session/Hooks.h"
+#include "adjoint/Runner/Compile/Compile.h"
+#include "adjoint/Runner/Compile/Hooks.h"
 #include "adjoint/Runner/StandardHooks.h"
 #include "adjoint/Support/LocationText.h"
 #include "adjoint/Transforms/MemoryPlan.h"

@@ -34,7 +34,7 @@ class AD_ReduceOp<string mnemonic, TypeConstraint type, list<Trait> traits = []>
       build($_builder, $_state, type, input, axes, keepDims, nullptr, nullptr);
     }]>
   ];
-  // Shared by the family; the functions are in lib/Dialect/AD/IR/ADReductionOps.cpp.
+  // Shared by the family; the functions are in lib/Dialect/AD/IR/Ops/ADReductionOps.cpp.
   let extraClassDefinition = [{
     ::llvm::LogicalResult $cppClass::verify() { return verifyReduction(*this); }
     ::llvm::LogicalResult $cppClass::reifyResultShapes(::mlir::OpBuilder &builder,

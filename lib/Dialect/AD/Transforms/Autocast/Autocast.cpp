@@ -3,7 +3,7 @@
 // The pass ad-autocast: first the types of all results, then the casts of operands, then contractions in 8
 // bits.
 
-#include "../VerifyCalls.h"
+#include "../Verify/VerifyCalls.h"
 #include "ByteContractions.h"
 #include "Policies.h"
 #include "ValueCasts.h"

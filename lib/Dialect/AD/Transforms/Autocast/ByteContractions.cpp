@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "ByteContractions.h"
-#include "../WriteContract.h"
+#include "../Numerics/WriteContract.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -3,8 +3,8 @@
 // The pass ad-differentiate: derivatives innermost first, each derivative function made once.
 
 #include "adjoint/Dialect/AD/Transforms/Differentiate.h"
-#include "../VerifyCalls.h"
-#include "../WriteContract.h"
+#include "../Numerics/WriteContract.h"
+#include "../Verify/VerifyCalls.h"
 #include "Generate.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"

@@ -3,7 +3,7 @@
 // A derivative function: a copy of the function, then the reverse of its operations.
 
 #include "Generate.h"
-#include "../WriteContract.h"
+#include "../Numerics/WriteContract.h"
 #include "Check.h"
 #include "Inline.h"
 #include "Reverse.h"

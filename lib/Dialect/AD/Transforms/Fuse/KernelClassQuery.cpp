@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "KernelClassQuery.h"
-#include "adjoint/Dialect/AD/Transforms/TrialFusion.h"
+#include "../TrialFusion.h"
 
 using namespace mlir;
 using namespace mlir::ad;

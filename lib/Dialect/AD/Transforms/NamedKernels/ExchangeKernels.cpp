@@ -3,9 +3,9 @@
 // Replaces operations by the implementations that a user names. The operations of an implementation have no
 // permissions, but for products that tensor cores may compute: nothing rewrites what the name stands for.
 
-#include "../WriteContract.h"
+#include "../../IR/Attributes/NamedKernelAttribute.h"
+#include "../Numerics/WriteContract.h"
 #include "Implementations.h"
-#include "adjoint/Dialect/AD/IR/NamedKernelAttribute.h"
 #include "adjoint/Dialect/AD/IR/RewriteControl.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"

@@ -5,7 +5,7 @@
 #ifndef ADJOINT_LIB_DIALECT_AD_TRANSFORMS_NAMEDKERNELS_IMPLEMENTATIONS_H
 #define ADJOINT_LIB_DIALECT_AD_TRANSFORMS_NAMEDKERNELS_IMPLEMENTATIONS_H
 
-#include "../DecompositionSteps.h"
+#include "../Decompose/DecompositionSteps.h"
 #include "adjoint/Dialect/AD/Transforms/NamedKernels.h"
 
 namespace mlir::ad {

@@ -1,0 +1,57 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Elementwise operations: generated definitions. Their types are in BroadcastTypes.cpp, their scalar
+// functions in ScalarFunctions.h, their folds in ADElementwiseFolders.cpp.
+
+#include "../Elementwise.h"
+#include "../ScalarFunctions.h"
+#include "adjoint/Dialect/AD/IR/ADRandomOps.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+// One of the names of an enumeration, as a keyword. The parsers that TableGen makes add a second error in the
+// words of C++.
+template <typename EnumAttr, typename Enum>
+static ParseResult parseName(OpAsmParser &parser, StringRef expected,
+                             std::optional<Enum> (*symbolize)(StringRef), EnumAttr &value) {
+  SMLoc loc = parser.getCurrentLocation();
+  std::string word;
+  bool given = succeeded(parser.parseOptionalKeywordOrString(&word));
+  std::optional<Enum> found = given ? symbolize(word) : std::nullopt;
+  if (!found) {
+    InFlightDiagnostic error = parser.emitError(loc, "expected ") << expected;
+    return given ? error << ", but got '" << word << "'" : error;
+  }
+  value = EnumAttr::get(parser.getContext(), *found);
+  return success();
+}
+
+static ParseResult parsePredicate(OpAsmParser &parser, ComparePredicateAttr &predicate) {
+  return parseName(parser, "eq, ne, lt, le, gt or ge", symbolizeComparePredicate, predicate);
+}
+
+static void printPredicate(OpAsmPrinter &printer, Operation *, ComparePredicateAttr predicate) {
+  printer << stringifyComparePredicate(predicate.getValue());
+}
+
+static ParseResult parseForm(OpAsmParser &parser, GeluFormAttr &form) {
+  return parseName(parser, "none or tanh", symbolizeGeluForm, form);
+}
+
+static void printForm(OpAsmPrinter &printer, Operation *, GeluFormAttr form) {
+  printer << stringifyGeluForm(form.getValue());
+}
+
+#define GET_OP_CLASSES
+#include "adjoint/Dialect/AD/IR/ADElementwiseOps.cpp.inc"
+
+void ADDialect::registerElementwiseOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "adjoint/Dialect/AD/IR/ADElementwiseOps.cpp.inc"
+      ,
+#define GET_OP_LIST
+#include "adjoint/Dialect/AD/IR/ADRandomOps.cpp.inc"
+      >();
+}
