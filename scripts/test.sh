@@ -4,11 +4,13 @@
 #
 #   scripts/test.sh [FILTER]
 #   scripts/test.sh quick       for an edit: lint, passes and lowerings, unit tests, a few random programs (3 minutes)
+#   scripts/test.sh full        with all cases of tests that otherwise take a part of them, by the commit (40 minutes)
 #   scripts/test.sh recipe      also follows the first recipe of CONTRIBUTING.md, in build/recipe (minutes)
 #
-# With a FILTER, a regular expression, only tests whose name matches it run. Closes with one line `N passed, N failed, N
-# skipped`; exit code 1 when something failed. As many tests run at a time as there are CPUs. $ADJOINT_PRESET picks another preset, e.g. asan. A test that does not end
-# is killed and fails: after 10 minutes under lit, after 20 as a program of its own, after six times that with asan.
+# With a FILTER, a regular expression, only tests whose name matches it run, with all their cases. Closes with one line
+# `N passed, N failed, N skipped`; exit code 1 when something failed. As many tests run at a time as there are CPUs.
+# $ADJOINT_PRESET picks another preset, e.g. asan. A test that does not end is killed and fails: after 10 minutes under
+# lit, after 20 as a program of its own, after six times that with asan.
 # Generated campaigns start from a seed that the commit gives, so that every commit tries other cases; $ADJOINT_SEED
 # sets it.
 set -euo pipefail
@@ -23,6 +25,8 @@ filter=${1-}
 grep -qE -e "$filter" <<<'' || (($? == 1)) || die "'$filter' is not a regular expression"
 quick='' FUZZ_COUNT=200
 if [[ $filter == quick ]]; then quick=1 filter='' FUZZ_COUNT=24; fi
+full=''
+if [[ $filter == full ]]; then full=1 filter=''; fi
 JOBS=$(nproc)
 SLOWER=1
 if [[ $PRESET == asan ]]; then SLOWER=6; fi
@@ -31,7 +35,8 @@ LIT_SECONDS=$((600 * SLOWER)) PROGRAM_SECONDS=$((1200 * SLOWER))
 commit=$(git rev-parse --verify --quiet HEAD || echo 00000001)
 seed=${ADJOINT_SEED:-$((16#${commit:0:8} & 0x7fffffff))}
 [[ $seed =~ ^[0-9]+$ ]] || die "expected a number in \$ADJOINT_SEED, but got '$seed'"
-export ADJOINT_SAMPLE=$seed # of the cases of which a test takes a part, as the derivatives on the emulated GPU
+# Of cases of one kind, tests take a part by this number (test/Support/checks.py), unless they are named.
+if [[ ! $full && ! $filter ]]; then export ADJOINT_SAMPLE=$seed; else unset ADJOINT_SAMPLE; fi
 
 passed=0 failed=0 skipped=0
 wanted() { [[ -z $filter || $1 =~ $filter ]]; }
@@ -86,7 +91,7 @@ beside() {
   verdicts+=("$file")
   while (($(jobs -rp | wc -l) >= JOBS)); do wait -n || true; done
   {
-    if passes "$@" >"$file.text" 2>&1; then echo 1 0 >"$file"; else echo 0 1 >"$file"; fi
+    if passes "$@" >"$file.text" 2>&1; then echo 1 0 0 >"$file"; else echo 0 1 0 >"$file"; fi
     cat "$file.text"
   } &
 }
@@ -96,8 +101,8 @@ together() {
   local file counts
   wait
   for file in "${verdicts[@]}"; do
-    read -ra counts < <(cat "$file" 2>/dev/null || echo 0 1)
-    passed=$((passed + counts[0])) failed=$((failed + counts[1]))
+    read -ra counts < <(cat "$file" 2>/dev/null || echo 0 1 0)
+    passed=$((passed + counts[0])) failed=$((failed + counts[1])) skipped=$((skipped + counts[2]))
     rm -f "$file" "$file.text"
   done
   verdicts=()
@@ -149,9 +154,10 @@ unit_tests() {
     grep -E -e '-(unit|scan|check|test)$' | sort)
 }
 
-# Those of Python are the files whose name ends in _test.py.
+# Those of Python are the files whose name ends in _test.py, and those of the package.
 python_tests() {
   local program
+  python_package
   while read -r program; do
     beside "$program" env ADJOINT_BIN="$BUILD/bin" "$PYTHON" "$program"
   done < <(find test -name '*_test.py' | sort)
@@ -187,17 +193,24 @@ recipe() {
   PROGRAM_SECONDS=3600 counted recipe test/Recipe/follow.sh
 }
 
-# The Python package, built as its users build it, and tested by pytest.
+# The Python package, built as its users build it, and tested by pytest, beside other tests.
 python_package() {
-  local log=$BUILD/test-logs/python-package.log code=0 closing kind counts=() begin=$SECONDS
+  local file=$BUILD/test-logs/python-package.verdict
   wanted python-package || return 0
   if [[ $PRESET == asan ]]; then
     say 'python-package is skipped: a Python without sanitizers cannot load a library with them'
-    verdict python-package 0 0 1 "$begin"
+    skipped=$((skipped + 1))
     return 0
   fi
-  if ! scripts/build_python.sh; then verdict python-package 0 1 0 "$begin"; return 0; fi
-  mkdir -p "${log%/*}"
+  mkdir -p "${file%/*}"
+  rm -f "$file"
+  verdicts+=("$file")
+  scripts/build_python.sh && package_tests "$file" &
+}
+
+# package_tests FILE: writes how many passed, failed and were skipped.
+package_tests() {
+  local log=$BUILD/test-logs/python-package.log code=0 closing kind counts=() begin=$SECONDS
   PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1 limited "$PYTHON" -m pytest -q -rs python_bindings \
     >"$log" 2>&1 || code=$?
   closing=$(tail -n 1 "$log")
@@ -208,7 +221,8 @@ python_package() {
   if [[ $code != 0 && ${counts[1]} == 0 ]]; then counts[1]=1; fi
   if [[ $code != 0 ]]; then tail -n 60 "$log"; fi
   grep '^SKIPPED' "$log" || true
-  verdict python-package "${counts[@]}" "$begin"
+  say "python-package: ${counts[0]} passed, ${counts[1]} failed, ${counts[2]} skipped; $((SECONDS - begin)) s"
+  echo "${counts[@]}" >"$1"
 }
 
 scripts/setup.sh --versions
@@ -226,7 +240,6 @@ fi
 lit_suite lit
 unit_tests
 python_tests
-python_package
 fuzz_campaigns
 recipe
 ((passed + failed + skipped)) || die "no test matches '$filter'"

@@ -17,8 +17,11 @@ import tempfile
 
 import numpy
 
-import cases
-from program import Writer, check, compare_types, gradient, known_primal, narrow_primal, primal
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Support"))
+import checks  # noqa: E402
+
+import cases  # noqa: E402
+from program import Writer, check, compare_types, gradient, known_primal, narrow_primal, primal  # noqa: E402
 
 CASES_PER_PROGRAM = 24
 # The error of the differences grows with the derivatives in between.
@@ -145,7 +148,7 @@ def main():
         sys.exit(f"no case of the family {options.family} is named {', '.join(unknown)}")
     if options.known_sizes:
         chosen = [case for case in chosen if any(argument.is_dynamic() for argument in case.arguments)]
-    chosen = chosen[int(os.environ.get("ADJOINT_SAMPLE", "0")) % options.one_in::options.one_in]
+    chosen = checks.sample(chosen, options.one_in)
     if not chosen:
         sys.exit(f"the family {options.family} has no such case")
     for start in range(0, len(chosen), CASES_PER_PROGRAM):

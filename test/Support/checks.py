@@ -14,6 +14,17 @@ import tempfile
 os.environ.setdefault("ADJOINT_PARALLEL_ALWAYS", "1")
 
 
+# Of cases of one kind, scripts/test.sh takes a part: another one for each commit, by this number. Without it, and with
+# `scripts/test.sh full`, all run.
+SAMPLE = int(os.environ.get("ADJOINT_SAMPLE") or -1)
+
+
+def sample(cases, one_in):
+    """Each Nth case, from one that $ADJOINT_SAMPLE chooses."""
+    cases = list(cases)
+    return cases if SAMPLE < 0 else cases[SAMPLE % one_in::one_in]
+
+
 def run_checks(name, checks):
     """Runs each check: a label and a function that takes an empty folder and gives its problems as texts, one text, or
     nothing. A command that fails, or a file that is missing, is a problem too. Names each problem, closes with `NAME: N
@@ -34,11 +45,11 @@ def run_checks(name, checks):
 
 
 def run_seeds(name, check, count):
-    """Runs as many random cases as --count says (`count`), from --seed on: check(seed, folder) gives what is wrong with
-    one."""
+    """Runs as many random cases as --count says (`count`; a third of a sample), from --seed on: check(seed, folder) gives
+    what is wrong with one."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=count)
+    parser.add_argument("--seed", type=int, default=max(SAMPLE, 1))
+    parser.add_argument("--count", type=int, default=count if SAMPLE < 0 else -(-count // 3))
     options = parser.parse_args()
     first = options.seed * 100_000
     return run_checks(name, [(f"case {seed}", functools.partial(check, seed))
