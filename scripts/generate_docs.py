@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Writes docs/reference/ from the TableGen files, and programs into docs/how-do-i.md; --check says what differs.
+"""Writes docs/reference/ and adjoint.ops from the TableGen files, and programs into docs/how-do-i.md; --check says what
+differs.
 
 --check also fails when an operation or pass lacks a summary, a description or an example.
 """
@@ -12,7 +13,10 @@ import re
 import subprocess
 import sys
 
+import python_ops
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+PYTHON_OPS = ROOT / "python_bindings/adjoint/ops.py"
 INCLUDE = ROOT / "include"
 OPS = {
     "ad-dialect.md": ("adjoint/Dialect/AD/IR/AD.td", ["-gen-dialect-doc", "-dialect=ad"]),
@@ -39,9 +43,12 @@ class TableGen:
             sys.exit(f"{' '.join(command)}: {done.stderr.strip()}")
         return done.stdout
 
+    def dump(self, file):
+        return json.loads(self.run(file, ["--dump-json"], "llvm-tblgen"))
+
     def records(self, file, base):
         """Records of a class that are defined, by name."""
-        dump = json.loads(self.run(file, ["--dump-json"], "llvm-tblgen"))
+        dump = self.dump(file)
         return {name: dump[name] for name in dump["!instanceof"].get(base, [])}
 
 
@@ -123,6 +130,11 @@ def main():
             (folder / name).write_text(text)
         elif not (folder / name).exists() or (folder / name).read_text() != text:
             problems.append(f"docs/reference/{name} is not what {file} says; run scripts/generate_docs.py")
+    functions = python_ops.text(tablegen.dump(OPS["ad-dialect.md"][0]), ROOT / ".venv/bin/ruff")
+    if not options.check:
+        PYTHON_OPS.write_text(functions)
+    elif PYTHON_OPS.read_text() != functions:
+        problems.append("python_bindings/adjoint/ops.py is not what the operations say; run scripts/generate_docs.py")
     problems += check_page(ROOT / "docs" / "how-do-i.md", write=not options.check)
     print("\n".join(problems))
     return 1 if problems else 0

@@ -7,7 +7,7 @@ loss, gradient = program(weights, images)
 
 from importlib.metadata import version
 
-from . import diff
+from . import diff, nn, numpy, ops, optim, random, tree
 from ._errors import (
     ArgumentMemoryError,
     ArgumentShapeError,
@@ -25,9 +25,32 @@ from ._errors import (
     TemporaryFileError,
     ToolError,
     TraceError,
+    TracingError,
 )
+from ._check_gradients import check_gradients
+from ._functions import (
+    checkpoint,
+    cond,
+    custom_jvp,
+    custom_vjp,
+    feed,
+    fori_loop,
+    grad,
+    jvp,
+    receive,
+    scan,
+    stop_gradient,
+    value_and_grad,
+    vjp,
+    vmap,
+    while_loop,
+)
+from ._jit import TracedProgram, jit
 from ._program import Program, compile
 from ._signature import Signature, TensorSpec
+from ._tensor import Tensor
+from ._trainer import Trained, Trainer
+from ._types import Spec, spec
 
 __version__ = version("adjoint")
 __all__ = [
@@ -45,11 +68,41 @@ __all__ = [
     "Program",
     "ProgramError",
     "Signature",
+    "Spec",
     "TargetUnavailableError",
     "TemporaryFileError",
+    "Tensor",
     "TensorSpec",
     "ToolError",
     "TraceError",
+    "TracedProgram",
+    "TracingError",
+    "Trained",
+    "Trainer",
+    "check_gradients",
+    "checkpoint",
     "compile",
+    "cond",
+    "custom_jvp",
+    "custom_vjp",
     "diff",
+    "feed",
+    "fori_loop",
+    "grad",
+    "jit",
+    "jvp",
+    "nn",
+    "numpy",
+    "ops",
+    "optim",
+    "random",
+    "receive",
+    "scan",
+    "spec",
+    "stop_gradient",
+    "tree",
+    "value_and_grad",
+    "vjp",
+    "vmap",
+    "while_loop",
 ]

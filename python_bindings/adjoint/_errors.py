@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import linecache
 import re
 from typing import Any
 
@@ -23,6 +24,11 @@ class OptionError(Error, ValueError):
 
 class OptionTypeError(OptionError, TypeError):
     """An option of a function of this package has a wrong type. It is also a TypeError."""
+
+
+class TracingError(Error, TypeError):
+    """A function cannot be traced: it does with a traced value what only a value allows, or combines types that do not
+    go together. It is also a TypeError."""
 
 
 class TargetUnavailableError(Error):
@@ -146,6 +152,12 @@ def _printable(line: bytes) -> str:
     """The text with the numbers of characters that steer a terminal, as the tools print it."""
     text = line.decode(errors="replace")
     return "".join(c if c.isprintable() or c == _TAB else f"\\u{{{ord(c):X}}}" for c in text)
+
+
+def python_excerpt(file: str, line: int) -> str:
+    """The line of a Python file, for messages."""
+    text = linecache.getline(file, line).strip()
+    return f"\n    {_printable(text.encode())}" if text else ""
 
 
 class Source:

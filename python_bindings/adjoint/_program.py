@@ -45,6 +45,7 @@ def compile(
     optimize: bool = True,
     allow_native: bool = False,
     name: str | None = None,
+    source_type: type[Source] = Source,
 ) -> Program:
     """Compiles a program in the `ad` dialect.
 
@@ -63,7 +64,7 @@ def compile(
     - With `optimize=False` the program is not simplified.
     - With `allow_native=True` the program may have code of the LLVM and GPU dialects, which may do whatever this
       process may do.
-    - `name` is the name of the file in messages.
+    - `name` is the name of the file in messages, and `source_type` what shows its lines there.
 
     Raises CompileError, FileError, OptionError or TargetUnavailableError.
     """
@@ -90,9 +91,10 @@ def compile(
     options.optimize = bool(optimize)
     options.allow_native = bool(allow_native)
     program = _adjoint.compile(text, name, options)
+    shown = source_type(text, name)
     if isinstance(program, _adjoint.Failure):
-        raise make_exception(program, Source(text, name))
-    return Program(program, Source(text, name), target, options)
+        raise make_exception(program, shown)
+    return Program(program, shown, target, options)
 
 
 def check_option(name: str, value: object, types: type | tuple[type, ...], *, optional: bool = False) -> None:
@@ -214,6 +216,17 @@ class Program:
         if isinstance(results, _adjoint.Failure):
             raise make_exception(results, self._source, self.signature.entry, self._describe_dynamic(arrays))
         return self._results_of(results, outputs)
+
+    def call(self, arrays: tuple[object, ...], feeds: Mapping[str, Feed] | None,
+             receives: Mapping[str, Receiver] | None) -> list[np.ndarray]:
+        """The results of a call with all arguments in order, as a list."""
+        feed = feed_functions(self.signature, feeds or {}) if feeds or self.signature.feeds else {}
+        receive = receive_functions(self.signature, receives) if receives else {}
+        results = self._native.run(arrays, self._prepare, feed, receive, (None,) * len(self.signature.results),
+                                   self._conflict)
+        if isinstance(results, _adjoint.Failure):
+            raise make_exception(results, self._source, self.signature.entry, self._describe_dynamic(arrays))
+        return list(map(from_storage, results, self.signature.results)) if self._has_storage else results
 
     def _results_of(self, results: list[np.ndarray], outputs: tuple[Any, ...] = ()) -> Any:
         """What a call returns for arrays of the extension module."""

@@ -36,7 +36,7 @@ class Tool:
     """`ad-diff`, with a folder for what it reads and writes, which is removed at the end."""
 
     def __init__(self, tools: _Path | None):
-        self._path = _find_tool(tools)
+        self._path = find_tool(_TOOL, tools)
 
     def __enter__(self) -> Tool:
         self._folder = tempfile.TemporaryDirectory(prefix="adjoint-")
@@ -115,17 +115,18 @@ def path_word(path: _Path) -> str:
     return os.path.join(os.curdir, text) if text.startswith("-") else text
 
 
-def _find_tool(tools: _Path | None) -> str:
+def find_tool(name: str, tools: _Path | None = None) -> str:
+    """The path of a program of Adjoint: in the folder `tools`, or on PATH."""
     if tools is not None:
         check_option("tools", tools, (str, os.PathLike))
-        path = os.path.join(os.fsdecode(tools), _TOOL)
+        path = os.path.join(os.fsdecode(tools), name)
         if not os.access(path, os.X_OK):
-            raise ToolError(f"{os.fsdecode(tools)!r} has no program {_TOOL}; expected the folder bin of an Adjoint")
+            raise ToolError(f"{os.fsdecode(tools)!r} has no program {name}; expected the folder bin of an Adjoint")
         return path
-    found = shutil.which(_TOOL)
+    found = shutil.which(name)
     if found is None:
         raise ToolError(
-            f"the program {_TOOL} is not on PATH; the package does not contain it: build or install Adjoint, and add "
+            f"the program {name} is not on PATH; the package does not contain it: build or install Adjoint, and add "
             "its folder bin to PATH or give it as tools="
         )
     return found

@@ -4,6 +4,7 @@
 // users.
 #include "Analysis.h"
 #include "Arguments.h"
+#include "Builder.h"
 #include "Describe.h"
 #include "Diff.h"
 #include "Gil.h"
@@ -132,4 +133,5 @@ NB_MODULE(_adjoint, module) {
   bindProgram(module);
   bindDiff(module);
   bindAnalysis(module);
+  bindBuilder(module);
 }

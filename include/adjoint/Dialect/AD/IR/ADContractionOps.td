@@ -8,8 +8,10 @@
 include "adjoint/Dialect/AD/IR/ADBase.td"
 
 
-// A sum of products. Order and permissions are inherent attributes.
-class AD_ContractionOp<string mnemonic, list<Trait> traits = []> : AD_ComputeOp<mnemonic, traits> {
+// A sum of products. Order and permissions are inherent attributes. The inferred result has the operands' element type;
+// the accumulator's may be written instead.
+class AD_ContractionOp<string mnemonic, list<Trait> traits = []>
+    : AD_ComputeOp<mnemonic, !listconcat([InferTypeOpAdaptorWithIsCompatible], traits)> {
   code contractionDeclarations = [{
     ::mlir::ad::FusionKind getFusionKind() { return ::mlir::ad::FusionKind::dot; }
     ::mlir::ad::OrderAttr getCanonicalOrder();

@@ -119,7 +119,8 @@ def AD_NotOp : AD_UnaryOp<"not", AD_LogicalTensor> {
   }];
 }
 
-def AD_IsFiniteOp : AD_ElementwiseOp<"is_finite", [SameOperandsAndResultShape]> {
+def AD_IsFiniteOp : AD_ElementwiseOp<"is_finite", [SameOperandsAndResultShape,
+    InferTypeOpAdaptorWithIsCompatible]> {
   let summary = "whether a value is neither infinite nor NaN";
   let description = [{
     Semantics: 1 where the input is finite, else 0.

@@ -138,7 +138,7 @@ def AD_RmsNormOp : AD_NormOp<"rms_norm"> {
   }];
 }
 
-def AD_CrossEntropyOp : AD_NNOp<"cross_entropy"> {
+def AD_CrossEntropyOp : AD_NNOp<"cross_entropy", [InferTypeOpAdaptorWithIsCompatible]> {
   let summary = "negative log-likelihood of labels under softmax";
   let description = [{
     Semantics: along the last axis, with l = log_softmax(logits): -sum(labels * l) for labels of the logits' type and

@@ -9,7 +9,9 @@ include "adjoint/Dialect/AD/IR/ADBase.td"
 include "adjoint/Interfaces/ReductionOpInterface.td"
 
 
-class AD_ReduceOp<string mnemonic, TypeConstraint type, list<Trait> traits = []> : AD_ComputeOp<mnemonic, traits> {
+// The inferred result has the operand's element type; the accumulator's may be written instead.
+class AD_ReduceOp<string mnemonic, TypeConstraint type, list<Trait> traits = []>
+    : AD_ComputeOp<mnemonic, !listconcat([InferTypeOpAdaptorWithIsCompatible], traits)> {
   let arguments = (ins type:$input, DenseI64ArrayAttr:$axes, UnitAttr:$keepDims,
                        OptionalAttr<AD_OrderAttr>:$order, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs type:$result);
@@ -37,6 +39,14 @@ class AD_ReduceOp<string mnemonic, TypeConstraint type, list<Trait> traits = []>
   // Shared by the family; the functions are in lib/Dialect/AD/IR/Ops/ADReductionOps.cpp.
   let extraClassDefinition = [{
     ::llvm::LogicalResult $cppClass::verify() { return verifyReduction(*this); }
+    ::llvm::LogicalResult $cppClass::inferReturnTypes(
+        ::mlir::MLIRContext *, ::std::optional<::mlir::Location> location, Adaptor adaptor,
+        ::llvm::SmallVectorImpl<::mlir::Type> &types) {
+      return inferReduction(location, getOperationName(), adaptor.getInput().getType(), adaptor.getAxes(),
+                            adaptor.getKeepDims(), types);
+    }
+    // The verifier says which other types are right.
+    bool $cppClass::isCompatibleReturnTypes(::mlir::TypeRange, ::mlir::TypeRange) { return true; }
     ::llvm::LogicalResult $cppClass::reifyResultShapes(::mlir::OpBuilder &builder,
                                                        ::mlir::ReifiedRankedShapedTypeDims &shapes) {
       return reifyReduction(builder, getOperation(), getAxes(), shapes);

@@ -110,6 +110,24 @@ FailureOr<SmallVector<int64_t>> ad::inferDotShape(ArrayRef<int64_t> lhs, ArrayRe
   return shape;
 }
 
+LogicalResult DotOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                      SmallVectorImpl<Type> &types) {
+  auto lhs = dyn_cast<RankedTensorType>(adaptor.getLhs().getType());
+  auto rhs = dyn_cast<RankedTensorType>(adaptor.getRhs().getType());
+  auto error = [&] { return inferenceError(location, getOperationName()); };
+  if (!lhs || !rhs)
+    return error() << "expected ranked tensors";
+  FailureOr<SmallVector<int64_t>> shape =
+      inferDotShape(lhs.getShape(), rhs.getShape(), DotAxes::of(adaptor), error);
+  if (failed(shape))
+    return failure();
+  types.push_back(RankedTensorType::get(*shape, lhs.getElementType()));
+  return success();
+}
+
+// The verifier says which other types are right.
+bool DotOp::isCompatibleReturnTypes(TypeRange, TypeRange) { return true; }
+
 LogicalResult DotOp::verify() {
   RankedTensorType lhs = getLhs().getType(), rhs = getRhs().getType();
   if (failed(verifyElements(*this, lhs.getElementType(), rhs.getElementType(), getType().getElementType())))
@@ -229,13 +247,28 @@ static LogicalResult verifyBias(GemmOp op, RankedTensorType bias) {
   return success();
 }
 
+LogicalResult GemmOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                       SmallVectorImpl<Type> &types) {
+  auto lhs = dyn_cast<RankedTensorType>(adaptor.getLhs().getType());
+  auto rhs = dyn_cast<RankedTensorType>(adaptor.getRhs().getType());
+  if (!lhs || !rhs)
+    return inferenceError(location, getOperationName()) << "expected ranked tensors";
+  if (lhs.getRank() != 2 || rhs.getRank() != 2) // gemm_c2
+    return inferenceError(location, getOperationName())
+           << "expected operands of rank 2, but got ranks " << lhs.getRank() << " and " << rhs.getRank();
+  types.push_back(RankedTensorType::get(
+      {lhs.getDimSize(adaptor.getTransA() ? 1 : 0), rhs.getDimSize(adaptor.getTransB() ? 0 : 1)},
+      lhs.getElementType()));
+  return success();
+}
+
+// The verifier says which other types are right.
+bool GemmOp::isCompatibleReturnTypes(TypeRange, TypeRange) { return true; }
+
 LogicalResult GemmOp::verify() {
   RankedTensorType lhs = getLhs().getType(), rhs = getRhs().getType();
   if (failed(verifyElements(*this, lhs.getElementType(), rhs.getElementType(), getType().getElementType())))
     return failure();
-  if (lhs.getRank() != 2 || rhs.getRank() != 2 || getType().getRank() != 2) // gemm_c2
-    return emitOpError("expected operands and a result of rank 2, but got ranks ")
-           << lhs.getRank() << ", " << rhs.getRank() << " and " << getType().getRank();
   int64_t left = getTransA() ? 0 : 1, right = getTransB() ? 1 : 0;
   if (!maySizesAgree(lhs.getDimSize(left), rhs.getDimSize(right))) // gemm_c3
     return emitOpError("contracting axes ") << left << " and " << right << " have sizes "

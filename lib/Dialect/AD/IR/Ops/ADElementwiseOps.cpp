@@ -5,6 +5,7 @@
 
 #include "../Elementwise.h"
 #include "../ScalarFunctions.h"
+#include "../ShapeUtils.h"
 #include "adjoint/Dialect/AD/IR/ADRandomOps.h"
 
 using namespace mlir;
@@ -45,6 +46,18 @@ static void printForm(OpAsmPrinter &printer, Operation *, GeluFormAttr form) {
 
 #define GET_OP_CLASSES
 #include "adjoint/Dialect/AD/IR/ADElementwiseOps.cpp.inc"
+
+LogicalResult IsFiniteOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                           Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  auto input = dyn_cast<RankedTensorType>(adaptor.getInput().getType());
+  if (!input)
+    return inferenceError(location, getOperationName()) << "expected a ranked tensor";
+  types.push_back(input.clone(IntegerType::get(context, 1)));
+  return success();
+}
+
+// The verifier says what is wrong with another type.
+bool IsFiniteOp::isCompatibleReturnTypes(TypeRange, TypeRange) { return true; }
 
 void ADDialect::registerElementwiseOps() {
   addOperations<

@@ -61,6 +61,19 @@ static bool mayShapesAgree(ArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs) {
          });
 }
 
+LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                               Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  auto logits = dyn_cast<RankedTensorType>(adaptor.getLogits().getType());
+  if (!logits || logits.getRank() == 0) // cross_entropy_c1
+    return inferenceError(location, getOperationName())
+           << "expected logits of rank 1 or more, but their rank is 0";
+  types.push_back(RankedTensorType::get(logits.getShape().drop_back(), logits.getElementType()));
+  return success();
+}
+
+// The verifier says what is wrong with another type.
+bool CrossEntropyOp::isCompatibleReturnTypes(TypeRange, TypeRange) { return true; }
+
 LogicalResult CrossEntropyOp::verify() {
   RankedTensorType logits = getLogits().getType(), labels = getLabels().getType();
   if (logits.getRank() == 0) // cross_entropy_c1

@@ -26,6 +26,18 @@ static RankedTensorType reducedType(RankedTensorType type, ArrayRef<int64_t> axe
   return RankedTensorType::get(reducedShape(type.getShape(), axes, keepDims), type.getElementType());
 }
 
+static LogicalResult inferReduction(std::optional<Location> location, StringRef name, Type input,
+                                    ArrayRef<int64_t> axes, bool keepDims, SmallVectorImpl<Type> &types) {
+  auto type = dyn_cast<RankedTensorType>(input);
+  auto error = [&] { return inferenceError(location, name); };
+  if (!type)
+    return error() << "expected a ranked tensor";
+  if (failed(verifyAxes(axes, type.getRank(), error))) // reduce_c1
+    return failure();
+  types.push_back(reducedType(type, axes, keepDims));
+  return success();
+}
+
 // Sums, products and means may give the accumulator's type; a maximum is one of the elements.
 template <typename Op> static LogicalResult verifyReduction(Op op) {
   constexpr bool selects = llvm::is_one_of<Op, ReduceMaxOp, ReduceMinOp>::value;

@@ -1,0 +1,198 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Indexing of traced tensors: numbers, slices, None, `...` and traced numbers; lookup needs an operation of its own."""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+from typing import Any
+
+import numpy as np
+
+from ._builder import axes_text, current, number_of_index
+from ._errors import TracingError
+from ._signature import format_type
+from ._tensor import Index, Tensor, broadcast_to, create, reshape, tensor, wrap
+from ._types import INTEGERS
+
+
+@dataclasses.dataclass
+class _Axis:
+    """What an index takes of one axis of the input."""
+
+    offset: Any = 0  # a number or a traced one
+    size: Any = 1
+    stride: int = 1
+    is_reversed: bool = False
+    is_dropped: bool = False
+
+    def is_whole(self, size: Any) -> bool:
+        return self.size is size or (
+            isinstance(self.offset, int)
+            and self.offset == 0
+            and self.stride == 1
+            and isinstance(size, int)
+            and self.size == size
+        )
+
+
+def _expand(key: Any, rank: int) -> list[Any]:
+    """The entries of an index without `...`, one for each axis of the input and each None."""
+    entries = list(key) if isinstance(key, tuple) else [key]
+    used = sum(entry is not None and entry is not Ellipsis for entry in entries)
+    dots = sum(entry is Ellipsis for entry in entries)
+    if dots > 1:
+        raise TracingError("an index has one `...` at most")
+    if used > rank:
+        raise TracingError(f"expected at most {rank} indices, got {used}")
+    if not dots:
+        entries.append(Ellipsis)
+    at = next(position for position, entry in enumerate(entries) if entry is Ellipsis)
+    return entries[:at] + [slice(None)] * (rank - used) + entries[at + 1 :]
+
+
+def _bound(value: Any, default: int) -> int:
+    if value is None:
+        return default
+    if isinstance(value, (Tensor, Index)):
+        raise TracingError("bounds of a slice are numbers; adjoint.numpy.dynamic_slice takes traced offsets")
+    return operator.index(value)
+
+
+def _slice(entry: slice, size: Any) -> _Axis:
+    step = _bound(entry.step, 1)
+    if step == 0:
+        raise TracingError("the step of a slice is not 0")
+    if isinstance(size, Index):
+        start = _bound(entry.start, 0)
+        if entry.stop is not None or step != 1 or start < 0:
+            raise TracingError(
+                "a dynamic axis has only slices [:] and [n:]; adjoint.numpy.dynamic_slice takes a number of elements"
+            )
+        return _Axis(0, size) if start == 0 else _Axis(start, size - start)
+    start, stop, step = entry.indices(size)
+    count = len(range(start, stop, step))
+    if step > 0:
+        return _Axis(start, count, step)
+    # The same elements from the other end, and then the other way round.
+    return _Axis(start + (count - 1) * step if count else 0, count, -step, is_reversed=True)
+
+
+def _one(entry: Any, size: Any, axis: int) -> _Axis:
+    if isinstance(entry, slice):
+        return _slice(entry, size)
+    if isinstance(entry, Index) or (isinstance(entry, Tensor) and not entry.shape and entry.element_type in INTEGERS):
+        return _Axis(entry, is_dropped=True)
+    if isinstance(entry, (Tensor, np.ndarray, list, bool)):
+        raise TracingError(
+            "an index that is a tensor, a list or a boolean looks elements up; Adjoint has no operation for that yet. "
+            "A product with one-hot rows does the same"
+        )
+    number = operator.index(entry)
+    if isinstance(size, Index):
+        if number < 0:
+            return _Axis(size + number, is_dropped=True)
+        return _Axis(number, is_dropped=True)
+    if not -size <= number < size:
+        raise TracingError(f"index {number} is out of range for axis {axis} of size {size}")
+    return _Axis(number % size, is_dropped=True)
+
+
+def _plan(value: Tensor, key: Any) -> tuple[list[_Axis], list[bool]]:
+    """What is taken of each axis, and for each axis of the result whether it is a new one."""
+    axes: list[_Axis] = []
+    new: list[bool] = []
+    shape = value.shape
+    for entry in _expand(key, value.ndim):
+        if entry is None:
+            new.append(True)
+            continue
+        axes.append(_one(entry, shape[len(axes)], len(axes)))
+        if not axes[-1].is_dropped:
+            new.append(False)
+    return axes, new
+
+
+def _take(value: Tensor, axes: list[_Axis]) -> Tensor:
+    """The part of a tensor, with axes of size 1 where a number is."""
+    trace, sizes = current(), [axis.size for axis in axes]
+    if all(axis.is_whole(size) for axis, size in zip(axes, value.shape)):
+        return value
+    type = format_type(value.element_type, tuple(None if isinstance(size, Index) else size for size in sizes))
+    dynamic = [trace.number(size) for size in sizes if isinstance(size, Index)]
+    if any(isinstance(axis.offset, (Index, Tensor)) for axis in axes):
+        if any(axis.stride != 1 for axis in axes):
+            raise TracingError("an index has traced numbers or steps, not both; take the parts one after the other")
+        offsets = [number_of_index(axis.offset) for axis in axes]
+        segments = f"array<i32: 1, {len(offsets)}, {len(dynamic)}>"
+        operands = [trace.number(value), *offsets, *dynamic]
+        return wrap(trace.create("ad.dynamic_slice", operands, [("operandSegmentSizes", segments)], [type])[0])
+    attributes = [
+        ("offsets", axes_text([axis.offset for axis in axes])),
+        ("strides", axes_text([axis.stride for axis in axes])),
+    ]
+    return wrap(trace.create("ad.slice", [trace.number(value), *dynamic], attributes, [type])[0])
+
+
+def get(value: Tensor, key: Any) -> Tensor:
+    axes, new = _plan(value, key)
+    taken = _take(value, axes)
+    reversed_axes = [index for index, axis in enumerate(axes) if axis.is_reversed]
+    if reversed_axes:
+        taken = create("reverse", [taken], [("axes", axes_text(reversed_axes))])
+    kept = iter([axis.size for axis in axes if not axis.is_dropped])
+    return reshape(taken, [1 if is_new else next(kept) for is_new in new])
+
+
+class At:
+    """x.at, as in JAX."""
+
+    def __init__(self, value: Tensor):
+        self._value = value
+
+    def __getitem__(self, key: Any) -> _Part:
+        return _Part(self._value, key)
+
+
+class _Part:
+    """x.at[key]: a part of a tensor that is to be replaced."""
+
+    def __init__(self, value: Tensor, key: Any):
+        self._value = value
+        self._key = key
+
+    def get(self) -> Tensor:
+        return get(self._value, self._key)
+
+    def set(self, other: Any) -> Tensor:
+        value = self._value
+        axes, new = _plan(value, self._key)
+        if any(axis.stride != 1 or axis.is_reversed for axis in axes):
+            raise TracingError("a part that is replaced has no steps; replace the parts one after the other")
+        shape = [axis.size for axis in axes if not axis.is_dropped]
+        update = tensor(other, value.element_type).astype(value.element_type)
+        if any(new):
+            raise TracingError("a part that is replaced has no new axes (None)")
+        update = reshape(broadcast_to(update, shape), [axis.size for axis in axes])
+        trace = current()
+        operands = [trace.number(value), trace.number(update), *(number_of_index(axis.offset) for axis in axes)]
+        return wrap(trace.create("ad.dynamic_update_slice", operands)[0])
+
+    def add(self, other: Any) -> Tensor:
+        return self.set(self.get() + other)
+
+    def multiply(self, other: Any) -> Tensor:
+        return self.set(self.get() * other)
+
+    def divide(self, other: Any) -> Tensor:
+        return self.set(self.get() / other)
+
+    def min(self, other: Any) -> Tensor:
+        from . import numpy
+
+        return self.set(numpy.minimum(self.get(), other))
+
+    def max(self, other: Any) -> Tensor:
+        from . import numpy
+
+        return self.set(numpy.maximum(self.get(), other))

@@ -1,0 +1,466 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Functions of Python that are traced, compiled and called."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import pathlib
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import tree
+from ._builder import Trace, is_tracing, quoted, tracing
+from ._errors import ArgumentShapeError, ArgumentTypeError, OptionError, Source, python_excerpt
+from ._functions import Traced, call, is_value, trace_function
+from ._host import Feed, Receiver
+from ._program import Program, compile
+from ._tensor import Index, Tensor
+from ._types import Spec, element_of
+
+_OPTIONS = ("target", "numerics", "precision", "threads", "kernels", "cpu", "cache", "optimize")
+
+
+class TracedSource(Source):
+    """The text of a traced program; messages about lines of Python files show these."""
+
+    def excerpt(self, file: str, line: int, column: int) -> str:
+        return super().excerpt(file, line, column) or python_excerpt(file, line)
+
+
+def _spec_of(leaf: Any) -> Spec:
+    if isinstance(leaf, Spec):
+        return leaf
+    if isinstance(leaf, Tensor):
+        return Spec(tuple("?" if size is None else size for size in leaf._static), leaf.element_type)
+    if type(leaf) is float:
+        return Spec((), "f32")
+    if type(leaf) is int:
+        return Spec((), "i32")
+    array = leaf if isinstance(leaf, (np.ndarray, np.generic)) else np.asarray(leaf)
+    return Spec(array.shape, element_of(array.dtype))
+
+
+def _is_dynamic(leaf: Any) -> bool:
+    return is_value(leaf) or isinstance(leaf, Spec) or hasattr(type(leaf), "__dlpack__")
+
+
+class TracedProgram:
+    """A function that was traced for arguments of certain types, compiled when it is first called."""
+
+    def __init__(
+        self,
+        traced: Traced,
+        text: str,
+        located: str,
+        form: tree.Structure,
+        static: dict[int, Any],
+        specs: list[Spec],
+        name: str,
+        options: dict[str, Any],
+    ):
+        #: The program in the `ad` dialect.
+        self.text = text
+        self._located = located
+        self._traced_form, self._form, self._static, self._specs = traced.form, form, static, specs
+        self._name, self._options = name, options
+        self._shared = _SharedSizes(specs)
+
+    @property
+    def count(self) -> int:
+        """The number of arguments that are tensors."""
+        return len(self._specs)
+
+    @functools.cached_property
+    def program(self) -> Program:
+        """The compiled program, a function of the leaves."""
+        return compile(self._located, name=self._name, source_type=TracedSource, **self._options)
+
+    def run(
+        self,
+        leaves: Sequence[Any],
+        feeds: Mapping[str, Feed] | None = None,
+        receives: Mapping[str, Receiver] | None = None,
+    ) -> Any:
+        self._shared.check(leaves)
+        results = self.program.call(tuple(leaves), feeds, receives)
+        return tree.unflatten(self._traced_form, results)
+
+    def __call__(
+        self,
+        *arguments: Any,
+        feeds: Mapping[str, Feed] | None = None,
+        receives: Mapping[str, Receiver] | None = None,
+        **keywords: Any,
+    ) -> Any:
+        """Runs the program on arguments of the types that it was traced for."""
+        leaves, form = tree.flatten((arguments, keywords))
+        if form != self._form:
+            raise ArgumentTypeError("expected arguments in the trees that the program was traced for")
+        return self.run([leaf for index, leaf in enumerate(leaves) if index not in self._static], feeds, receives)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the program: as text to a name that ends with .mlir, compiled to one that ends with .adx."""
+        target = pathlib.Path(path)
+        if target.suffix == ".mlir":
+            _write_whole(target, self.text.encode())
+        elif target.suffix == ".adx":
+            self._run_tool("ad-runner", "--emit", str(target))
+        else:
+            raise OptionError(f"expected a name that ends with .mlir or .adx, got {str(target)!r}")
+
+    def lowered(self, stage: str) -> str:
+        """The program after a named stage, e.g. "ad-to-cpu-fusion": those of `ad-opt --help`."""
+        with _text_file(self.text) as path:
+            return _tool("ad-opt", f"--{stage}", path)
+
+    def _run_tool(self, name: str, *arguments: str) -> str:
+        options = [
+            f"--{key}={value}"
+            for key, value in self._options.items()
+            if key in ("target", "numerics", "precision", "cpu") and value is not None
+        ]
+        with _text_file(self.text) as path:
+            return _tool(name, path, *options, *arguments)
+
+    def __reduce__(self) -> Any:
+        return _restore, (
+            self.text,
+            self._located,
+            self._traced_form,
+            self._form,
+            self._static,
+            self._specs,
+            self._name,
+            self._options,
+        )
+
+    def __repr__(self) -> str:
+        return f"<adjoint.TracedProgram {self._name}>"
+
+    def _repr_markdown_(self) -> str:
+        return f"```mlir\n{self.text}```"
+
+
+def _restore(
+    text: str,
+    located: str,
+    results: tree.Structure,
+    form: tree.Structure,
+    static: dict[int, Any],
+    specs: list[Spec],
+    name: str,
+    options: dict[str, Any],
+) -> TracedProgram:
+    made = TracedProgram.__new__(TracedProgram)
+    made.text, made._located, made._traced_form, made._form = text, located, results, form
+    made._static, made._specs, made._name, made._options = static, specs, name, options
+    made._shared = _SharedSizes(specs)
+    return made
+
+
+class _SharedSizes:
+    """Sizes of one name, which have to be equal."""
+
+    def __init__(self, specs: Sequence[Spec]):
+        self.places: dict[str, list[tuple[int, int]]] = {}
+        for number, spec in enumerate(specs):
+            for axis, size in enumerate(spec.shape):
+                if isinstance(size, str) and size != "?":
+                    self.places.setdefault(size, []).append((number, axis))
+
+    def check(self, leaves: Sequence[Any]) -> None:
+        for name, places in self.places.items():
+            sizes = {np.shape(leaves[number])[axis] for number, axis in places if np.ndim(leaves[number]) > axis}
+            if len(sizes) > 1:
+                raise ArgumentShapeError(f"the size {name} is {' and '.join(map(str, sorted(sizes)))}")
+
+
+class _text_file:  # noqa: N801
+    def __init__(self, text: str):
+        self.text = text
+
+    def __enter__(self) -> str:
+        self.folder = tempfile.TemporaryDirectory()
+        path = os.path.join(self.folder.name, "program.mlir")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.text)
+        return path
+
+    def __exit__(self, *_: Any) -> None:
+        self.folder.cleanup()
+
+
+def _tool(name: str, *arguments: str) -> str:
+    from ._tools import find_tool
+
+    done = subprocess.run([find_tool(name), *arguments], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise OptionError(done.stderr.strip() or f"{name} ended with exit code {done.returncode}")
+    return done.stdout
+
+
+def _write_whole(path: pathlib.Path, content: bytes) -> None:
+    """Writes a file whole or not at all."""
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        file.write(content)
+    os.replace(file.name, path)
+
+
+class Jitted:
+    """A function that is traced and compiled for each combination of types that it is called with."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        options: dict[str, Any],
+        static: tuple[str, ...],
+        donated: tuple[str, ...],
+        specs: Sequence[Any] | None,
+    ):
+        functools.update_wrapper(self, function)
+        self._function, self._options = function, options
+        self._static, self._donated, self._given_specs = static, donated, specs
+        self._signature = inspect.signature(function)
+        self._is_positional = (
+            all(
+                parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+                for parameter in self._signature.parameters.values()
+            )
+            and not static
+            and specs is None
+        )
+        self._programs: dict[Any, TracedProgram] = {}
+        self._flat: dict[Any, TracedProgram] = {}
+        for name in (*static, *donated):
+            if name not in self._signature.parameters:
+                raise OptionError(
+                    f"{self.__name__} has no parameter {name!r}; it has "
+                    f"{', '.join(self._signature.parameters) or 'none'}"
+                )
+
+    def __call__(
+        self,
+        *arguments: Any,
+        feeds: Mapping[str, Feed] | None = None,
+        receives: Mapping[str, Receiver] | None = None,
+        **keywords: Any,
+    ) -> Any:
+        if is_tracing():
+            return call(self._function, arguments, keywords)
+        if not keywords:
+            # Arrays alone, of types that were there before.
+            program = self._flat.get(
+                tuple([(array.shape, array.dtype) for array in arguments if type(array) is np.ndarray])
+            )
+            if program is not None and program.count == len(arguments):
+                return program.run(arguments, feeds, receives)
+        program, leaves = self._find(arguments, keywords)
+        return program.run(leaves, feeds, receives)
+
+    def trace(self, *arguments: Any, **keywords: Any) -> TracedProgram:
+        """The program for arguments of these types: of arrays, or of adjoint.spec."""
+        return self._find(arguments, keywords)[0]
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def _find(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[TracedProgram, list[Any]]:
+        if keywords or not self._is_positional:
+            bound = self._bind(arguments, keywords)
+            arguments, keywords = bound.args, bound.kwargs
+        leaves, form = tree.flatten((arguments, keywords))
+        try:
+            key: Any = (form, tuple([(leaf.shape, leaf.dtype) for leaf in leaves]))
+            program = self._programs.get(key)
+            if program is not None:
+                return program, leaves
+        except (AttributeError, TypeError):
+            pass
+        return self._find_slowly(arguments, keywords, leaves, form)
+
+    def _bind(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> inspect.BoundArguments:
+        try:
+            bound = self._signature.bind(*arguments, **keywords)
+        except TypeError as error:
+            raise ArgumentTypeError(f"{self.__name__}(): {error}") from None
+        return bound
+
+    def _find_slowly(
+        self, arguments: tuple[Any, ...], keywords: dict[str, Any], leaves: list[Any], form: tree.Structure
+    ) -> tuple[TracedProgram, list[Any]]:
+        bound = self._bind(arguments, keywords)
+        names = self._names(arguments, keywords, bound)
+        is_static = [name.split(".")[0] in self._static or not _is_dynamic(leaf) for name, leaf in zip(names, leaves)]
+        specs = self._specs(names, leaves, is_static)
+        static = {index: leaf for index, leaf in enumerate(leaves) if is_static[index]}
+        moving = [leaf for index, leaf in enumerate(leaves) if not is_static[index]]
+        try:
+            key: Any = (form, tuple(specs), tuple(static.items()))
+            hash(key)
+        except TypeError as error:
+            raise ArgumentTypeError(
+                f"{self.__name__}: a static argument is compared, but {error}; arrays and numbers "
+                "are traced, other values are static"
+            ) from None
+        program = self._programs.get(key)
+        if program is None:
+            program = self._programs[key] = self._trace(
+                form, static, specs, [name for index, name in enumerate(names) if not is_static[index]]
+            )
+        if (
+            not static
+            and not keywords
+            and all(type(leaf) is np.ndarray for leaf in leaves)
+            and self._given_specs is None
+        ):
+            self._programs[form, tuple([(leaf.shape, leaf.dtype) for leaf in leaves])] = program
+            if self._is_positional and form.children[0].children == (tree.LEAF,) * len(leaves):
+                self._flat[tuple([(leaf.shape, leaf.dtype) for leaf in leaves])] = program
+        return program, moving
+
+    def _names(self, arguments: tuple[Any, ...], keywords: dict[str, Any], bound: inspect.BoundArguments) -> list[str]:
+        """A name for each leaf: that of the parameter, and the path in its tree."""
+        found: list[str] = []
+        positional = list(self._signature.parameters)
+        for index, argument in enumerate(arguments):
+            name = positional[index] if index < len(positional) else str(index)
+            parameter = self._signature.parameters[positional[min(index, len(positional) - 1)]]
+            if parameter.kind is parameter.VAR_POSITIONAL or index >= len(positional):
+                name = f"{positional[-1]}.{index - len(positional) + 1}"
+            found += tree.names(tree.structure(argument), name)
+        for name in sorted(keywords):
+            found += tree.names(tree.structure(keywords[name]), name)
+        return found
+
+    def _specs(self, names: Sequence[str], leaves: Sequence[Any], is_static: Sequence[bool]) -> list[Spec]:
+        """The types of the traced leaves: those that the decorator gives, else those of the arguments."""
+        if self._given_specs is None:
+            return [_spec_of(leaf) for leaf, static in zip(leaves, is_static) if not static]
+        given = tree.leaves(tuple(self._given_specs))
+        count = sum(not static for static in is_static)
+        if len(given) != count:
+            raise ArgumentTypeError(f"{self.__name__}: expected {len(given)} tensors, as in specs, got {count}")
+        return given
+
+    def _trace(
+        self, form: tree.Structure, static: dict[int, Any], specs: list[Spec], names: list[str]
+    ) -> TracedProgram:
+        trace = Trace()
+
+        def body(values: list[Any]) -> Any:
+            _share_sizes(values, specs)
+            moving = iter(values)
+            leaves = [static[index] if index in static else next(moving) for index in range(form.count())]
+            arguments, keywords = tree.unflatten(form, leaves)
+            return self._function(*arguments, **keywords)
+
+        with tracing(trace):
+            traced = trace_function("main", [str(spec) for spec in specs], body, is_entry=True)
+        _name(trace, traced, names, self._donations(names, specs, traced))
+        return TracedProgram(
+            traced,
+            trace.native.get_text(False),
+            trace.native.get_text(True),
+            form,
+            static,
+            specs,
+            f"<{self.__name__}>",
+            self._options,
+        )
+
+    def _donations(self, names: Sequence[str], specs: Sequence[Spec], traced: Traced) -> dict[int, int]:
+        """For each donated argument the result that takes its memory: the next one of its type."""
+        free = list(range(len(traced.results)))
+        found = {}
+        for number, (name, spec) in enumerate(zip(names, specs)):
+            if name.split(".")[0] not in self._donated:
+                continue
+            result = next((one for one in free if traced.results[one]._type == str(spec)), None)
+            if result is not None:
+                found[number] = result
+                free.remove(result)
+        return found
+
+
+def _share_sizes(values: Sequence[Tensor], specs: Sequence[Spec]) -> None:
+    """Sizes of one name are one value."""
+    known: dict[str, Index] = {}
+    for value, spec in zip(values, specs):
+        for axis, size in enumerate(spec.shape):
+            if isinstance(size, str) and size != "?":
+                if size in known:
+                    value._sizes[axis] = known[size]
+                else:
+                    known[size] = value._size(axis)
+
+
+def _identifier(name: str) -> str:
+    cleaned = "".join(character if character.isalnum() or character in "_." else "_" for character in name)
+    return cleaned if cleaned and not cleaned[0].isdigit() else f"result{'_' if cleaned else ''}{cleaned}"
+
+
+def _name(trace: Trace, traced: Traced, names: Sequence[str], donations: dict[int, int]) -> None:
+    """Gives arguments and results the names of Python."""
+    native = trace.native
+    for number, name in enumerate(names):
+        native.set_argument_attribute("main", number, "ad.name", quoted(_identifier(name)))
+        if number in donations:
+            native.set_argument_attribute("main", number, "ad.donated", f"{donations[number]} : i64")
+    used: set[str] = set()
+    for number, name in enumerate(tree.names(traced.form)):
+        made = _identifier(name)
+        while made in used:
+            made += "_"
+        used.add(made)
+        native.set_result_attribute("main", number, "ad.name", quoted(made))
+
+
+def jit(
+    function: Callable[..., Any] | None = None,
+    *,
+    target: str = "cpu",
+    numerics: str | None = None,
+    precision: str | None = None,
+    threads: int | None = None,
+    kernels: Mapping[str, str] | None = None,
+    cpu: str | None = None,
+    cache: str | os.PathLike[str] | None = None,
+    optimize: bool = True,
+    static_argnames: str | Sequence[str] = (),
+    donate_argnames: str | Sequence[str] = (),
+    specs: Sequence[Any] | None = None,
+) -> Any:
+    """Compiles a function of tensors. It is traced when it is called with arguments of new types.
+
+    Arguments and results are trees (adjoint.tree) of arrays and numbers. Other values, and the parameters that
+    `static_argnames` names, are constants of the program, which is traced again for other ones. The memory of arguments
+    that `donate_argnames` names is reused for results. `specs` has the types of all arguments, a tree for each; sizes
+    may be dynamic there (adjoint.spec). The other options are those of adjoint.compile.
+    """
+    options = {
+        "target": target,
+        "numerics": numerics,
+        "precision": precision,
+        "threads": threads,
+        "kernels": kernels,
+        "cpu": cpu,
+        "cache": cache,
+        "optimize": optimize,
+    }
+
+    def wrap_function(one: Callable[..., Any]) -> Jitted:
+        if not callable(one):
+            raise OptionError(f"expected a function, got {type(one).__name__}")
+        return Jitted(one, options, _as_names(static_argnames), _as_names(donate_argnames), specs)
+
+    return wrap_function if function is None else wrap_function(function)
+
+
+def _as_names(names: str | Sequence[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)

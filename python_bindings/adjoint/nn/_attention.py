@@ -1,0 +1,189 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Attention and transformers, with batches first."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import numpy
+from .._errors import OptionError
+from .._tensor import Tensor
+from . import functional as f
+from ._layers import LayerNorm, Linear, RMSNorm
+from ._module import Initializer, Module, initializer, zeros
+
+
+def split_heads(x: Tensor, heads: int) -> Tensor:
+    """(batch, length, size) to (batch, heads, length, size of a head)."""
+    batch, length, size = x.shape
+    return x.reshape(batch, length, heads, size // heads).transpose(0, 2, 1, 3)
+
+
+def join_heads(x: Tensor) -> Tensor:
+    batch, heads, length, size = x.shape
+    return x.transpose(0, 2, 1, 3).reshape(batch, length, heads * size)
+
+
+class MultiheadAttention(Module):
+    """Of batches (batch, length, embed_dim). Weights of queries, keys and values are one matrix, as in PyTorch."""
+
+    def __init__(
+        self, embed_dim: int, num_heads: int, bias: bool = True, *, key: int | Initializer = 0, dtype: Any = "f32"
+    ):
+        if embed_dim % num_heads:
+            raise OptionError(f"expected a number of heads that divides {embed_dim}, got {num_heads}")
+        draw = initializer(key)
+        self.in_proj_weight = draw.uniform((3 * embed_dim, embed_dim), math.sqrt(6 / (4 * embed_dim)), dtype)
+        self.in_proj_bias = zeros((3 * embed_dim,), dtype) if bias else None
+        self.out_proj = Linear(embed_dim, embed_dim, bias, key=draw, dtype=dtype)
+        if bias:
+            self.out_proj.bias = zeros((embed_dim,), dtype)
+        self.num_heads = num_heads
+
+    def forward(self, query: Any, key: Any, value: Any, attn_mask: Any = None, is_causal: bool = False) -> Tensor:
+        """A boolean mask says which keys do not take part, as in PyTorch; another one is added to the scores."""
+        size = self.in_proj_weight.shape[1]
+        made = []
+        for number, one in enumerate((query, key, value)):
+            part = slice(number * size, (number + 1) * size)
+            bias = None if self.in_proj_bias is None else self.in_proj_bias[part]
+            made.append(split_heads(f.linear(one, self.in_proj_weight[part], bias), self.num_heads))
+        if attn_mask is not None and numpy.asarray(attn_mask).element_type == "i1":
+            attn_mask = numpy.logical_not(attn_mask)
+        joined = join_heads(f.scaled_dot_product_attention(*made, attn_mask, is_causal))
+        return self.out_proj(joined)  # type: ignore[no-any-return]
+
+
+class TransformerEncoderLayer(Module):
+    """Attention and two linear layers, each with its norm, after it or before it (`norm_first`). Without dropout."""
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        activation: str = "relu",
+        layer_norm_eps: float = 1e-5,
+        norm_first: bool = False,
+        bias: bool = True,
+        *,
+        key: int | Initializer = 0,
+        dtype: Any = "f32",
+    ):
+        if activation not in ("relu", "gelu"):
+            raise OptionError(f"expected activation as 'relu' or 'gelu', got {activation!r}")
+        draw = initializer(key)
+        self.self_attn = MultiheadAttention(d_model, nhead, bias, key=draw, dtype=dtype)
+        self.linear1 = Linear(d_model, dim_feedforward, bias, key=draw, dtype=dtype)
+        self.linear2 = Linear(dim_feedforward, d_model, bias, key=draw, dtype=dtype)
+        self.norm1, self.norm2 = (LayerNorm(d_model, layer_norm_eps, dtype=dtype) for _ in range(2))
+        self.activation, self.norm_first = activation, norm_first
+
+    def _attend(self, x: Any, mask: Any, is_causal: bool) -> Tensor:
+        return self.self_attn(x, x, x, mask, is_causal)  # type: ignore[no-any-return]
+
+    def _feed_forward(self, x: Any) -> Tensor:
+        activate = f.relu if self.activation == "relu" else f.gelu
+        return self.linear2(activate(self.linear1(x)))  # type: ignore[no-any-return]
+
+    def forward(self, x: Any, src_mask: Any = None, is_causal: bool = False) -> Tensor:
+        if self.norm_first:
+            x = x + self._attend(self.norm1(x), src_mask, is_causal)
+            return x + self._feed_forward(self.norm2(x))  # type: ignore[no-any-return]
+        x = self.norm1(x + self._attend(x, src_mask, is_causal))
+        return self.norm2(x + self._feed_forward(x))  # type: ignore[no-any-return]
+
+
+class TransformerEncoder(Module):
+    """Layers one after the other."""
+
+    def __init__(self, layers: list[TransformerEncoderLayer], norm: Any = None):
+        self.layers = list(layers)
+        self.norm = norm
+
+    def forward(self, x: Any, mask: Any = None, is_causal: bool = False) -> Any:
+        for layer in self.layers:
+            x = layer(x, mask, is_causal)
+        return x if self.norm is None else self.norm(x)
+
+
+def rotary_tables(length: int, size: int, theta: float = 10000.0) -> tuple[np.ndarray, np.ndarray]:
+    """Cosines and sines (length, size) of rotary positions, for halves that are rotated together."""
+    frequencies = theta ** (-np.arange(0, size, 2, dtype=np.float64) / size)
+    angles = np.outer(np.arange(length), np.concatenate([frequencies, frequencies]))
+    return np.cos(angles), np.sin(angles)
+
+
+def rotate(x: Tensor, theta: float = 10000.0) -> Tensor:
+    """Rotary positions of (…, length, size)."""
+    cosines, sines = (table.astype(x.dtype) for table in rotary_tables(x.shape[-2], x.shape[-1], theta))
+    half = x.shape[-1] // 2
+    turned = numpy.concat([-x[..., half:], x[..., :half]], axis=-1)
+    return x * cosines + turned * sines
+
+
+class LlamaAttention(Module):
+    """Causal attention with rotary positions, whose keys and values may have fewer heads than the queries."""
+
+    def __init__(
+        self, hidden_size: int, num_heads: int, num_key_value_heads: int, theta: float, *, key: Initializer, dtype: Any
+    ):
+        size = hidden_size // num_heads
+        self.q_proj = Linear(hidden_size, num_heads * size, False, key=key, dtype=dtype)
+        self.k_proj = Linear(hidden_size, num_key_value_heads * size, False, key=key, dtype=dtype)
+        self.v_proj = Linear(hidden_size, num_key_value_heads * size, False, key=key, dtype=dtype)
+        self.o_proj = Linear(num_heads * size, hidden_size, False, key=key, dtype=dtype)
+        self.num_heads, self.num_key_value_heads, self.theta = num_heads, num_key_value_heads, theta
+
+    def forward(self, x: Any) -> Tensor:
+        query = rotate(split_heads(self.q_proj(x), self.num_heads), self.theta)
+        key = rotate(split_heads(self.k_proj(x), self.num_key_value_heads), self.theta)
+        value = split_heads(self.v_proj(x), self.num_key_value_heads)
+        made = f.scaled_dot_product_attention(query, key, value, is_causal=True, enable_gqa=True)
+        return self.o_proj(join_heads(made))  # type: ignore[no-any-return]
+
+
+class LlamaMLP(Module):
+    def __init__(self, hidden_size: int, intermediate_size: int, *, key: Initializer, dtype: Any):
+        self.gate_proj = Linear(hidden_size, intermediate_size, False, key=key, dtype=dtype)
+        self.up_proj = Linear(hidden_size, intermediate_size, False, key=key, dtype=dtype)
+        self.down_proj = Linear(intermediate_size, hidden_size, False, key=key, dtype=dtype)
+
+    def forward(self, x: Any) -> Tensor:
+        return self.down_proj(f.silu(self.gate_proj(x)) * self.up_proj(x))  # type: ignore[no-any-return]
+
+
+class LlamaDecoderLayer(Module):
+    """A layer of Llama, with the names that its parameters have in `transformers`."""
+
+    def __init__(
+        self,
+        hidden_size: int,
+        intermediate_size: int,
+        num_attention_heads: int,
+        num_key_value_heads: int | None = None,
+        rms_norm_eps: float = 1e-6,
+        rope_theta: float = 10000.0,
+        *,
+        key: int | Initializer = 0,
+        dtype: Any = "f32",
+    ):
+        draw = initializer(key)
+        self.self_attn = LlamaAttention(
+            hidden_size,
+            num_attention_heads,
+            num_key_value_heads or num_attention_heads,
+            rope_theta,
+            key=draw,
+            dtype=dtype,
+        )
+        self.mlp = LlamaMLP(hidden_size, intermediate_size, key=draw, dtype=dtype)
+        self.input_layernorm = RMSNorm(hidden_size, rms_norm_eps, dtype=dtype)
+        self.post_attention_layernorm = RMSNorm(hidden_size, rms_norm_eps, dtype=dtype)
+
+    def forward(self, x: Any) -> Tensor:
+        x = x + self.self_attn(self.input_layernorm(x))
+        return x + self.mlp(self.post_attention_layernorm(x))  # type: ignore[no-any-return]

@@ -1,0 +1,177 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Layers of one operation, activations and losses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .._tensor import Tensor
+from . import functional as f
+from ._module import Initializer, Module, initializer, ones, zeros
+
+
+class Linear(Module):
+    """x @ weight.T + bias. First values are uniform in ±1 / sqrt(in_features)."""
+
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, *, key: int | Initializer = 0, dtype: Any = "f32"
+    ):
+        draw, bound = initializer(key), 1 / math.sqrt(in_features) if in_features else 0.0
+        self.weight = draw.uniform((out_features, in_features), bound, dtype)
+        self.bias = draw.uniform((out_features,), bound, dtype) if bias else None
+
+    def forward(self, x: Any) -> Tensor:
+        return f.linear(x, self.weight, self.bias)
+
+
+class LayerNorm(Module):
+    """Of the last axis."""
+
+    def __init__(self, normalized_shape: int, eps: float = 1e-5, *, dtype: Any = "f32"):
+        self.weight, self.bias = ones((normalized_shape,), dtype), zeros((normalized_shape,), dtype)
+        self.eps = eps
+
+    def forward(self, x: Any) -> Tensor:
+        return f.layer_norm(x, self.weight, self.bias, self.eps)
+
+
+class RMSNorm(Module):
+    """Of the last axis."""
+
+    def __init__(self, normalized_shape: int, eps: float = 1e-6, *, dtype: Any = "f32"):
+        self.weight, self.eps = ones((normalized_shape,), dtype), eps
+
+    def forward(self, x: Any) -> Tensor:
+        return f.rms_norm(x, self.weight, self.eps)
+
+
+class Sequential(Module):
+    """Layers one after the other."""
+
+    def __init__(self, *layers: Any):
+        for index, layer in enumerate(layers):
+            setattr(self, str(index), layer)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([vars(self)[name] for name in sorted(vars(self), key=int)])
+
+    def __len__(self) -> int:
+        return len(vars(self))
+
+    def __getitem__(self, index: int) -> Any:
+        return list(self)[index]
+
+    def forward(self, x: Any) -> Any:
+        for layer in self:
+            x = layer(x)
+        return x
+
+
+class _Function(Module):
+    """A function with its arguments as a layer."""
+
+    def __init__(self, function: Callable[..., Tensor], *arguments: Any):
+        self.function, self.arguments = function, arguments
+
+    def forward(self, *inputs: Any) -> Tensor:
+        return self.function(*inputs, *self.arguments)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {', '.join(map(str, self.arguments))}>"
+
+
+class ReLU(_Function):
+    def __init__(self) -> None:
+        super().__init__(f.relu)
+
+
+class LeakyReLU(_Function):
+    def __init__(self, negative_slope: float = 0.01):
+        super().__init__(f.leaky_relu, negative_slope)
+
+
+class ELU(_Function):
+    def __init__(self, alpha: float = 1.0):
+        super().__init__(f.elu, alpha)
+
+
+class GELU(_Function):
+    def __init__(self, approximate: str = "none"):
+        super().__init__(f.gelu, approximate)
+
+
+class SiLU(_Function):
+    def __init__(self) -> None:
+        super().__init__(f.silu)
+
+
+class Sigmoid(_Function):
+    def __init__(self) -> None:
+        super().__init__(f.sigmoid)
+
+
+class Tanh(_Function):
+    def __init__(self) -> None:
+        super().__init__(f.tanh)
+
+
+class Softplus(_Function):
+    def __init__(self, beta: float = 1.0):
+        super().__init__(f.softplus, beta)
+
+
+class Softmax(_Function):
+    def __init__(self, dim: int = -1):
+        super().__init__(f.softmax, dim)
+
+
+class LogSoftmax(_Function):
+    def __init__(self, dim: int = -1):
+        super().__init__(f.log_softmax, dim)
+
+
+class MSELoss(_Function):
+    def __init__(self, reduction: str = "mean"):
+        super().__init__(f.mse_loss, reduction)
+
+
+class L1Loss(_Function):
+    def __init__(self, reduction: str = "mean"):
+        super().__init__(f.l1_loss, reduction)
+
+
+class SmoothL1Loss(_Function):
+    def __init__(self, reduction: str = "mean", beta: float = 1.0):
+        super().__init__(f.smooth_l1_loss, reduction, beta)
+
+
+class HuberLoss(_Function):
+    def __init__(self, reduction: str = "mean", delta: float = 1.0):
+        super().__init__(f.huber_loss, reduction, delta)
+
+
+class CrossEntropyLoss(_Function):
+    def __init__(self, reduction: str = "mean", ignore_index: int = -100):
+        super().__init__(f.cross_entropy, reduction, ignore_index)
+
+
+class NLLLoss(_Function):
+    def __init__(self, reduction: str = "mean"):
+        super().__init__(f.nll_loss, reduction)
+
+
+class BCELoss(_Function):
+    def __init__(self, reduction: str = "mean"):
+        super().__init__(f.binary_cross_entropy, reduction)
+
+
+class BCEWithLogitsLoss(_Function):
+    def __init__(self, reduction: str = "mean"):
+        super().__init__(f.binary_cross_entropy_with_logits, reduction)
+
+
+class KLDivLoss(_Function):
+    def __init__(self, reduction: str = "mean"):
+        super().__init__(f.kl_div, reduction)

@@ -1,0 +1,121 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""The base of layers: a tree whose leaves are its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import tree
+from .._errors import OptionError
+from .._philox import uniform
+from .._tensor import Tensor
+from .._types import Spec, element_of
+
+
+def _has_parameters(value: Any) -> bool:
+    if isinstance(value, (np.ndarray, Tensor, Spec, Module)):
+        return True
+    if isinstance(value, (list, tuple)):
+        return any(map(_has_parameters, value))
+    return isinstance(value, dict) and any(map(_has_parameters, value.values()))
+
+
+class Module:
+    """A layer. What it holds that is an array, a module, or a list or dict of these, is a child of the tree; the rest
+    is its configuration. So a model is an argument of a traced function as any other tree is, and its gradient is a
+    model."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+
+        def unflatten(rest: Any, children: Sequence[Any]) -> Any:
+            made = object.__new__(cls)
+            names, others = rest
+            vars(made).update(zip(names, children))
+            vars(made).update(others)
+            return made
+
+        tree.register(cls, _flatten, unflatten)
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        return self.forward(*arguments, **keywords)
+
+    def forward(self, *arguments: Any, **keywords: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} has no forward")
+
+    def state_dict(self) -> dict[str, Any]:
+        """The parameters by the names that PyTorch gives them."""
+        leaves, form = tree.flatten(self)
+        return dict(zip(tree.names(form), leaves))
+
+    def parameters(self) -> Iterator[Any]:
+        return iter(tree.leaves(self))
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> Any:
+        """This model with other parameters: arrays, or tensors of PyTorch in CPU memory, by name."""
+        leaves, form = tree.flatten(self)
+        names = tree.names(form)
+        missing, unknown = [name for name in names if name not in state], [name for name in state if name not in names]
+        if missing or unknown:
+            raise OptionError(
+                f"expected the parameters {', '.join(names)}; missing: {', '.join(missing) or 'none'}, "
+                f"unknown: {', '.join(unknown) or 'none'}"
+            )
+        values = []
+        for name, leaf in zip(names, leaves):
+            given = np.asarray(state[name].detach() if hasattr(state[name], "detach") else state[name])
+            if given.shape != leaf.shape:
+                raise OptionError(f"{name}: expected the shape {leaf.shape}, got {given.shape}")
+            values.append(given.astype(leaf.dtype))
+        return tree.unflatten(form, values)
+
+    def astype(self, dtype: Any) -> Any:
+        """This model with parameters of another element type."""
+        from .._signature import DTYPES
+
+        return tree.map(lambda leaf: leaf.astype(DTYPES[element_of(dtype)]), self)
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{name}: {getattr(value, 'shape', '')}" for name, value in self.state_dict().items())
+        return f"<{type(self).__name__} {sizes}>"
+
+
+def _flatten(module: Module) -> tuple[list[Any], Any, list[str]]:
+    held = vars(module)
+    names = [name for name, value in held.items() if _has_parameters(value)]
+    rest = tuple((name, value) for name, value in held.items() if name not in names)
+    return [held[name] for name in names], (tuple(names), rest), names
+
+
+class Initializer:
+    """Draws the first values of parameters, each by a key of its own that is made of one seed."""
+
+    def __init__(self, key: int):
+        self.key, self.count = key, 0
+
+    def uniform(self, shape: Sequence[int], bound: float, dtype: Any) -> np.ndarray:
+        """Numbers in [-bound, bound), those of adjoint.random.uniform."""
+        from .._signature import DTYPES
+
+        self.count += 1
+        drawn = uniform((self.key, self.count), int(np.prod(shape)))
+        return ((2 * drawn - 1) * bound).astype(DTYPES[element_of(dtype)]).reshape(tuple(shape))
+
+
+def initializer(key: int | Initializer) -> Initializer:
+    return key if isinstance(key, Initializer) else Initializer(key)
+
+
+def ones(shape: Sequence[int], dtype: Any) -> np.ndarray:
+    from .._signature import DTYPES
+
+    return np.ones(tuple(shape), DTYPES[element_of(dtype)])
+
+
+def zeros(shape: Sequence[int], dtype: Any) -> np.ndarray:
+    from .._signature import DTYPES
+
+    return np.zeros(tuple(shape), DTYPES[element_of(dtype)])

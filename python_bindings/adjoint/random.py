@@ -1,0 +1,136 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Random numbers by keys, with the names of jax.random. The numbers are those of Philox4x32-10 (docs/spec/random.md):
+the same on every target, and not those of JAX.
+
+A key is an i64 tensor of rank 0. Equal keys give equal numbers: split a key for each use.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Any
+
+from . import numpy, ops
+from ._errors import TracingError
+from ._signature import format_type
+from ._tensor import Tensor, axes_of, reshape, tensor
+from ._types import element_of
+
+__all__ = [
+    "bernoulli",
+    "bits",
+    "categorical",
+    "fold_in",
+    "gumbel",
+    "key",
+    "normal",
+    "permutation",
+    "randint",
+    "split",
+    "truncated_normal",
+    "uniform",
+]
+
+
+def key(seed: Any) -> Tensor:
+    """The key of a seed."""
+    return tensor(seed, "i64").astype("i64")
+
+
+def _counters(count: builtins.int, first: builtins.int = 0) -> Tensor:
+    made = ops.iota(axis=0, type=f"tensor<{count}xi64>")
+    return made if first == 0 else made + first
+
+
+# Keys that are made of keys have counters that numbers of tensors never have.
+_SPLIT = 1 << 62
+
+
+def split(key: Tensor, num: builtins.int = 2) -> Tensor:
+    """`num` new keys, along an axis."""
+    return ops.rng_bits(key, _counters(num, _SPLIT), type=f"tensor<{num}xi64>")
+
+
+def fold_in(key: Tensor, data: Any) -> Tensor:
+    """A new key of a key and a number, e.g. of a step."""
+    counter = tensor(data, "i64").astype("i64") + (_SPLIT + (1 << 61))
+    return ops.rng_bits(key, counter, type="tensor<i64>")
+
+
+def _sizes(shape: Any) -> tuple[builtins.int, ...]:
+    sizes = (shape,) if isinstance(shape, builtins.int) else tuple(shape)
+    if not all(isinstance(size, builtins.int) for size in sizes):
+        raise TracingError(f"random numbers need known sizes, got {sizes}")
+    return sizes
+
+
+def _draw(name: str, key: Tensor, shape: Any, element: str) -> Tensor:
+    sizes = _sizes(shape)
+    count = math.prod(sizes)
+    made = getattr(ops, name)(key, _counters(count), type=format_type(element, (count,)))
+    return reshape(made, sizes)
+
+
+def bits(key: Tensor, shape: Any = (), dtype: Any = "i32") -> Tensor:
+    return _draw("rng_bits", key, shape, element_of(dtype))
+
+
+def _floats(name: str, key: Tensor, shape: Any, dtype: Any) -> Tensor:
+    element = element_of(dtype)
+    return _draw(name, key, shape, element if element in ("f32", "f64") else "f32").astype(element)
+
+
+def uniform(key: Tensor, shape: Any = (), dtype: Any = "f32", minval: Any = 0.0, maxval: Any = 1.0) -> Tensor:
+    """Numbers in [minval, maxval)."""
+    made = _floats("rng_uniform", key, shape, dtype)
+    return made if (minval, maxval) == (0.0, 1.0) else made * (maxval - minval) + minval
+
+
+def normal(key: Tensor, shape: Any = (), dtype: Any = "f32") -> Tensor:
+    return _floats("rng_normal", key, shape, dtype)
+
+
+def truncated_normal(key: Tensor, lower: float, upper: float, shape: Any = (), dtype: Any = "f32") -> Tensor:
+    """Normal numbers between two bounds, by the inverse of the distribution function."""
+    a, b = (math.erf(bound / math.sqrt(2)) for bound in (lower, upper))
+    made = uniform(key, shape, "f64", a, b)
+    found = erf_inverse(made) * math.sqrt(2)
+    return numpy.clip(found, min=lower, max=upper).astype(dtype)
+
+
+def erf_inverse(x: Tensor) -> Tensor:
+    """The inverse of erf: the start of Winitzki (2008), and three steps of Newton's method."""
+    logarithm = numpy.log1p(-x * x)
+    middle = 2 / (math.pi * 0.147) + logarithm / 2
+    guess = numpy.copysign(numpy.sqrt(numpy.sqrt(middle * middle - logarithm / 0.147) - middle), x)
+    for _ in range(3):
+        guess = guess - (numpy.erf(guess) - x) * (math.sqrt(math.pi) / 2) * numpy.exp(guess * guess)
+    return guess
+
+
+def bernoulli(key: Tensor, p: Any = 0.5, shape: Any = None) -> Tensor:
+    probability = tensor(p, "f32")
+    return uniform(key, probability.shape if shape is None else shape) < probability
+
+
+def randint(key: Tensor, shape: Any, minval: builtins.int, maxval: builtins.int, dtype: Any = "i32") -> Tensor:
+    """Integers in [minval, maxval). Their probabilities differ by less than 2^-31 of their mean for ranges up to
+    2^32."""
+    made = numpy.floor(uniform(key, shape, "f64") * builtins.float(maxval - minval))
+    return made.astype(dtype) + minval
+
+
+def gumbel(key: Tensor, shape: Any = (), dtype: Any = "f32") -> Tensor:
+    made = uniform(key, shape, dtype)
+    return -numpy.log(-numpy.log(numpy.maximum(made, 1e-37)))
+
+
+def categorical(key: Tensor, logits: Tensor, axis: builtins.int = -1) -> Tensor:
+    """Numbers of classes with probabilities softmax(logits)."""
+    (place,) = axes_of(axis, logits.ndim)
+    return numpy.argmax(logits + gumbel(key, logits.shape, logits.element_type), axis=place)
+
+
+def permutation(key: Tensor, x: Any) -> Any:
+    raise NotImplementedError("adjoint.random.permutation sorts; Adjoint has no operation for that yet")

@@ -1,0 +1,97 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""The training loop: against steps one by one, stopped and resumed."""
+
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+import adjoint
+from adjoint import nn, optim
+
+RANDOM = np.random.default_rng(3)
+DATA = [{"x": RANDOM.standard_normal((8, 4)).astype(np.float32), "y": RANDOM.standard_normal((8, 2)).astype(np.float32)}
+        for _ in range(12)]
+
+
+def loss(model, batch):
+    return nn.functional.mse_loss(model(batch["x"]), batch["y"])
+
+
+def model():
+    return nn.Sequential(nn.Linear(4, 8, key=1), nn.Tanh(), nn.Linear(8, 2, key=2))
+
+
+def trainer(**options):
+    return adjoint.Trainer(loss, optim.Adam(0.01), progress=False, **options)
+
+
+def equal(one, other):
+    return all((a == b).all() for a, b in zip(adjoint.tree.leaves(one), adjoint.tree.leaves(other)))
+
+
+def test_is_the_loop_of_its_steps():
+    optimizer = optim.Adam(0.01)
+
+    @adjoint.jit
+    def step(model, state, batch):
+        value, gradient = adjoint.value_and_grad(loss)(model, batch)
+        return *optimizer.update(model, gradient, state), value
+
+    parameters, state, losses = model(), optimizer.init(model()), []
+    for batch in DATA[:10]:
+        parameters, state, value = step(parameters, state, batch)
+        losses.append(float(value))
+    made = trainer(steps_per_call=4).fit(model(), DATA, 10)
+    assert made.step == 10 and made.losses == losses and equal(made.model, parameters)
+
+
+def test_resumes_to_the_same_bits(tmp_path):
+    whole = trainer(steps_per_call=3).fit(model(), DATA, 12)
+    first = trainer(steps_per_call=3, folder=tmp_path).fit(model(), DATA, 6)
+    assert first.step == 6
+    second = trainer(steps_per_call=3, folder=tmp_path).fit(model(), DATA, 12)
+    assert second.losses == whole.losses and equal(second.model, whole.model) and equal(second.state, whole.state)
+    assert sorted(os.listdir(tmp_path)) == ["checkpoint.npz"]
+    with pytest.raises(adjoint.OptionError, match="checkpoint"):
+        adjoint.Trainer(loss, optim.SGD(), folder=tmp_path, progress=False).fit(model(), DATA, 13)
+
+
+def test_the_given_model_stays():
+    given = model()
+    before = [leaf.copy() for leaf in adjoint.tree.leaves(given)]
+    trainer().fit(given, DATA, 3)
+    assert equal(given, before)
+
+
+def test_clipping_and_loss_scaling():
+    plain = trainer(clip_norm=0.5).fit(model(), DATA, 8)
+    scaled = trainer(clip_norm=0.5, loss_scale=optim.LossScale(2.0**10)).fit(model(), DATA, 8)
+    # A scale that is a power of two changes no bit.
+    assert plain.losses == scaled.losses and equal(plain.model, scaled.model)
+
+
+def test_interrupt_keeps_what_is_done():
+    def batches():
+        for number in range(1000):
+            if number == 7:
+                os.kill(os.getpid(), signal.SIGINT)
+            yield DATA[number % 12]
+
+    assert threading.current_thread() is threading.main_thread()
+    made = trainer(steps_per_call=2).fit(model(), batches(), 1000)
+    assert made.step == len(made.losses) == 6
+    assert equal(made.model, trainer(steps_per_call=2).fit(model(), DATA, 6).model)
+
+
+def test_data_that_end():
+    with pytest.raises(adjoint.Error, match="batch"):
+        trainer().fit(model(), DATA[:3], 5)
+
+
+def test_loss_curve():
+    made = trainer().fit(model(), DATA, 5)
+    assert made.loss_curve().startswith("<svg") and made.loss_curve().count(",") >= 5
+    assert "<polyline" in adjoint.Trained(None, None, 0, []).loss_curve()
