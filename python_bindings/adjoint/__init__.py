@@ -5,6 +5,7 @@ program = adjoint.compile("model.mlir")
 loss, gradient = program(weights, images)
 """
 
+import contextlib
 from importlib.metadata import version
 
 from . import diff, nn, numpy, ops, optim, random, tree
@@ -51,6 +52,9 @@ from ._signature import Signature, TensorSpec
 from ._tensor import Tensor
 from ._trainer import Trained, Trainer
 from ._types import Spec, spec
+
+with contextlib.suppress(ImportError):  # where einops is installed
+    from . import _einops  # noqa: F401
 
 __version__ = version("adjoint")
 __all__ = [
