@@ -81,7 +81,7 @@ class Index(_Value):
 
     def _apply(self, name: str, other: Any, swapped: bool = False) -> Any:
         if not isinstance(other, (int, np.integer, Index)) or isinstance(other, bool):
-            return self.astype("i32")._binary_named(name, other, swapped)
+            return _binary(_NAMED[name], *((other, self) if swapped else (self, other)))
         trace = current()
         operands = [trace.number(self), number_of_index(other)]
         return wrap(trace.create(f"arith.{name}", operands[::-1] if swapped else operands)[0])
@@ -119,19 +119,19 @@ class Index(_Value):
         return self._apply("remsi", other)
 
     def __truediv__(self, other: Any) -> Any:
-        return self.astype("f32") / other
+        return divide(self, other)
 
     def __lt__(self, other: Any) -> Any:
-        return self.astype("i64") < other
+        return compare("lt", self, other)
 
     def __le__(self, other: Any) -> Any:
-        return self.astype("i64") <= other
+        return compare("le", self, other)
 
     def __gt__(self, other: Any) -> Any:
-        return self.astype("i64") > other
+        return compare("gt", self, other)
 
     def __ge__(self, other: Any) -> Any:
-        return self.astype("i64") >= other
+        return compare("ge", self, other)
 
     def __repr__(self) -> str:
         return "<traced index>"
@@ -143,7 +143,7 @@ _NAMED = {"addi": "add", "subi": "sub", "muli": "mul", "floordivsi": "floor_divi
 class Tensor(_Value):
     """A traced tensor. It has the operators, methods and indexing of NumPy's arrays."""
 
-    __slots__ = ("_type", "_static", "element_type", "_sizes")
+    __slots__ = ("_type", "_static", "element_type", "_sizes", "is_weak")
 
     def __init__(self, trace: Trace, function: Function, number: int, type: str):
         super().__init__(trace, function, number)
@@ -151,9 +151,13 @@ class Tensor(_Value):
         #: The sizes; None is a dynamic one.
         self._static, self.element_type = _parse(type)
         self._sizes: dict[int, Index] = {}
+        #: Made of numbers and indices alone: it takes the element type of the tensors that it meets.
+        self.is_weak = False
 
     def _copy(self, number: int, function: Function) -> Tensor:
-        return Tensor(self._trace, function, number, self._type)
+        made = Tensor(self._trace, function, number, self._type)
+        made.is_weak = self.is_weak
+        return made
 
     # What NumPy's arrays say of themselves.
 
@@ -218,9 +222,6 @@ class Tensor(_Value):
 
     # Operators.
 
-    def _binary_named(self, name: str, other: Any, swapped: bool = False) -> Any:
-        return _binary(_NAMED[name], *((other, self) if swapped else (self, other)))
-
     def __neg__(self) -> Tensor:
         return unary("neg", self)
 
@@ -270,7 +271,11 @@ class Tensor(_Value):
     def astype(self, dtype: Any, *, copy: bool = True) -> Tensor:
         element = element_of(dtype)
         if element == self.element_type:
-            return self
+            if not self.is_weak:
+                return self
+            made = self._copy(self._number, self._function)
+            made.is_weak = False
+            return made
         trace = current()
         return wrap(trace.create("ad.cast", [trace.number(self)], (), [format_type(element, self._static)])[0])
 
@@ -386,40 +391,55 @@ def tensor(value: Any, element: str | None = None) -> Tensor:
 
 
 def _kind(value: Any) -> str | None:
-    """The element type that a value has of its own; a Python number has none."""
+    """The element type that a value has of its own. Python numbers, indices and what is made of them alone have none."""
     if isinstance(value, Tensor):
-        return value.element_type
-    if isinstance(value, (bool, int, float)):
+        return None if value.is_weak else value.element_type
+    if isinstance(value, (bool, int, float, Index)):
         return None
-    if isinstance(value, Index):
-        return "i32"
     return element_of(np.asarray(value).dtype)
 
 
 def common(*values: Any) -> list[Tensor]:
-    """The values as tensors of one element type. Python numbers follow the tensors beside them, as in the array API
-    standard; a float beside integers gives f32."""
+    """The values as tensors of one element type. Python numbers and indices follow the tensors beside them, as in the
+    array API standard; a float beside integers gives f32. What is made of indices and numbers alone is exact in f64 and
+    i64, and follows the tensors that it meets later."""
     kinds = [kind for kind in map(_kind, values) if kind]
+    weak = [value for value in values if isinstance(value, Index) or (isinstance(value, Tensor) and value.is_weak)]
     element = functools.reduce(promote, kinds) if kinds else None
-    if any(type(value) is float for value in values) and element not in FLOATS:
-        element = "f32"
-    if any(type(value) is int for value in values) and element in (None, "i1"):
-        element = "i32"
-    element = element or "i1"
-    return [tensor(value, element).astype(element) for value in values]
+    is_weak = not kinds and bool(weak)
+    is_float = any(
+        type(value) is float or (isinstance(value, Tensor) and value.element_type in FLOATS) for value in values
+    )
+    if is_float and element not in FLOATS:
+        element = "f64" if is_weak else "f32"
+    if element in (None, "i1") and any(type(value) is int or isinstance(value, Index) for value in values):
+        element = "i64" if is_weak else "i32"
+    if element is None:
+        element = weak[0].element_type if weak else "i1"
+    made = [tensor(value, element).astype(element) for value in values]
+    for one, value in zip(made, values):
+        one.is_weak = is_weak and not (isinstance(value, Tensor) and not value.is_weak)
+    return made
 
 
 def floating(value: Any, element: str = "f32") -> Tensor:
     """A tensor of floats."""
     made = tensor(value, element)
-    return made if made.element_type in FLOATS else made.astype(element)
+    if made.element_type in FLOATS:
+        return made
+    is_weak = made.is_weak
+    made = made.astype("f64" if is_weak else element)
+    made.is_weak = is_weak
+    return made
 
 
 def create(
     name: str, operands: Sequence[Tensor], attributes: Sequence[tuple[str, str]] = (), types: Sequence[str] = ()
 ) -> Tensor:
     trace = current()
-    return wrap(trace.create(f"ad.{name}", [trace.number(one) for one in operands], attributes, types)[0])
+    made = wrap(trace.create(f"ad.{name}", [trace.number(one) for one in operands], attributes, types)[0])
+    made.is_weak = bool(operands) and all(one.is_weak for one in operands)
+    return made  # type: ignore[no-any-return]
 
 
 def unary(name: str, value: Any) -> Tensor:

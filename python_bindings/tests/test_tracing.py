@@ -393,3 +393,16 @@ def test_check_gradients():
 
     with pytest.raises(adjoint.CheckError, match="differ from central differences"):
         adjoint.check_gradients(wrong, x)
+
+
+def test_numbers_of_loops_follow_tensors():
+    for dtype in (np.float32, np.float64):
+        x = floats(3, dtype=dtype)
+        made = run(lambda x: adjoint.fori_loop(0, 4, lambda i, y: y + 0.1 * i + i / 3, x), x)
+        expected = x.copy()
+        for i in range(4):
+            expected = (expected + dtype(0.1 * i)) + dtype(i / 3)
+        assert made.dtype == dtype
+        np.testing.assert_array_equal(made, expected)
+    i = run(lambda x: adjoint.fori_loop(0, 4, lambda i, y: y + i * 2, x), np.arange(3, dtype=np.int32))
+    np.testing.assert_array_equal(i, np.arange(3) + 12)

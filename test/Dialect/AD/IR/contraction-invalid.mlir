@@ -105,7 +105,7 @@ func.func @gemm_c1_bias(%a: tensor<4x8xf16>, %b: tensor<8x2xf16>, %d: tensor<2xf
 // -----
 
 func.func @gemm_c2_rank(%a: tensor<5x4x8xf32>, %b: tensor<8x2xf32>) {
-  // expected-error @+1 {{'ad.gemm' op expected operands of rank 2, but got ranks 3 and 2}}
+  // expected-error @+1 {{'ad.gemm' op expected operands and a result of rank 2, but got ranks 3, 2 and 3}}
   %c = ad.gemm %a, %b : (tensor<5x4x8xf32>, tensor<8x2xf32>) -> tensor<5x4x2xf32>
   return
 }

@@ -269,6 +269,9 @@ LogicalResult GemmOp::verify() {
   RankedTensorType lhs = getLhs().getType(), rhs = getRhs().getType();
   if (failed(verifyElements(*this, lhs.getElementType(), rhs.getElementType(), getType().getElementType())))
     return failure();
+  if (lhs.getRank() != 2 || rhs.getRank() != 2 || getType().getRank() != 2) // gemm_c2
+    return emitOpError("expected operands and a result of rank 2, but got ranks ")
+           << lhs.getRank() << ", " << rhs.getRank() << " and " << getType().getRank();
   int64_t left = getTransA() ? 0 : 1, right = getTransB() ? 1 : 0;
   if (!maySizesAgree(lhs.getDimSize(left), rhs.getDimSize(right))) // gemm_c3
     return emitOpError("contracting axes ") << left << " and " << right << " have sizes "
