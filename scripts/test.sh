@@ -167,14 +167,14 @@ python_tests() {
 fuzz_campaigns() {
   local name count
   local all=(programs gradients slopes passes adx control gpu-sim fused linalg kernels nests scalars activity sizes diff
-    files kills)
+    traced files kills)
   if [[ $quick ]]; then all=(programs gradients gpu-sim fused kernels nests); fi
   for name in "${all[@]}"; do
     # Each program of some is compiled several times, those of diff and sizes alone and most often. Most changed files
     # are refused before anything is compiled. Cases of kills wait for the disk.
     case $name in
       activity | control | gpu-sim | fused | linalg | nests) count=$((FUZZ_COUNT / 2)) ;;
-      kills) count=$((FUZZ_COUNT / 4)) ;;
+      kills | traced) count=$((FUZZ_COUNT / 4)) ;;
       diff | sizes) count=$((FUZZ_COUNT / 8)) ;;
       files) count=$((FUZZ_COUNT * 3)) ;;
       *) count=$FUZZ_COUNT ;;
