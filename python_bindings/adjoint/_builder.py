@@ -216,13 +216,7 @@ def elements_text(array: np.ndarray) -> str:
     if array.size == 0:
         return f"dense<> : {type}"
     if element == "i1":
-        if array.size == 1:
-            return f"dense<{'true' if array.item() else 'false'}> : {type}"
-        return (
-            f'dense<"0x{array.astype(np.uint8).tobytes().hex().upper()}"> : {type}'
-            if array.size % 8 == 0 and False
-            else (f"dense<{_nested(array)}> : {type}")
-        )
+        return f"dense<{_nested(array)}> : {type}"
     return f'dense<"0x{np.ascontiguousarray(array).tobytes().hex().upper()}"> : {type}'
 
 

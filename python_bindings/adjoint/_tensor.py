@@ -7,7 +7,7 @@ import functools
 import math
 import operator
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -121,23 +121,23 @@ class Index(_Value):
     def __truediv__(self, other: Any) -> Any:
         return divide(self, other)
 
-    def __lt__(self, other: Any) -> Any:
+    def __lt__(self, other: Any) -> Tensor:
         return compare("lt", self, other)
 
-    def __le__(self, other: Any) -> Any:
+    def __le__(self, other: Any) -> Tensor:
         return compare("le", self, other)
 
-    def __gt__(self, other: Any) -> Any:
+    def __gt__(self, other: Any) -> Tensor:
         return compare("gt", self, other)
 
-    def __ge__(self, other: Any) -> Any:
+    def __ge__(self, other: Any) -> Tensor:
         return compare("ge", self, other)
 
     def __repr__(self) -> str:
         return "<traced index>"
 
 
-_NAMED = {"addi": "add", "subi": "sub", "muli": "mul", "floordivsi": "floor_divide", "remsi": "rem"}
+_NAMED = {"addi": "add", "subi": "sub", "muli": "mul", "floordivsi": "floor_divide", "remsi": "remainder"}
 
 
 class Tensor(_Value):
@@ -222,6 +222,60 @@ class Tensor(_Value):
 
     # Operators.
 
+    def __add__(self, other: Any) -> Tensor:
+        return _binary("add", self, other)
+
+    def __radd__(self, other: Any) -> Tensor:
+        return _binary("add", other, self)
+
+    def __sub__(self, other: Any) -> Tensor:
+        return _binary("sub", self, other)
+
+    def __rsub__(self, other: Any) -> Tensor:
+        return _binary("sub", other, self)
+
+    def __mul__(self, other: Any) -> Tensor:
+        return _binary("mul", self, other)
+
+    def __rmul__(self, other: Any) -> Tensor:
+        return _binary("mul", other, self)
+
+    def __truediv__(self, other: Any) -> Tensor:
+        return _binary("div", self, other)
+
+    def __rtruediv__(self, other: Any) -> Tensor:
+        return _binary("div", other, self)
+
+    def __floordiv__(self, other: Any) -> Tensor:
+        return _binary("floor_divide", self, other)
+
+    def __rfloordiv__(self, other: Any) -> Tensor:
+        return _binary("floor_divide", other, self)
+
+    def __mod__(self, other: Any) -> Tensor:
+        return _binary("remainder", self, other)
+
+    def __rmod__(self, other: Any) -> Tensor:
+        return _binary("remainder", other, self)
+
+    def __and__(self, other: Any) -> Tensor:
+        return _binary("and", self, other)
+
+    def __rand__(self, other: Any) -> Tensor:
+        return _binary("and", other, self)
+
+    def __or__(self, other: Any) -> Tensor:
+        return _binary("or", self, other)
+
+    def __ror__(self, other: Any) -> Tensor:
+        return _binary("or", other, self)
+
+    def __xor__(self, other: Any) -> Tensor:
+        return _binary("xor", self, other)
+
+    def __rxor__(self, other: Any) -> Tensor:
+        return _binary("xor", other, self)
+
     def __neg__(self) -> Tensor:
         return unary("neg", self)
 
@@ -234,37 +288,37 @@ class Tensor(_Value):
     def __invert__(self) -> Tensor:
         return unary("not", self)
 
-    def __matmul__(self, other: Any) -> Any:
-        return matmul(self, other) if _is_operand(other) else NotImplemented
+    def __matmul__(self, other: Any) -> Tensor:
+        return matmul(self, other) if _is_operand(other) else _refused()
 
-    def __rmatmul__(self, other: Any) -> Any:
-        return matmul(other, self) if _is_operand(other) else NotImplemented
+    def __rmatmul__(self, other: Any) -> Tensor:
+        return matmul(other, self) if _is_operand(other) else _refused()
 
-    def __eq__(self, other: Any) -> Any:  # type: ignore[override]
+    def __eq__(self, other: Any) -> Tensor:  # type: ignore[override]
         return compare("eq", self, other)
 
-    def __ne__(self, other: Any) -> Any:  # type: ignore[override]
+    def __ne__(self, other: Any) -> Tensor:  # type: ignore[override]
         return compare("ne", self, other)
 
-    def __lt__(self, other: Any) -> Any:
+    def __lt__(self, other: Any) -> Tensor:
         return compare("lt", self, other)
 
-    def __le__(self, other: Any) -> Any:
+    def __le__(self, other: Any) -> Tensor:
         return compare("le", self, other)
 
-    def __gt__(self, other: Any) -> Any:
+    def __gt__(self, other: Any) -> Tensor:
         return compare("gt", self, other)
 
-    def __ge__(self, other: Any) -> Any:
+    def __ge__(self, other: Any) -> Tensor:
         return compare("ge", self, other)
 
     __hash__ = object.__hash__
 
-    def __pow__(self, other: Any) -> Any:
-        return power(self, other) if _is_operand(other) else NotImplemented
+    def __pow__(self, other: Any) -> Tensor:
+        return power(self, other) if _is_operand(other) else _refused()
 
-    def __rpow__(self, other: Any) -> Any:
-        return power(other, self) if _is_operand(other) else NotImplemented
+    def __rpow__(self, other: Any) -> Tensor:
+        return power(other, self) if _is_operand(other) else _refused()
 
     # Elements and shapes.
 
@@ -446,12 +500,16 @@ def unary(name: str, value: Any) -> Tensor:
     return create(name, [tensor(value)])
 
 
-def _binary(name: str, left: Any, right: Any) -> Any:
+def _refused() -> Tensor:
+    """What an operator gives for values that it does not know, so that Python asks the other one."""
+    return NotImplemented  # type: ignore[no-any-return]
+
+
+def _binary(name: str, left: Any, right: Any) -> Tensor:
     if not (_is_operand(left) and _is_operand(right)):
-        return NotImplemented
-    if name in ("div", "floor_divide"):
-        return divide(left, right) if name == "div" else floor_divide(left, right)
-    return create(name, common(left, right))
+        return _refused()
+    special = {"div": divide, "floor_divide": floor_divide, "remainder": remainder}.get(name)
+    return special(left, right) if special else create(name, common(left, right))
 
 
 def divide(left: Any, right: Any) -> Tensor:
@@ -474,9 +532,9 @@ def common_select(condition: Any, on_true: Any, on_false: Any) -> list[Tensor]:
     return [tensor(condition), *common(on_true, on_false)]
 
 
-def compare(predicate: str, left: Any, right: Any) -> Any:
+def compare(predicate: str, left: Any, right: Any) -> Tensor:
     if not (_is_operand(left) and _is_operand(right)):
-        return NotImplemented
+        return _refused()
     return create("compare", common(left, right), [("predicate", f"#ad<predicate {predicate}>")])
 
 
@@ -612,40 +670,9 @@ def _stack_size(a: Tensor, b: Tensor, axis: int) -> Any:
     return next((size for size in sizes if isinstance(size, Index) or size != 1), 1)
 
 
-def _operator(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    def forward(self: Tensor, other: Any) -> Any:
-        return _binary(name, self, other)
-
-    def reverse(self: Tensor, other: Any) -> Any:
-        return _binary(name, other, self)
-
-    return forward, reverse
-
-
-for _python, _name in {
-    "add": "add",
-    "sub": "sub",
-    "mul": "mul",
-    "truediv": "div",
-    "floordiv": "floor_divide",
-    "and": "and",
-    "or": "or",
-    "xor": "xor",
-}.items():
-    _forward, _reverse = _operator(_name)
-    setattr(Tensor, f"__{_python}__", _forward)
-    setattr(Tensor, f"__r{_python}__", _reverse)
-
-
-def remainder(left: Any, right: Any) -> Any:
+def remainder(left: Any, right: Any) -> Tensor:
     """The remainder with the sign of the divisor, as Python's %."""
-    if not (_is_operand(left) and _is_operand(right)):
-        return NotImplemented
     a, b = common(left, right)
     rest = create("rem", [a, b])
     is_other_sign = create("and", [compare("ne", rest, 0), compare("ne", compare("lt", rest, 0), compare("lt", b, 0))])
     return create("select", [is_other_sign, rest + b, rest])
-
-
-Tensor.__mod__ = remainder  # type: ignore[attr-defined]
-Tensor.__rmod__ = lambda self, other: remainder(other, self)  # type: ignore[attr-defined]
