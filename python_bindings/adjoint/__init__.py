@@ -56,7 +56,7 @@ from ._types import Spec, spec
 with contextlib.suppress(ImportError):  # where einops is installed
     from . import _einops  # noqa: F401
 
-__version__ = version("adjoint")
+__version__ = version("adjoint-mlir")
 __all__ = [
     "ArgumentMemoryError",
     "ArgumentShapeError",

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""The wheel of the Python package runs without LLVM: in an environment of its own, where the folders of LLVM are empty.
+A sample of commits builds it."""
+
+import glob
+import os
+import pathlib
+import subprocess
+import sys
+import venv
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test/Support"))
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
+
+PROGRAM = """
+import adjoint, numpy as np
+x = np.random.default_rng(0).normal(size=(100, 3)).astype(np.float32)
+y = x @ np.array([1, -2, 3], np.float32)
+w = np.zeros(3, np.float32)
+step = adjoint.jit(lambda w, x, y: w - 0.1 * adjoint.grad(lambda w: ((x @ w - y) ** 2).mean())(w), cache="off")
+for _ in range(100):
+    w = step(w, x, y)
+print(w.round(3), adjoint.jit(lambda x: (x * 0 + 1).sum(), target="gpu-sim", cache="off")(x))
+libraries = {line.split()[-1] for line in open("/proc/self/maps") if "LLVM" in line or "MLIR" in line}
+print(all("adjoint_mlir.libs" in library for library in libraries), len(libraries))
+"""
+
+
+def runs_alone(folder):
+    subprocess.run([ROOT / "scripts/build_wheel.sh"], check=True, capture_output=True, text=True)
+    (wheel,) = glob.glob(str(ROOT / "dist/adjoint_mlir-*.whl"))
+    venv.create(folder / "env", with_pip=True)
+    python = folder / "env/bin/python"
+    subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check", wheel], check=True,
+                   capture_output=True, text=True)
+    (folder / "empty").mkdir()
+    hidden = [str(path) for path in ("/usr/lib/llvm-22",) if os.path.isdir(path)]
+    mounts = "".join(f"mount --bind {folder / 'empty'} {path} && " for path in hidden)
+    done = subprocess.run(["unshare", "-rm", "bash", "-c", f'{mounts}exec "$0" -c "$1"', python, PROGRAM],
+                          capture_output=True, text=True, cwd=folder)
+    if done.stdout.splitlines() != ["[ 1. -2.  3.] 300.0", "True 2"]:
+        yield f"got {done.stdout}{done.stderr}"
+
+
+def refuses_arguments(_folder):
+    done = subprocess.run([ROOT / "scripts/build_wheel.sh", "--other"], capture_output=True, text=True)
+    if done.returncode == 0 or "unknown argument '--other'" not in done.stderr:
+        yield f"got {done.returncode} and {done.stderr}"
+
+
+if __name__ == "__main__":
+    sys.exit(checks.run_checks("wheel", [("arguments", refuses_arguments),
+                                         *checks.sample([("alone", runs_alone)], 3)]))
