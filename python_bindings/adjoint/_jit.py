@@ -3,18 +3,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import os
 import pathlib
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from . import tree
+from . import _adjoint, tree
 from ._builder import Trace, is_tracing, quoted, tracing
 from ._errors import ArgumentShapeError, ArgumentTypeError, OptionError, Source, python_excerpt
 from ._functions import Traced, call, is_value, trace_function
@@ -22,6 +23,7 @@ from ._host import Feed, Receiver
 from ._program import Program, compile
 from ._tensor import Index, Tensor
 from ._types import Spec, element_of
+from .nn._module import Module, flatten_module
 
 _OPTIONS = ("target", "numerics", "precision", "threads", "kernels", "cpu", "cache", "optimize")
 
@@ -236,7 +238,8 @@ class Jitted:
             and specs is None
         )
         self._programs: dict[Any, TracedProgram] = {}
-        self._flat: dict[Any, TracedProgram] = {}
+        # By the key of `_adjoint.signature`, with the order of its leaves; programs hold what keys point to.
+        self._known: dict[bytes, tuple[TracedProgram, list[int] | None]] = {}
         for name in (*static, *donated):
             if name not in self._signature.parameters:
                 raise OptionError(
@@ -253,15 +256,28 @@ class Jitted:
     ) -> Any:
         if is_tracing():
             return call(self._function, arguments, keywords)
-        if not keywords:
-            # Arrays alone, of types that were there before.
-            program = self._flat.get(
-                tuple([(array.shape, array.dtype) for array in arguments if type(array) is np.ndarray])
-            )
-            if program is not None and program.count == len(arguments):
-                return program.run(arguments, feeds, receives)
+        if not keywords and self._is_positional:
+            found = self._find_known(arguments)
+            if found is not None:
+                return found[0].run(found[1], feeds, receives)
         program, leaves = self._find(arguments, keywords)
         return program.run(leaves, feeds, receives)
+
+    def _find_known(self, arguments: tuple[Any, ...]) -> tuple[TracedProgram, Sequence[Any]] | None:
+        """The program and its arguments for trees of types that were there before."""
+        found = _adjoint.signature(arguments, Module)
+        if found is None:
+            return None
+        key, leaves = found
+        known = self._known.get(key)
+        if known is None:
+            program, in_order = self._find(arguments, {})
+            with contextlib.suppress(LookupError):
+                if len(in_order) == len(leaves):
+                    self._known[key] = program, _order(arguments, tree.structure(arguments))
+            return program, in_order
+        program, order = known
+        return program, leaves if order is None else [leaves[index] for index in order]
 
     def trace(self, *arguments: Any, **keywords: Any) -> TracedProgram:
         """The program for arguments of these types: of arrays, or of adjoint.spec."""
@@ -320,8 +336,6 @@ class Jitted:
             and self._given_specs is None
         ):
             self._programs[form, tuple([(leaf.shape, leaf.dtype) for leaf in leaves])] = program
-            if self._is_positional and form.children[0].children == (tree.LEAF,) * len(leaves):
-                self._flat[tuple([(leaf.shape, leaf.dtype) for leaf in leaves])] = program
         return program, moving
 
     def _names(self, arguments: tuple[Any, ...], keywords: dict[str, Any], bound: inspect.BoundArguments) -> list[str]:
@@ -386,6 +400,37 @@ class Jitted:
                 found[number] = result
                 free.remove(result)
         return found
+
+
+def _names_of(value: Any, prefix: str) -> Iterator[str]:
+    """The names of leaves in the order of `_adjoint.signature`: dicts as they are."""
+    items: Any
+    if isinstance(value, dict):
+        items = value.items()
+    elif isinstance(value, (list, tuple)):
+        items = enumerate(value)
+    elif isinstance(value, Module):
+        children, _, names = flatten_module(value)
+        items = zip(names, children)
+    elif value is None:
+        return
+    else:
+        yield prefix
+        return
+    for name, child in items:
+        yield from _names_of(child, f"{prefix}.{name}" if prefix else str(name))
+
+
+def _order(arguments: tuple[Any, ...], form: tree.Structure) -> list[int] | None:
+    """Where the leaves of `tree.flatten` are among those of `_adjoint.signature`; None if the order is the same. Raises
+    LookupError if two leaves have one name."""
+    names, here = tree.names(form), list(_names_of(arguments, ""))
+    if names == here:
+        return None
+    at = {name: index for index, name in enumerate(here)}
+    if len(at) != len(names) or len(names) != len(here):
+        raise LookupError
+    return [at[name] for name in names]
 
 
 def _share_sizes(values: Sequence[Tensor], specs: Sequence[Spec]) -> None:

@@ -9,6 +9,7 @@
 #include "Diff.h"
 #include "Gil.h"
 #include "Host.h"
+#include "Trees.h"
 #include "adjoint/Runner/StandardHooks.h"
 #include "adjoint/Support/FloatingPointState.h"
 #include "adjoint/Support/Printable.h"
@@ -134,4 +135,5 @@ NB_MODULE(_adjoint, module) {
   bindDiff(module);
   bindAnalysis(module);
   bindBuilder(module);
+  bindTrees(module);
 }

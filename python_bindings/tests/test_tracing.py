@@ -406,3 +406,33 @@ def test_numbers_of_loops_follow_tensors():
         np.testing.assert_array_equal(made, expected)
     i = run(lambda x: adjoint.fori_loop(0, 4, lambda i, y: y + i * 2, x), np.arange(3, dtype=np.int32))
     np.testing.assert_array_equal(i, np.arange(3) + 12)
+
+
+def test_known_calls_are_those_of_their_types():
+    """The quick way for arguments of known types finds the program that the slow way finds."""
+    from adjoint import nn
+
+    calls = []
+
+    @adjoint.jit
+    def f(t, model=None, scale=1.0):
+        calls.append(None)
+        y = t["b"] * 2 + t["a"]["x"].sum()
+        return (y if model is None else model(y)) * scale
+
+    a, b = floats(3), floats(2)
+    for _ in range(2):
+        expected = b * 2 + a.sum()
+        np.testing.assert_allclose(f({"b": b, "a": {"x": a}}), expected)
+        np.testing.assert_allclose(f({"a": {"x": a}, "b": b}), expected)  # another order of the dict
+        np.testing.assert_allclose(f({"a": {"x": a}, "b": a}), a * 2 + a.sum())
+        np.testing.assert_allclose(f({"a": {"x": a[:2]}, "b": b}), b * 2 + a[:2].sum())
+        np.testing.assert_allclose(f({"a": {"x": a.astype(np.float32)}, "b": b}), expected, rtol=1e-6)
+        np.testing.assert_allclose(f({"a": {"x": a}, "b": b}, nn.Softmax()), np.exp(expected) / np.exp(expected).sum())
+        np.testing.assert_allclose(f({"a": {"x": a}, "b": b}, nn.ReLU()), np.maximum(expected, 0))
+        np.testing.assert_allclose(f({"a": {"x": a}, "b": b}, None, 2.0), 2 * expected)
+        np.testing.assert_allclose(f({"a": {"x": a}, "b": b}, None, 3), 3 * expected)
+        np.testing.assert_allclose(f({"a": {"x": a}, "b": b}, nn.LeakyReLU(0.5)), np.where(expected > 0, expected, expected / 2))
+        np.testing.assert_allclose(f({"a": {"x": a}, "b": b}, nn.LeakyReLU(0.1)), np.where(expected > 0, expected, expected / 10))
+        count = len(calls)
+    assert count == len(calls) and len(f._known) >= 6

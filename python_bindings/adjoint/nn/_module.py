@@ -38,7 +38,7 @@ class Module:
             vars(made).update(others)
             return made
 
-        tree.register(cls, _flatten, unflatten)
+        tree.register(cls, flatten_module, unflatten)
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         return self.forward(*arguments, **keywords)
@@ -83,7 +83,7 @@ class Module:
         return f"<{type(self).__name__} {sizes}>"
 
 
-def _flatten(module: Module) -> tuple[list[Any], Any, list[str]]:
+def flatten_module(module: Module) -> tuple[list[Any], Any, list[str]]:
     held = vars(module)
     names = [name for name, value in held.items() if _has_parameters(value)]
     rest = tuple((name, value) for name, value in held.items() if name not in names)
