@@ -53,6 +53,7 @@ class Function:
         self.name, self.outer = name, outer
         self.captured: dict[int, Tensor] = {}  # by the number of the outer value
         self.captures: list[Tensor] = []  # the outer values, in the order of the arguments
+        self.regions: list[int] = []  # the branches and loops that are being traced, from the outermost
 
     def encloses(self, other: Function) -> bool:
         inner: Function | None = other
@@ -68,7 +69,7 @@ class Trace:
         self.native = _adjoint.Builder()
         self.function: Function | None = None
         self.names: dict[str, int] = {}
-        self.regions = 0
+        self.regions = 0  # how many have begun
 
     def unique(self, name: str) -> str:
         """A symbol that no other function has."""
@@ -99,6 +100,10 @@ class Trace:
             raise TracingError(
                 "a traced value is used after its function was traced; return it from the function instead"
             )
+        if value._region and value._region not in value._function.regions:
+            raise TracingError(
+                "a value of a branch or a loop is used outside of it; return it from the function of the branch or loop"
+            )
         if value._function is self.function:
             return value._number
         assert self.function is not None
@@ -115,21 +120,24 @@ class Trace:
         if known is None:
             number = self.native.add_argument(value._type, place())
             known = function.captured[value._number] = value._copy(number, function)
+            known._region = 0  # an argument of the function
             function.captures.append(value)  # type: ignore[arg-type]
         return known._number
 
     @contextlib.contextmanager
     def region(self, types: Sequence[str]) -> Iterator[list[int]]:
         """The arguments of a region; a body that raises gives it up."""
+        assert self.function is not None
         numbers = self.native.begin_region(list(types), place())
         self.regions += 1
+        self.function.regions.append(self.regions)
         try:
             yield numbers
         except BaseException:
             self.native.abandon_region()
             raise
         finally:
-            self.regions -= 1
+            self.function.regions.pop()
 
     def end_region(self, terminator: str, operands: Sequence[int]) -> None:
         self.native.end_region(terminator, list(operands), [], place())

@@ -52,8 +52,7 @@ def trace_function(
     function = Function(name if is_entry else trace.unique(name), trace.function)
     where = place()
     numbers = trace.native.begin_function(function.name, is_entry, list(types), where)
-    before, trace.function = (trace.function, trace.regions), function
-    trace.regions = 0
+    before, trace.function = trace.function, function
     try:
         leaves, form = tree.flatten(body([wrap(number) for number in numbers]))
         results = as_tensors(leaves, "results of a traced function")
@@ -62,7 +61,7 @@ def trace_function(
         trace.native.erase_function(function.name)
         raise
     finally:
-        trace.function, trace.regions = before
+        trace.function = before
     return Traced(function.name, function, results, form)
 
 

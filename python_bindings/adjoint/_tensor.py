@@ -39,12 +39,14 @@ def wrap(number: int) -> Any:
 class _Value:
     """What traced values have in common."""
 
-    __slots__ = ("_trace", "_function", "_number")
+    __slots__ = ("_trace", "_function", "_number", "_region")
     # Of NumPy: its operators leave those with traced values to them.
     __array_ufunc__ = None
 
     def __init__(self, trace: Trace, function: Function, number: int):
         self._trace, self._function, self._number = trace, function, number
+        #: The branch or loop that it was made in; 0 for the function itself.
+        self._region = function.regions[-1] if function.regions else 0
 
     def _unknown(self, what: str, mend: str) -> TracingError:
         return TracingError(f"{what} of a traced value is not known while the function is traced; {mend}")
@@ -174,10 +176,11 @@ class Tensor(_Value):
             return size
         trace = current()
         known = self._sizes.get(axis)
-        if known is not None and known._function is trace.function and trace.regions == 0:
+        assert trace.function is not None
+        if known is not None and known._function is trace.function and known._region == 0:
             return known
         made: Index = wrap(trace.create("tensor.dim", [trace.number(self), number_of_index(axis)])[0])
-        if trace.regions == 0:
+        if made._region == 0:
             self._sizes[axis] = made
         return made
 
@@ -328,7 +331,7 @@ class Tensor(_Value):
             if not self.is_weak:
                 return self
             made = self._copy(self._number, self._function)
-            made.is_weak = False
+            made.is_weak, made._region = False, self._region
             return made
         trace = current()
         return wrap(trace.create("ad.cast", [trace.number(self)], (), [format_type(element, self._static)])[0])

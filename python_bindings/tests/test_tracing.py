@@ -436,3 +436,45 @@ def test_known_calls_are_those_of_their_types():
         np.testing.assert_allclose(f({"a": {"x": a}, "b": b}, nn.LeakyReLU(0.1)), np.where(expected > 0, expected, expected / 10))
         count = len(calls)
     assert count == len(calls) and len(f._known) >= 6
+
+
+@pytest.mark.parametrize("use", [
+    lambda x, kept: adjoint.cond(x[0] > 0, lambda: kept.append(x * 2) or x, lambda: x) + kept[0],
+    lambda x, kept: adjoint.fori_loop(0, 2, lambda i, y: kept.append(i) or y, x) * kept[0],
+    lambda x, kept: adjoint.cond(x[0] > 0, lambda: kept.append(x * 2) or x, lambda: kept[0]),
+])
+def test_values_do_not_leave_branches_and_loops(use):
+    with pytest.raises(adjoint.TracingError, match="outside of it"):
+        run(lambda x: use(x, []), floats(3))
+
+
+def test_a_function_that_raises_can_be_traced_again():
+    fails = [True]
+
+    @adjoint.jit
+    def f(x):
+        def body(i, y):
+            if fails:
+                raise KeyError("not yet")
+            return y + i
+
+        return adjoint.fori_loop(0, 3, body, x)
+
+    with pytest.raises(KeyError):
+        f(floats(2))
+    fails.clear()
+    x = floats(2)
+    np.testing.assert_allclose(f(x), x + 3)
+
+
+def test_captured_in_a_loop_and_used_after_it():
+    x, v = floats(3), floats(3)
+
+    def outer(x, v):
+        def inner(x):
+            y = adjoint.fori_loop(0, 3, lambda i, y: y * 0.5 + v, x)
+            return (y * v).sum()
+
+        return adjoint.grad(inner)(x)
+
+    np.testing.assert_allclose(run(outer, x, v), v / 8, rtol=1e-12)
