@@ -105,11 +105,18 @@ struct ProgramBuilder::State {
 
   bool valuesOf(const std::vector<uint32_t> &numbers, SmallVectorImpl<Value> &result) {
     for (uint32_t number : numbers) {
-      if (number >= values.size())
+      if (number >= values.size() || !values[number])
         return fail("there is no value " + Twine(number));
       result.push_back(values[number]);
     }
     return true;
+  }
+
+  /// Takes the numbers from what is inside of an operation that goes.
+  void forget(Operation *op) {
+    for (Value &value : values)
+      if (value && op->isAncestor(value.getParentBlock()->getParentOp()))
+        value = nullptr;
   }
 
   uint32_t number(Value value) {
@@ -285,6 +292,8 @@ void ProgramBuilder::eraseFunction(const std::string &name) {
     return;
   while (llvm::any_of(state->frames, [&](auto &frame) { return frame.function == function; }))
     state->frames.pop_back();
+  llvm::erase_if(state->finished, [&](scf::ExecuteRegionOp holder) { return function->isAncestor(holder); });
+  state->forget(function);
   function.erase();
 }
 
@@ -322,8 +331,19 @@ bool ProgramBuilder::endRegion(const BuilderOperation &terminator) {
 void ProgramBuilder::abandonRegion() {
   if (state->frames.empty() || !state->frames.back().holder)
     return;
-  state->frames.back().holder.erase();
+  scf::ExecuteRegionOp holder = state->frames.back().holder;
+  llvm::erase_if(state->finished, [&](scf::ExecuteRegionOp other) { return holder->isAncestor(other); });
+  state->forget(holder);
+  holder.erase();
   state->frames.pop_back();
+}
+
+void ProgramBuilder::dropRegions(unsigned count) {
+  for (; count > 0 && !state->finished.empty(); --count) {
+    state->forget(state->finished.back());
+    state->finished.back().erase();
+    state->finished.pop_back();
+  }
 }
 
 bool ProgramBuilder::create(const BuilderOperation &operation, std::vector<uint32_t> &results) {

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
+import operator
 import os
 import sys
 import threading
@@ -26,14 +27,14 @@ Operand = Union["Tensor", np.ndarray, np.generic, bool, int, float]
 TypeLike = Union[Spec, str]
 Place = tuple[str, int, int, str]
 
-_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_INSIDE = (os.path.dirname(os.path.abspath(__file__)) + os.sep, contextlib.__file__)
 _NOWHERE: Place = ("", 0, 0, "")
 
 
 def place(name: str = "") -> Place:
     """The line of the user's code that called the package."""
     frame = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame is not None and frame.f_code.co_filename.startswith(_INSIDE):
         frame = frame.f_back  # type: ignore[assignment]
     if frame is None:
         return ("", 0, 0, name)
@@ -68,8 +69,9 @@ class Trace:
     def __init__(self) -> None:
         self.native = _adjoint.Builder()
         self.function: Function | None = None
-        self.names: dict[str, int] = {}
+        self.names: dict[str, int] = {"main": 1}  # the entry
         self.regions = 0  # how many have begun
+        self.ended = 0  # how many wait for their operation
 
     def unique(self, name: str) -> str:
         """A symbol that no other function has."""
@@ -89,6 +91,7 @@ class Trace:
         where: Place | None = None,
     ) -> list[int]:
         where = where or place()
+        self.ended -= regions
         try:
             return self.native.create(name, list(operands), list(attributes), list(types), regions, where)
         except _adjoint.BuildError as error:
@@ -141,6 +144,18 @@ class Trace:
 
     def end_region(self, terminator: str, operands: Sequence[int]) -> None:
         self.native.end_region(terminator, list(operands), [], place())
+        self.ended += 1
+
+    @contextlib.contextmanager
+    def whole(self) -> Iterator[None]:
+        """An operation with its regions: a body that raises leaves none of them behind."""
+        before = self.ended
+        try:
+            yield
+        except BaseException:
+            self.native.drop_regions(max(self.ended - before, 0))
+            self.ended = before
+            raise
 
 
 class _State(threading.local):
@@ -245,18 +260,34 @@ def type_text(type: TypeLike) -> str:
 # Operations.
 
 
+def number_kind(value: Any) -> type | None:
+    """bool, int or float of a Python number; None of a NumPy scalar, which has a type of its own."""
+    if isinstance(value, np.generic):
+        return None
+    return next((kind for kind in (bool, int, float) if isinstance(value, kind)), None)
+
+
 @functools.lru_cache(maxsize=4096)
-def _scalar_text(element: str, value: Any, kind: type) -> str:
-    return elements_text(np.asarray(value, DTYPES[element]))
+def _scalar_text(element: str, text: str) -> str:
+    """By the text of the number, since -0.0 equals 0.0."""
+    value = {"True": True, "False": False}.get(text)
+    number = value if value is not None else float(text) if "." in text or "n" in text or "e" in text else int(text)
+    try:
+        return elements_text(np.asarray(number, DTYPES[element]))
+    except OverflowError:
+        raise TracingError(
+            f"{text} is no number of type {element}; convert the tensor beside it with .astype"
+        ) from None
 
 
 def constant(value: Any, element: str | None = None) -> Tensor:
     """The constant tensor of a number or an array; a number is of the element type `element`."""
     from ._tensor import wrap
 
-    if isinstance(value, (bool, int, float)):
-        element = element or {bool: "i1", int: "i32", float: "f32"}[type(value)]
-        text = _scalar_text(element, value, type(value))
+    kind = number_kind(value)
+    if kind:
+        element = element or {bool: "i1", int: "i32", float: "f32"}[kind]
+        text = _scalar_text(element, repr(kind(value)))
     else:
         array = np.asarray(value)
         if array.dtype not in ELEMENTS:
@@ -277,7 +308,11 @@ def number_of_index(value: Any) -> int:
             raise TracingError(f"expected an integer of rank 0 as an index, got {value}")
         (scalar,) = trace.create("tensor.extract", [trace.number(value)])
         return trace.create("arith.index_cast", [scalar], types=["index"])[0]
-    return trace.create("arith.constant", (), [("value", f"{int(value)} : index")])[0]
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TracingError(f"expected an integer as an index, a size or a bound, got {value!r}") from None
+    return trace.create("arith.constant", (), [("value", f"{number} : index")])[0]
 
 
 def emit(

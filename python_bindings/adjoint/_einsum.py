@@ -26,6 +26,8 @@ def _subscripts(text: str, operands: Sequence[Tensor]) -> tuple[list[str], str]:
             raise TracingError(f"einsum: '{term}' does not name the axes of {operand}")
         most = max(most, count)
         read.append((term, count))
+    if most and arrow and "..." not in right:
+        raise TracingError(f"einsum: '{text}' has axes of `...` that its result does not name")
     spread = [term.replace("...", "".join(free[most - count : most])) for term, count in read]
     if not arrow:
         letters = "".join(spread)

@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from . import tree
-from ._builder import Function, Trace, current, is_tracing, number_of_index, place, quoted
+from ._builder import Function, current, is_tracing, number_kind, number_of_index, place, quoted
 from ._errors import TracingError
 from ._tensor import Index, Tensor, constant, create, tensor, wrap
-from ._types import FLOATS, Spec, element_of
+from ._types import FLOATS, Spec
 
 
 def is_value(leaf: Any) -> bool:
@@ -111,7 +112,10 @@ def call(function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dic
 
 
 def _positions(argnums: int | Sequence[int], count: int) -> list[int]:
-    positions = [argnums] if isinstance(argnums, int) else list(argnums)
+    try:
+        positions = [operator.index(one) for one in (argnums if isinstance(argnums, (list, tuple)) else (argnums,))]
+    except TypeError:
+        raise TracingError(f"argnums is the number of an argument, or several, got {argnums!r}") from None
     for position in positions:
         if not -count <= position < count:
             raise TracingError(f"argnums has {position}, but the function is called with {count} positional arguments")
@@ -164,6 +168,9 @@ def value_and_grad(
             raise TracingError(
                 f"a gradient is of a function whose value is a float of rank 0, got {value}; take its sum or mean"
             )
+        is_pair = traced.form.kind is tuple and len(traced.form.children) == 2 and traced.form.children[0] == tree.LEAF
+        if has_aux and not is_pair:
+            raise TracingError("with has_aux=True the function gives (value, others)")
         if not has_aux and len(traced.results) != 1:
             raise TracingError("a gradient is of a function with one result; has_aux=True allows further ones")
         attributes = [("callee", f"@{quoted(traced.symbol)}"), ("wrt", f"array<i64: {', '.join(map(str, wrt))}>")]
@@ -174,7 +181,7 @@ def value_and_grad(
         gradients = iter(made[len(traced.results) :])
         trees = tuple(tree.unflatten(form, [next(gradients) for _ in range(form.count())]) for form in forms)
         result = tree.unflatten(traced.form, made[: len(traced.results)])
-        return result, trees[0] if isinstance(argnums, int) else trees
+        return result, trees if isinstance(argnums, (list, tuple)) else trees[0]
 
     return differentiated
 
@@ -199,9 +206,13 @@ def vjp(function: Callable[..., Any], *primals: Any, has_aux: bool = False) -> t
     given = Arguments(primals, {})
     wrt, forms = _wrt(given, primals, range(len(primals)))
     traced = given.trace(function)
-    numbers = given.numbers(traced)
     results = list(
-        map(wrap, current().create("func.call", numbers, [("callee", f"@{quoted(traced.symbol)}")], traced.types))
+        map(
+            wrap,
+            current().create(
+                "func.call", given.numbers(traced), [("callee", f"@{quoted(traced.symbol)}")], traced.types
+            ),
+        )
     )
     whole = tree.unflatten(traced.form, results)
     if has_aux and not (isinstance(whole, tuple) and len(whole) == 2):
@@ -216,7 +227,7 @@ def vjp(function: Callable[..., Any], *primals: Any, has_aux: bool = False) -> t
         given_cotangents = [tensor(leaf, result.element_type) for leaf, result in zip(leaves, results)]
         used = [one for one, result in zip(given_cotangents, results) if result.element_type in FLOATS]
         used += [zeros_like(result) for result in results[count:] if result.element_type in FLOATS]
-        trace = current()
+        trace, numbers = current(), given.numbers(traced)
         operands = [*numbers, *(trace.number(one) for one in used)]
         attributes = [
             ("callee", f"@{quoted(traced.symbol)}"),
@@ -278,17 +289,18 @@ def cond(condition: Any, on_true: Callable[..., Any], on_false: Callable[..., An
     trace, number = current(), _condition(condition)
     made: list[list[Tensor]] = []
     forms: list[tree.Structure] = []
-    for branch in (on_true, on_false):
-        with trace.region(()):
-            leaves, form = tree.flatten(branch(*operands))
-            values = as_tensors(leaves, "results of a branch")
-            made.append(values)
-            forms.append(form)
-            if len(made) == 2:
-                _require_same(*forms, *made, "the branches of cond")
-            trace.end_region("scf.yield", [trace.number(value) for value in values])
-    results = trace.create("scf.if", [number], (), [value._type for value in made[0]], 2)
-    return tree.unflatten(forms[0], map(wrap, results))
+    with trace.whole():
+        for branch in (on_true, on_false):
+            with trace.region(()):
+                leaves, form = tree.flatten(branch(*operands))
+                values = as_tensors(leaves, "results of a branch")
+                made.append(values)
+                forms.append(form)
+                if len(made) == 2:
+                    _require_same(*forms, *made, "the branches of cond")
+                trace.end_region("scf.yield", [trace.number(value) for value in values])
+        results = trace.create("scf.if", [number], (), [value._type for value in made[0]], 2)
+        return tree.unflatten(forms[0], map(wrap, results))
 
 
 def fori_loop(lower: Any, upper: Any, body: Callable[[Any, Any], Any], init: Any) -> Any:
@@ -299,24 +311,33 @@ def fori_loop(lower: Any, upper: Any, body: Callable[[Any, Any], Any], init: Any
     carried = as_tensors(leaves, "carried values")
     operands = [number_of_index(lower), number_of_index(upper), number_of_index(1)]
     types = [value._type for value in carried]
-    with trace.region(["index", *types]) as numbers:
-        index, *values = map(wrap, numbers)
-        results, its = tree.flatten(body(index, tree.unflatten(form, values)))
-        made = _carry(results, carried)
-        _require_same(form, its, carried, made, "the carried values before and after an iteration")
-        trace.end_region("scf.yield", [trace.number(value) for value in made])
-    operands += [trace.number(value) for value in carried]
-    return tree.unflatten(form, map(wrap, trace.create("scf.for", operands, (), types, 1)))
+    with trace.whole():
+        with trace.region(["index", *types]) as numbers:
+            index, *values = map(wrap, numbers)
+            results, its = tree.flatten(body(index, tree.unflatten(form, values)))
+            made = _carry(results, carried)
+            _require_same(form, its, carried, made, "the carried values before and after an iteration")
+            trace.end_region("scf.yield", [trace.number(value) for value in made])
+        operands += [trace.number(value) for value in carried]
+        return tree.unflatten(form, map(wrap, trace.create("scf.for", operands, (), types, 1)))
 
 
 def _carry(leaves: Sequence[Any], carried: Sequence[Tensor]) -> list[Tensor]:
     """Numbers of Python take the element type of what they replace."""
     if len(leaves) != len(carried):
         return as_tensors(leaves, "carried values")
-    return [
-        tensor(leaf, value.element_type) if isinstance(leaf, (bool, int, float)) else tensor(leaf)
-        for leaf, value in zip(leaves, carried)
-    ]
+    made = []
+    for leaf, value in zip(leaves, carried):
+        if number_kind(leaf) is float and value.element_type not in FLOATS:
+            raise TracingError(
+                f"a carried value is {value} before an iteration and {leaf} after it; begin with a float"
+            )
+        made.append(tensor(leaf, value.element_type) if number_kind(leaf) else _of_weak(tensor(leaf), value))
+    return made
+
+
+def _of_weak(made: Tensor, value: Tensor) -> Tensor:
+    return made.astype(value.element_type) if made.is_weak else made
 
 
 def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], init: Any) -> Any:
@@ -325,17 +346,18 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], init
     leaves, form = tree.flatten(init)
     carried = as_tensors(leaves, "carried values")
     types = [value._type for value in carried]
-    with trace.region(types) as numbers:
-        values = list(map(wrap, numbers))
-        go = _condition(condition(tree.unflatten(form, values)))
-        trace.end_region("scf.condition", [go, *(trace.number(value) for value in values)])
-    with trace.region(types) as numbers:
-        results, its = tree.flatten(body(tree.unflatten(form, map(wrap, numbers))))
-        made = _carry(results, carried)
-        _require_same(form, its, carried, made, "the carried values before and after an iteration")
-        trace.end_region("scf.yield", [trace.number(value) for value in made])
-    operands = [trace.number(value) for value in carried]
-    return tree.unflatten(form, map(wrap, trace.create("scf.while", operands, (), types, 2)))
+    with trace.whole():
+        with trace.region(types) as numbers:
+            values = list(map(wrap, numbers))
+            go = _condition(condition(tree.unflatten(form, values)))
+            trace.end_region("scf.condition", [go, *(trace.number(value) for value in values)])
+        with trace.region(types) as numbers:
+            results, its = tree.flatten(body(tree.unflatten(form, map(wrap, numbers))))
+            made = _carry(results, carried)
+            _require_same(form, its, carried, made, "the carried values before and after an iteration")
+            trace.end_region("scf.yield", [trace.number(value) for value in made])
+        operands = [trace.number(value) for value in carried]
+        return tree.unflatten(form, map(wrap, trace.create("scf.while", operands, (), types, 2)))
 
 
 def scan(
@@ -421,11 +443,3 @@ vmap = _missing("vmap", "write the batch as a leading axis, which operators and 
 checkpoint = _missing("checkpoint", "the compiler keeps what reverse needs")
 custom_vjp = _missing("custom_vjp", "docs/differentiation.md says how a dialect has rules of its own")
 custom_jvp = _missing("custom_jvp", "docs/differentiation.md says how a dialect has rules of its own")
-
-
-def element_types(leaves: Sequence[Any]) -> list[str]:
-    return [element_of(np.asarray(leaf).dtype) for leaf in leaves]
-
-
-def new_trace() -> Trace:
-    return Trace()

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ._builder import axes_text, current, number_of_index
+from ._builder import axes_text, current, number_kind, number_of_index
 from ._errors import TracingError
 from ._signature import format_type
 from ._tensor import Index, Tensor, broadcast_to, create, reshape, tensor, wrap
-from ._types import INTEGERS
+from ._types import FLOATS, INTEGERS
 
 
 @dataclasses.dataclass
@@ -27,13 +27,9 @@ class _Axis:
     is_dropped: bool = False
 
     def is_whole(self, size: Any) -> bool:
-        return self.size is size or (
-            isinstance(self.offset, int)
-            and self.offset == 0
-            and self.stride == 1
-            and isinstance(size, int)
-            and self.size == size
-        )
+        starts = isinstance(self.offset, int) and self.offset == 0 and self.stride == 1
+        is_same = self.size is size if isinstance(size, Index) else isinstance(self.size, int) and self.size == size
+        return starts and is_same
 
 
 def _expand(key: Any, rank: int) -> list[Any]:
@@ -69,7 +65,7 @@ def _slice(entry: slice, size: Any) -> _Axis:
             raise TracingError(
                 "a dynamic axis has only slices [:] and [n:]; adjoint.numpy.dynamic_slice takes a number of elements"
             )
-        return _Axis(0, size) if start == 0 else _Axis(start, size - start)
+        return _Axis(0, size) if start == 0 else _Axis(start, (size - start).at_least(0))
     start, stop, step = entry.indices(size)
     count = len(range(start, stop, step))
     if step > 0:
@@ -170,7 +166,10 @@ class _Part:
         if any(axis.stride != 1 or axis.is_reversed for axis in axes):
             raise TracingError("a part that is replaced has no steps; replace the parts one after the other")
         shape = [axis.size for axis in axes if not axis.is_dropped]
-        update = tensor(other, value.element_type).astype(value.element_type)
+        update = tensor(other, value.element_type) if number_kind(other) is not float else tensor(other)
+        if update.element_type in FLOATS and value.element_type not in FLOATS:
+            raise TracingError(f"a part of {value} cannot be replaced by {update}; convert one with .astype")
+        update = update.astype(value.element_type)
         if any(new):
             raise TracingError("a part that is replaced has no new axes (None)")
         update = reshape(broadcast_to(update, shape), [axis.size for axis in axes])

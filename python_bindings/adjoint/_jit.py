@@ -18,14 +18,19 @@ import numpy as np
 from . import _adjoint, tree
 from ._builder import Trace, is_tracing, quoted, tracing
 from ._errors import ArgumentShapeError, ArgumentTypeError, OptionError, Source, python_excerpt
-from ._functions import Traced, call, is_value, trace_function
+from ._files import whole_file
+from ._functions import Traced, call, is_value, name_of, trace_function
 from ._host import Feed, Receiver
 from ._program import Program, compile
 from ._tensor import Index, Tensor
 from ._types import Spec, element_of
 from .nn._module import Module, flatten_module
 
-_OPTIONS = ("target", "numerics", "precision", "threads", "kernels", "cpu", "cache", "optimize")
+_POSITIONAL = (
+    inspect.Parameter.POSITIONAL_ONLY,
+    inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    inspect.Parameter.VAR_POSITIONAL,
+)
 
 
 class TracedSource(Source):
@@ -41,9 +46,9 @@ def _spec_of(leaf: Any) -> Spec:
     if isinstance(leaf, Tensor):
         return Spec(tuple("?" if size is None else size for size in leaf._static), leaf.element_type)
     if type(leaf) is float:
-        return Spec((), "f32")
+        return Spec((), "f64", is_weak=True)
     if type(leaf) is int:
-        return Spec((), "i32")
+        return Spec((), "i64", is_weak=True)
     array = leaf if isinstance(leaf, (np.ndarray, np.generic)) else np.asarray(leaf)
     return Spec(array.shape, element_of(array.dtype))
 
@@ -209,9 +214,8 @@ def _tool(name: str, *arguments: str) -> str:
 
 def _write_whole(path: pathlib.Path, content: bytes) -> None:
     """Writes a file whole or not at all."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+    with whole_file(path) as file:
         file.write(content)
-    os.replace(file.name, path)
 
 
 class Jitted:
@@ -226,6 +230,7 @@ class Jitted:
         specs: Sequence[Any] | None,
     ):
         functools.update_wrapper(self, function)
+        self.__name__ = name_of(function)
         self._function, self._options = function, options
         self._static, self._donated, self._given_specs = static, donated, specs
         self._signature = inspect.signature(function)
@@ -255,7 +260,7 @@ class Jitted:
         **keywords: Any,
     ) -> Any:
         if is_tracing():
-            return call(self._function, arguments, keywords)
+            return self._call_inside(arguments, keywords)
         if not keywords and self._is_positional:
             found = self._find_known(arguments)
             if found is not None:
@@ -278,6 +283,19 @@ class Jitted:
             return program, in_order
         program, order = known
         return program, leaves if order is None else [leaves[index] for index in order]
+
+    def _call_inside(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """A call in another traced function. Static arguments are part of the function."""
+        if not self._static:
+            return call(self._function, arguments, keywords)
+        given = self._bind(arguments, keywords).arguments
+        fixed = {name: given.pop(name) for name in self._static if name in given}
+
+        @functools.wraps(self._function)
+        def rest(**moving: Any) -> Any:
+            return self._function(**moving, **fixed)
+
+        return call(rest, (), given)
 
     def trace(self, *arguments: Any, **keywords: Any) -> TracedProgram:
         """The program for arguments of these types: of arrays, or of adjoint.spec."""
@@ -310,14 +328,14 @@ class Jitted:
     def _find_slowly(
         self, arguments: tuple[Any, ...], keywords: dict[str, Any], leaves: list[Any], form: tree.Structure
     ) -> tuple[TracedProgram, list[Any]]:
-        bound = self._bind(arguments, keywords)
-        names = self._names(arguments, keywords, bound)
+        self._bind(arguments, keywords)
+        names = self._names(arguments, keywords)
         is_static = [name.split(".")[0] in self._static or not _is_dynamic(leaf) for name, leaf in zip(names, leaves)]
-        specs = self._specs(names, leaves, is_static)
+        specs = self._specs(arguments, leaves, is_static)
         static = {index: leaf for index, leaf in enumerate(leaves) if is_static[index]}
         moving = [leaf for index, leaf in enumerate(leaves) if not is_static[index]]
         try:
-            key: Any = (form, tuple(specs), tuple(static.items()))
+            key: Any = (form, tuple(specs), tuple((index, type(value), value) for index, value in static.items()))
             hash(key)
         except TypeError as error:
             raise ArgumentTypeError(
@@ -338,28 +356,41 @@ class Jitted:
             self._programs[form, tuple([(leaf.shape, leaf.dtype) for leaf in leaves])] = program
         return program, moving
 
-    def _names(self, arguments: tuple[Any, ...], keywords: dict[str, Any], bound: inspect.BoundArguments) -> list[str]:
+    def _names(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> list[str]:
         """A name for each leaf: that of the parameter, and the path in its tree."""
+        parameters = list(self._signature.parameters.values())
         found: list[str] = []
-        positional = list(self._signature.parameters)
         for index, argument in enumerate(arguments):
-            name = positional[index] if index < len(positional) else str(index)
-            parameter = self._signature.parameters[positional[min(index, len(positional) - 1)]]
-            if parameter.kind is parameter.VAR_POSITIONAL or index >= len(positional):
-                name = f"{positional[-1]}.{index - len(positional) + 1}"
+            at = min(index, len(parameters) - 1)
+            while at > 0 and parameters[at].kind not in _POSITIONAL:
+                at -= 1
+            name = parameters[at].name
+            if parameters[at].kind is inspect.Parameter.VAR_POSITIONAL:
+                name = f"{name}.{index - at}"
             found += tree.names(tree.structure(argument), name)
         for name in sorted(keywords):
             found += tree.names(tree.structure(keywords[name]), name)
         return found
 
-    def _specs(self, names: Sequence[str], leaves: Sequence[Any], is_static: Sequence[bool]) -> list[Spec]:
+    def _specs(self, arguments: tuple[Any, ...], leaves: Sequence[Any], is_static: Sequence[bool]) -> list[Spec]:
         """The types of the traced leaves: those that the decorator gives, else those of the arguments."""
+        own = [_spec_of(leaf) for leaf, static in zip(leaves, is_static) if not static]
         if self._given_specs is None:
-            return [_spec_of(leaf) for leaf, static in zip(leaves, is_static) if not static]
-        given = tree.leaves(tuple(self._given_specs))
-        count = sum(not static for static in is_static)
-        if len(given) != count:
-            raise ArgumentTypeError(f"{self.__name__}: expected {len(given)} tensors, as in specs, got {count}")
+            return own
+        if len(self._given_specs) != len(arguments):
+            raise ArgumentTypeError(
+                f"{self.__name__}: expected {len(self._given_specs)} arguments, as in specs, got {len(arguments)}; "
+                "None in specs is the type of the argument"
+            )
+        given: list[Spec] = []
+        for one, argument in zip(self._given_specs, arguments):
+            size = len(tree.leaves(argument))
+            count = sum(not static for static in is_static[:size])
+            its, is_static = own[len(given) : len(given) + count], is_static[size:]
+            found = its if one is None else tree.leaves(one)
+            if len(found) != count:
+                raise ArgumentTypeError(f"{self.__name__}: expected {len(found)} tensors, as in specs, got {count}")
+            given += found
         return given
 
     def _trace(
@@ -369,6 +400,8 @@ class Jitted:
 
         def body(values: list[Any]) -> Any:
             _share_sizes(values, specs)
+            for value, spec in zip(values, specs):
+                value.is_weak = spec.is_weak
             moving = iter(values)
             leaves = [static[index] if index in static else next(moving) for index in range(form.count())]
             arguments, keywords = tree.unflatten(form, leaves)
@@ -453,17 +486,22 @@ def _identifier(name: str) -> str:
 def _name(trace: Trace, traced: Traced, names: Sequence[str], donations: dict[int, int]) -> None:
     """Gives arguments and results the names of Python."""
     native = trace.native
-    for number, name in enumerate(names):
-        native.set_argument_attribute("main", number, "ad.name", quoted(_identifier(name)))
+    for number, name in enumerate(_unique(names)):
+        native.set_argument_attribute("main", number, "ad.name", quoted(name))
         if number in donations:
             native.set_argument_attribute("main", number, "ad.donated", f"{donations[number]} : i64")
+    for number, name in enumerate(_unique(tree.names(traced.form))):
+        native.set_result_attribute("main", number, "ad.name", quoted(name))
+
+
+def _unique(names: Sequence[str]) -> Iterator[str]:
     used: set[str] = set()
-    for number, name in enumerate(tree.names(traced.form)):
+    for name in names:
         made = _identifier(name)
         while made in used:
             made += "_"
         used.add(made)
-        native.set_result_attribute("main", number, "ad.name", quoted(made))
+        yield made
 
 
 def jit(

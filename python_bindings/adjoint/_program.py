@@ -217,13 +217,15 @@ class Program:
             raise make_exception(results, self._source, self.signature.entry, self._describe_dynamic(arrays))
         return self._results_of(results, outputs)
 
-    def call(self, arrays: tuple[object, ...], feeds: Mapping[str, Feed] | None,
-             receives: Mapping[str, Receiver] | None) -> list[np.ndarray]:
+    def call(
+        self, arrays: tuple[object, ...], feeds: Mapping[str, Feed] | None, receives: Mapping[str, Receiver] | None
+    ) -> list[np.ndarray]:
         """The results of a call with all arguments in order, as a list."""
         feed = feed_functions(self.signature, feeds or {}) if feeds or self.signature.feeds else {}
         receive = receive_functions(self.signature, receives) if receives else {}
-        results = self._native.run(arrays, self._prepare, feed, receive, (None,) * len(self.signature.results),
-                                   self._conflict)
+        results = self._native.run(
+            arrays, self._prepare, feed, receive, (None,) * len(self.signature.results), self._conflict
+        )
         if isinstance(results, _adjoint.Failure):
             raise make_exception(results, self._source, self.signature.entry, self._describe_dynamic(arrays))
         return list(map(from_storage, results, self.signature.results)) if self._has_storage else results

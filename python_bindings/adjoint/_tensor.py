@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ._builder import Function, Trace, axes_text, constant, current, number_of_index
+from ._builder import Function, Trace, axes_text, constant, current, number_kind, number_of_index
 from ._errors import TracingError
 from ._signature import DTYPES, format_type
 from ._types import FLOATS, INTEGERS, element_of, promote
@@ -40,8 +40,6 @@ class _Value:
     """What traced values have in common."""
 
     __slots__ = ("_trace", "_function", "_number", "_region")
-    # Of NumPy: its operators leave those with traced values to them.
-    __array_ufunc__ = None
 
     def __init__(self, trace: Trace, function: Function, number: int):
         self._trace, self._function, self._number = trace, function, number
@@ -65,6 +63,17 @@ class _Value:
             "the number", "use adjoint.fori_loop for a loop, or make it a static argument of adjoint.jit"
         )
 
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """Functions and operators of NumPy on traced values are those of adjoint.numpy."""
+        from . import numpy
+
+        name = {"true_divide": "divide", "power": "pow", "arctan2": "atan2", "absolute": "abs"}.get(
+            ufunc.__name__, ufunc.__name__
+        )
+        if method != "__call__" or options or name not in numpy.__dict__:
+            raise self._unknown("the array", "use functions of adjoint.numpy in place of numpy's")
+        return getattr(numpy, name)(*inputs)
+
     def __array__(self, *_: Any, **__: Any) -> np.ndarray:
         raise self._unknown("the array", "use functions of adjoint.numpy in place of numpy's")
 
@@ -82,7 +91,7 @@ class Index(_Value):
         return Index(self._trace, function, number)
 
     def _apply(self, name: str, other: Any, swapped: bool = False) -> Any:
-        if not isinstance(other, (int, np.integer, Index)) or isinstance(other, bool):
+        if not isinstance(other, (int, np.integer, Index)) or isinstance(other, (bool, np.bool_)):
             return _binary(_NAMED[name], *((other, self) if swapped else (self, other)))
         trace = current()
         operands = [trace.number(self), number_of_index(other)]
@@ -118,7 +127,39 @@ class Index(_Value):
         return self._apply("floordivsi", other)
 
     def __mod__(self, other: Any) -> Any:
-        return self._apply("remsi", other)
+        if isinstance(other, (int, np.integer, Index)):
+            return self - (self // other) * other  # with the sign of the divisor
+        return remainder(self, other)
+
+    def __neg__(self) -> Any:
+        return 0 - self
+
+    def __pow__(self, other: Any) -> Any:
+        return power(self.astype("i64"), other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return power(other, self)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return divide(other, self)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return floor_divide(other, self)
+
+    def __rmod__(self, other: Any) -> Any:
+        return remainder(other, self)
+
+    def at_least(self, bound: int) -> Index:
+        """The larger one of both."""
+        return self._apply("maxsi", bound)  # type: ignore[no-any-return]
+
+    def __eq__(self, other: Any) -> Any:
+        return compare("eq", self, other)
+
+    def __ne__(self, other: Any) -> Any:
+        return compare("ne", self, other)
+
+    __hash__ = object.__hash__
 
     def __truediv__(self, other: Any) -> Any:
         return divide(self, other)
@@ -139,7 +180,7 @@ class Index(_Value):
         return "<traced index>"
 
 
-_NAMED = {"addi": "add", "subi": "sub", "muli": "mul", "floordivsi": "floor_divide", "remsi": "remainder"}
+_NAMED = {"addi": "add", "subi": "sub", "muli": "mul", "floordivsi": "floor_divide"}
 
 
 class Tensor(_Value):
@@ -389,19 +430,27 @@ class Tensor(_Value):
     # Reductions.
 
     def sum(self, axis: Any = None, *, dtype: Any = None, keepdims: bool = False) -> Tensor:
-        return reduce("reduce_sum", self if dtype is None else self.astype(dtype), axis, keepdims)
+        from . import numpy
+
+        return numpy.sum(self, axis=axis, dtype=dtype, keepdims=keepdims)
 
     def prod(self, axis: Any = None, *, keepdims: bool = False) -> Tensor:
-        return reduce("reduce_prod", self, axis, keepdims)
+        from . import numpy
+
+        return numpy.prod(self, axis=axis, keepdims=keepdims)
 
     def mean(self, axis: Any = None, *, keepdims: bool = False) -> Tensor:
         return reduce("reduce_mean", floating(self), axis, keepdims)
 
     def max(self, axis: Any = None, *, keepdims: bool = False) -> Tensor:
-        return reduce("reduce_max", self, axis, keepdims)
+        from . import numpy
+
+        return numpy.max(self, axis=axis, keepdims=keepdims)
 
     def min(self, axis: Any = None, *, keepdims: bool = False) -> Tensor:
-        return reduce("reduce_min", self, axis, keepdims)
+        from . import numpy
+
+        return numpy.min(self, axis=axis, keepdims=keepdims)
 
     def var(self, axis: Any = None, *, correction: float = 0, keepdims: bool = False) -> Tensor:
         from . import numpy
@@ -435,7 +484,7 @@ class Tensor(_Value):
 
 
 def _is_operand(value: Any) -> bool:
-    return isinstance(value, (_Value, bool, int, float, np.ndarray, np.generic))
+    return isinstance(value, (_Value, bool, int, float, np.ndarray, np.generic, list, tuple))
 
 
 def tensor(value: Any, element: str | None = None) -> Tensor:
@@ -451,7 +500,7 @@ def _kind(value: Any) -> str | None:
     """The element type that a value has of its own. Python numbers, indices and what is made of them alone have none."""
     if isinstance(value, Tensor):
         return None if value.is_weak else value.element_type
-    if isinstance(value, (bool, int, float, Index)):
+    if number_kind(value) or isinstance(value, Index):
         return None
     return element_of(np.asarray(value).dtype)
 
@@ -460,16 +509,20 @@ def common(*values: Any) -> list[Tensor]:
     """The values as tensors of one element type. Python numbers and indices follow the tensors beside them, as in the
     array API standard; a float beside integers gives f32. What is made of indices and numbers alone is exact in f64 and
     i64, and follows the tensors that it meets later."""
+    if any(isinstance(value, (list, tuple)) for value in values):
+        from . import numpy
+
+        values = tuple(numpy.asarray(value) if isinstance(value, (list, tuple)) else value for value in values)
     kinds = [kind for kind in map(_kind, values) if kind]
     weak = [value for value in values if isinstance(value, Index) or (isinstance(value, Tensor) and value.is_weak)]
     element = functools.reduce(promote, kinds) if kinds else None
     is_weak = not kinds and bool(weak)
     is_float = any(
-        type(value) is float or (isinstance(value, Tensor) and value.element_type in FLOATS) for value in values
+        number_kind(value) is float or (isinstance(value, Tensor) and value.element_type in FLOATS) for value in values
     )
     if is_float and element not in FLOATS:
         element = "f64" if is_weak else "f32"
-    if element in (None, "i1") and any(type(value) is int or isinstance(value, Index) for value in values):
+    if element in (None, "i1") and any(number_kind(value) is int or isinstance(value, Index) for value in values):
         element = "i64" if is_weak else "i32"
     if element is None:
         element = weak[0].element_type if weak else "i1"
@@ -524,7 +577,9 @@ def floor_divide(left: Any, right: Any) -> Tensor:
     """The quotient rounded down, also of integers, whose division in `ad` truncates."""
     a, b = common(left, right)
     if a.element_type in FLOATS:
-        return create("floor", [create("div", [a, b])])
+        # What is left without the remainder divides up to rounding, so that a // b * b + a % b is a.
+        whole = create("round_even", [create("div", [create("sub", [a, remainder(a, b)]), b])])
+        return create("select", [compare("eq", b, 0), create("div", [a, b]), whole])
     quotient = create("div", [a, b])
     rest = create("sub", [a, create("mul", [quotient, b])])
     is_below = create("and", [compare("ne", rest, 0), compare("ne", compare("lt", rest, 0), compare("lt", b, 0))])
@@ -552,8 +607,13 @@ def power(left: Any, right: Any) -> Tensor:
             right >>= 1
             if right:
                 square = create("mul", [square, square])
-        return result if result is not None else create("add", [create("mul", common(left, 0)), common(left, 1)[1]])
+        if result is not None:
+            return result
+        return broadcast_to(common(left, 1)[1], left.shape)
     a, b = common(left, right)
+    if a.element_type in INTEGERS:
+        made = create("pow", [a.astype("f64"), b.astype("f64")])
+        return create("round_even", [made]).astype(a.element_type)
     return create("pow", [floating(a), floating(b)])
 
 
@@ -659,12 +719,17 @@ def matmul(left: Any, right: Any) -> Tensor:
     sizes = [_stack_size(a, b, axis) for axis in range(-stacks - 2, -2)]
     a, b = (
         broadcast_to(one, (*sizes, *one.shape[-2:]))
-        if one.ndim - 2 != stacks or any(one._static[axis] == 1 and size != 1 for axis, size in enumerate(sizes))
+        if one.ndim - 2 != stacks
+        or any(one._static[axis] == 1 and not _is_one(size) for axis, size in enumerate(sizes))
         else one
         for one in (a, b)
     )
     axes = tuple(range(stacks))
     return dot(a, b, (axes, axes), ((stacks + 1,), (stacks,)))
+
+
+def _is_one(size: Any) -> bool:
+    return not isinstance(size, Index) and bool(size == 1)
 
 
 def _stack_size(a: Tensor, b: Tensor, axis: int) -> Any:

@@ -9,14 +9,15 @@ import itertools
 import json
 import os
 import pathlib
-import tempfile
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from . import tree
-from ._errors import ArgumentTypeError, OptionError
+from ._errors import ArgumentTypeError, OptionError, ProgramError
+from ._files import whole_file
 from ._functions import feed, fori_loop, receive, value_and_grad
 from ._jit import jit
 from ._signature import DTYPES
@@ -29,6 +30,7 @@ class _Batches:
 
     def __init__(self, data: Iterable[Any], skipped: int):
         self._source = itertools.islice(iter(data), skipped, None)
+        self.ended = False
         first = next(self._source, None)
         if first is None:
             raise ArgumentTypeError(f"expected more than {skipped} batches, but the data ended")
@@ -45,6 +47,7 @@ class _Batches:
             if not self._waiting[number]:
                 batch = next(self._source, None)
                 if batch is None:
+                    self.ended = True
                     return
                 leaves, form = tree.flatten(batch)
                 if form != self.form:
@@ -133,6 +136,16 @@ class Trainer:
                 except KeyboardInterrupt:
                     model, state, scale = done
                     break
+                except ProgramError:
+                    if not batches.ended:
+                        raise
+                    model, state, scale = done
+                    warnings.warn(
+                        f"the data ended after step {step}: the steps of the part after it are left out",
+                        RuntimeWarning,
+                        stacklevel=2,
+                    )
+                    break
                 step += count
                 losses += received
                 self._save((model, state, scale), step, losses)
@@ -175,18 +188,14 @@ class Trainer:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         leaves = tree.leaves(values)
+        # NumPy's files have no bf16: its bytes.
         arrays = {
-            f"leaf_{index}": np.asarray(leaf).view(np.uint8) if np.asarray(leaf).dtype.kind == "V" else leaf
+            f"leaf_{index}": np.asarray(leaf).reshape(-1).view(np.uint8) if np.asarray(leaf).dtype.kind == "V" else leaf
             for index, leaf in enumerate(leaves)
         }
         about = json.dumps({"step": step, "losses": [float(loss).hex() for loss in losses]})
-        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".npz", delete=False) as file:
-            try:
-                np.savez(file, about=np.frombuffer(about.encode(), np.uint8), **arrays)
-            except BaseException:
-                os.unlink(file.name)
-                raise
-        os.replace(file.name, path)
+        with whole_file(path) as file:
+            np.savez(file, about=np.frombuffer(about.encode(), np.uint8), **arrays)
 
     def _restore(self, leaves: list[Any]) -> tuple[list[Any], int, list[float]] | None:
         """(leaves, step, losses) of the checkpoint, which has to fit the model."""
@@ -204,7 +213,8 @@ class Trainer:
         read = []
         for value, leaf in zip(values, leaves):
             dtype = DTYPES[element_of(leaf.dtype)]
-            value = value.view(dtype) if value.dtype != dtype else value
+            if value.dtype != dtype and value.size == dtype.itemsize * np.size(leaf):
+                value = value.view(dtype).reshape(np.shape(leaf))
             if value.shape != np.shape(leaf):
                 raise OptionError(
                     f"the checkpoint {path} has a tensor of shape {value.shape}, the model {np.shape(leaf)}"

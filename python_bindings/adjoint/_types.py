@@ -56,6 +56,8 @@ class Spec:
 
     shape: tuple[int | str, ...]
     element_type: str
+    #: Of a Python number: what it meets decides its element type.
+    is_weak: bool = False
     __adjoint_leaf__ = True
 
     @property

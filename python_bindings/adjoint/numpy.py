@@ -17,7 +17,6 @@ import numpy as _np
 
 from ._builder import axes_text
 from ._errors import TracingError
-from ._indexing import At
 from ._signature import DTYPES
 from ._tensor import (
     Index,
@@ -39,7 +38,6 @@ from ._tensor import (
     reshape as _reshape,
     broadcast_to as _broadcast_to,
     tensor,
-    wrap,
 )
 from ._types import FLOATS, INTEGERS, element_of, promote
 
@@ -115,7 +113,12 @@ def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None,
         start, stop = 0, start
     is_float = builtins.any(isinstance(value, float) for value in (start, stop, step))
     element = element_of(dtype) if dtype is not None else "f32" if is_float else "i32"
-    size: Any = builtins.max(0, math.ceil((stop - start) / step)) if not isinstance(stop, Index) else stop - start
+    if isinstance(start, Index) or isinstance(stop, Index):
+        if not isinstance(step, builtins.int) or step < 1 or is_float:
+            raise TracingError("a range of dynamic size has integers and a positive step")
+        size: Any = ((stop - start + (step - 1)) // step).at_least(0)
+    else:
+        size = builtins.max(0, math.ceil((stop - start) / step))
     numbers = _iota(size, element)
     return numbers if (start, step) == (0, 1) else numbers * step + start
 
@@ -131,9 +134,7 @@ def linspace(
     endpoint: builtins.bool = True,
 ) -> Tensor:
     element = element_of(dtype) if dtype is not None else "f32"
-    steps = num - 1 if endpoint else num
     numbers = tensor(_np.linspace(start, stop, num, endpoint=endpoint))
-    del steps
     return numbers.astype(element)
 
 
@@ -235,7 +236,7 @@ def _float_function(name: str) -> Any:
     def function(x: Any, /) -> Tensor:
         return create(name, [floating(x)])
 
-    function.__name__ = name
+    function.__name__ = function.__qualname__ = name
     return function
 
 
@@ -388,7 +389,7 @@ def _two(name: str) -> Any:
     def function(x1: Any, x2: Any, /) -> Tensor:
         return create(name, common(x1, x2))
 
-    function.__name__ = name
+    function.__name__ = function.__qualname__ = name
     return function
 
 
@@ -529,7 +530,7 @@ concatenate = concat
 
 
 def stack(arrays: Sequence[Tensor], /, *, axis: builtins.int = 0) -> Tensor:
-    return concat([expand_dims(value, axis=axis) for value in common(*arrays)], axis=axis if axis >= 0 else axis)
+    return concat([expand_dims(value, axis=axis) for value in common(*arrays)], axis=axis)
 
 
 def unstack(x: Tensor, /, *, axis: builtins.int = 0) -> tuple[Tensor, ...]:
@@ -632,11 +633,21 @@ def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: builtins.b
 
 
 def max(x: Any, /, *, axis: Any = None, keepdims: builtins.bool = False) -> Tensor:
-    return reduce("reduce_max", tensor(x), axis, keepdims)
+    value = tensor(x)
+    return (
+        any(value, axis=axis, keepdims=keepdims)
+        if value.element_type == "i1"
+        else reduce("reduce_max", value, axis, keepdims)
+    )
 
 
 def min(x: Any, /, *, axis: Any = None, keepdims: builtins.bool = False) -> Tensor:
-    return reduce("reduce_min", tensor(x), axis, keepdims)
+    value = tensor(x)
+    return (
+        all(value, axis=axis, keepdims=keepdims)
+        if value.element_type == "i1"
+        else reduce("reduce_min", value, axis, keepdims)
+    )
 
 
 def mean(x: Any, /, *, axis: Any = None, keepdims: builtins.bool = False) -> Tensor:
@@ -777,5 +788,3 @@ bitwise_left_shift, bitwise_right_shift = (
 cumulative_prod = _lookup("cumulative_prod", "has no operation yet; a scan does the same")
 nextafter = _lookup("nextafter", "reads bits; Adjoint has no operation for that yet")
 from_dlpack = _lookup("from_dlpack", "makes an array; arguments of compiled functions take such objects as they are")
-
-At, wrap = At, wrap

@@ -12,7 +12,7 @@ import math
 from typing import Any
 
 from . import numpy, ops
-from ._errors import TracingError
+from ._errors import OptionError, TracingError
 from ._signature import format_type
 from ._tensor import Tensor, axes_of, reshape, tensor
 from ._types import element_of
@@ -76,9 +76,18 @@ def bits(key: Tensor, shape: Any = (), dtype: Any = "i32") -> Tensor:
     return _draw("rng_bits", key, shape, element_of(dtype))
 
 
+#: How many binary digits a number below 1 has.
+_DIGITS = {"f16": 11, "bf16": 8, "f8E4M3FN": 4, "f8E5M2": 3}
+
+
 def _floats(name: str, key: Tensor, shape: Any, dtype: Any) -> Tensor:
     element = element_of(dtype)
-    return _draw(name, key, shape, element if element in ("f32", "f64") else "f32").astype(element)
+    made = _draw(name, key, shape, element if element in ("f32", "f64") else "f32")
+    if name == "rng_uniform" and element in _DIGITS:
+        # Rounded down, since the cast would round the last numbers up to 1.
+        scale = 2.0 ** _DIGITS[element]
+        made = numpy.floor(made * scale) / scale
+    return made.astype(element)
 
 
 def uniform(key: Tensor, shape: Any = (), dtype: Any = "f32", minval: Any = 0.0, maxval: Any = 1.0) -> Tensor:
@@ -94,6 +103,8 @@ def normal(key: Tensor, shape: Any = (), dtype: Any = "f32") -> Tensor:
 def truncated_normal(key: Tensor, lower: float, upper: float, shape: Any = (), dtype: Any = "f32") -> Tensor:
     """Normal numbers between two bounds, by the inverse of the distribution function."""
     a, b = (math.erf(bound / math.sqrt(2)) for bound in (lower, upper))
+    if not a < b:
+        raise OptionError(f"expected bounds that normal numbers are between, got {lower} and {upper}")
     made = uniform(key, shape, "f64", a, b)
     found = erf_inverse(made) * math.sqrt(2)
     return numpy.clip(found, min=lower, max=upper).astype(dtype)
@@ -118,7 +129,7 @@ def randint(key: Tensor, shape: Any, minval: builtins.int, maxval: builtins.int,
     """Integers in [minval, maxval). Their probabilities differ by less than 2^-31 of their mean for ranges up to
     2^32."""
     made = numpy.floor(uniform(key, shape, "f64") * builtins.float(maxval - minval))
-    return made.astype(dtype) + minval
+    return (made.astype("i64") + minval).astype(dtype)
 
 
 def gumbel(key: Tensor, shape: Any = (), dtype: Any = "f32") -> Tensor:

@@ -7,6 +7,7 @@ Arguments and results of traced functions are such trees.
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -54,7 +55,10 @@ def _dict(value: dict[Any, Any]) -> tuple[Sequence[Any], Sequence[str], Any]:
         keys = sorted(value)
     except TypeError:
         keys = list(value)
-    return [value[key] for key in keys], [str(key) for key in keys], tuple(keys)
+    rest: Any = tuple(keys)
+    if isinstance(value, collections.defaultdict):
+        rest = value.default_factory, rest
+    return [value[key] for key in keys], [str(key) for key in keys], rest
 
 
 def _parts(value: Any) -> tuple[Any, Sequence[Any], Sequence[str], Any] | None:
@@ -107,6 +111,8 @@ def _make(form: Structure, values: Any) -> Any:
         return None
     if form.kind in _registered:
         return _registered[form.kind][1](form.rest, children)
+    if issubclass(form.kind, collections.defaultdict):
+        return form.kind(form.rest[0], zip(form.rest[1], children))
     if issubclass(form.kind, dict):
         return form.kind(zip(form.rest, children))
     if form.kind is list:

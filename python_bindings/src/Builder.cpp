@@ -103,6 +103,7 @@ void adjoint_python::bindBuilder(nb::module_ &module) {
                      builder);
            })
       .def("abandon_region", &ProgramBuilder::abandonRegion)
+      .def("drop_regions", &ProgramBuilder::dropRegions, nb::arg("count"))
       .def("create", create, nb::arg("name"), nb::arg("operands"), nb::arg("attributes"), nb::arg("types"),
            nb::arg("regions"), nb::arg("place"))
       .def("get_type", &ProgramBuilder::getType)

@@ -17,6 +17,20 @@ public:
 
   /// False if Python has to look at the value.
   bool visit(PyObject *value) {
+    if (++depth > maxDepth)
+      return false;
+    bool isKnown = visitValue(value);
+    --depth;
+    return isKnown;
+  }
+
+  std::string key;
+  nb::list leaves;
+
+private:
+  static constexpr int maxDepth = 200;
+
+  bool visitValue(PyObject *value) {
     if (adjoint_python::isPlainArray(value))
       return visitArray(value);
     if (PyDict_CheckExact(value)) {
@@ -40,10 +54,6 @@ public:
     return visitModule(value);
   }
 
-  std::string key;
-  nb::list leaves;
-
-private:
   bool close(char letter) {
     key += letter;
     return true;
@@ -109,6 +119,14 @@ private:
   }
 
   bool visitAttribute(PyObject *value) {
+    if (++depth > maxDepth)
+      return false;
+    bool isKnown = visitAttributeValue(value);
+    --depth;
+    return isKnown;
+  }
+
+  bool visitAttributeValue(PyObject *value) {
     if (PyTuple_CheckExact(value)) {
       key += '(';
       for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(value); ++index)
@@ -144,6 +162,7 @@ private:
   }
 
   nb::handle moduleType;
+  int depth = 0;
 };
 
 nb::object signature(nb::tuple arguments, nb::handle moduleType) {

@@ -6,8 +6,8 @@
 
 namespace adjoint_python {
 
-/// The function signature(arguments, modules): the leaves of trees, and what they have in common with other trees that
-/// the same program takes.
+/// The function signature(arguments, modules): the leaves of trees, and what they have in common with other
+/// trees that the same program takes.
 void bindTrees(nanobind::module_ &module);
 
 } // namespace adjoint_python

@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 
+import ml_dtypes  # noqa: F401
 import numpy as np
 import pytest
 
@@ -87,8 +88,24 @@ def test_interrupt_keeps_what_is_done():
 
 
 def test_data_that_end():
-    with pytest.raises(adjoint.Error, match="batch"):
-        trainer().fit(model(), DATA[:3], 5)
+    with pytest.warns(RuntimeWarning, match="the data ended after step 4"):
+        made = trainer(steps_per_call=2).fit(model(), DATA[:5], 8)
+    assert made.step == 4 and equal(made.model, trainer(steps_per_call=2).fit(model(), DATA, 4).model)
+    with pytest.raises(adjoint.ArgumentTypeError, match="more than 0 batches"):
+        trainer().fit(model(), [], 3)
+
+
+def test_narrow_parameters_in_checkpoints(tmp_path):
+    narrow = {"w": np.float32(0.5).astype("bfloat16"), "v": np.ones(3, "bfloat16")}
+
+    def loss(model, batch):
+        return ((model["v"].astype("f32") * model["w"].astype("f32")).sum() - batch.sum()) ** 2
+
+    data = [np.ones(2, np.float32)] * 4
+    made = adjoint.Trainer(loss, optim.SGD(0.1), folder=tmp_path, progress=False).fit(narrow, data, 2)
+    again = adjoint.Trainer(loss, optim.SGD(0.1), folder=tmp_path, progress=False).fit(narrow, data, 2)
+    assert equal(made.model, again.model) and again.step == 2
+    assert (tmp_path / "checkpoint.npz").stat().st_mode & 0o444 == 0o444
 
 
 def test_loss_curve():

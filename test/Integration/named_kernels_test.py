@@ -296,6 +296,8 @@ EXACT_OPERATIONS = {"reduce_max", "reduce_min"}
 def complete():
     """Each operation has a case, and each name an effect."""
     yield from (f"{op} has named kernels and no case" for op in sorted(set(KERNELS) - set(CASES)))
+    if checks.SAMPLE >= 0:
+        return  # a sample may lack the case that shows it
     yield from (f"{op}={name} never gave other bits than the written implementation"
                 for op, names in KERNELS.items() for name in names
                 if op not in EXACT_OPERATIONS and name not in SAME and (op, name) not in distinct)

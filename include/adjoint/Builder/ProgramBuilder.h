@@ -33,8 +33,8 @@ struct BuilderOperation {
   BuilderPlace place;
 };
 
-/// Values are numbers, from 0 on. A function that returns false leaves the reason in `getError`, and the
-/// program as it was.
+/// Values are numbers, from 0 on. A function that returns false leaves the reason in `getError`; regions that
+/// the operation was to take are gone then. Values of what was given up are refused.
 class ProgramBuilder {
 public:
   ProgramBuilder();
@@ -62,8 +62,9 @@ public:
   bool beginRegion(const std::vector<std::string> &types, const BuilderPlace &place,
                    std::vector<uint32_t> &arguments);
   bool endRegion(const BuilderOperation &terminator);
-  /// Gives up the region that was begun last.
+  /// Gives up the region that was begun last, or regions that have ended and that no operation has taken.
   void abandonRegion();
+  void dropRegions(unsigned count);
 
   /// Appends the operation after verifying it.
   bool create(const BuilderOperation &operation, std::vector<uint32_t> &results);

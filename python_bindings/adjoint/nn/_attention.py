@@ -31,7 +31,13 @@ class MultiheadAttention(Module):
     """Of batches (batch, length, embed_dim). Weights of queries, keys and values are one matrix, as in PyTorch."""
 
     def __init__(
-        self, embed_dim: int, num_heads: int, bias: bool = True, *, key: int | Initializer = 0, dtype: Any = "f32"
+        self,
+        embed_dim: int,
+        num_heads: int,
+        bias: bool = True,
+        *,
+        key: int | Initializer | None = None,
+        dtype: Any = "f32",
     ):
         if embed_dim % num_heads:
             raise OptionError(f"expected a number of heads that divides {embed_dim}, got {num_heads}")
@@ -70,7 +76,7 @@ class TransformerEncoderLayer(Module):
         norm_first: bool = False,
         bias: bool = True,
         *,
-        key: int | Initializer = 0,
+        key: int | Initializer | None = None,
         dtype: Any = "f32",
     ):
         if activation not in ("relu", "gelu"):
@@ -168,7 +174,7 @@ class LlamaDecoderLayer(Module):
         rms_norm_eps: float = 1e-6,
         rope_theta: float = 10000.0,
         *,
-        key: int | Initializer = 0,
+        key: int | Initializer | None = None,
         dtype: Any = "f32",
     ):
         draw = initializer(key)

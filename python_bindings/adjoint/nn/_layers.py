@@ -16,7 +16,13 @@ class Linear(Module):
     """x @ weight.T + bias. First values are uniform in ±1 / sqrt(in_features)."""
 
     def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, *, key: int | Initializer = 0, dtype: Any = "f32"
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        *,
+        key: int | Initializer | None = None,
+        dtype: Any = "f32",
     ):
         draw, bound = initializer(key), 1 / math.sqrt(in_features) if in_features else 0.0
         self.weight = draw.uniform((out_features, in_features), bound, dtype)

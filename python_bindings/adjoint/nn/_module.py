@@ -35,7 +35,7 @@ class Module:
             made = object.__new__(cls)
             names, others = rest
             vars(made).update(zip(names, children))
-            vars(made).update(others)
+            vars(made).update((name, value) for name, value, _ in others)
             return made
 
         tree.register(cls, flatten_module, unflatten)
@@ -86,7 +86,8 @@ class Module:
 def flatten_module(module: Module) -> tuple[list[Any], Any, list[str]]:
     held = vars(module)
     names = [name for name, value in held.items() if _has_parameters(value)]
-    rest = tuple((name, value) for name, value in held.items() if name not in names)
+    # With their types: 2 equals 2.0.
+    rest = tuple((name, value, type(value)) for name, value in held.items() if name not in names)
     return [held[name] for name in names], (tuple(names), rest), names
 
 
@@ -105,7 +106,13 @@ class Initializer:
         return ((2 * drawn - 1) * bound).astype(DTYPES[element_of(dtype)]).reshape(tuple(shape))
 
 
-def initializer(key: int | Initializer) -> Initializer:
+#: Of layers without a key: other values for each, the same ones in each run.
+_unkeyed = Initializer(0)
+
+
+def initializer(key: int | Initializer | None) -> Initializer:
+    if key is None:
+        return _unkeyed
     return key if isinstance(key, Initializer) else Initializer(key)
 
 

@@ -19,7 +19,13 @@ class _Recurrent(Module):
     gates = 0
 
     def __init__(
-        self, input_size: int, hidden_size: int, bias: bool = True, *, key: int | Initializer = 0, dtype: Any = "f32"
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        *,
+        key: int | Initializer | None = None,
+        dtype: Any = "f32",
     ):
         draw, bound, rows = initializer(key), 1 / math.sqrt(hidden_size), self.gates * hidden_size
         self.weight_ih_l0 = draw.uniform((rows, input_size), bound, dtype)

@@ -131,6 +131,8 @@ def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
 
 
 def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Tensor:
+    if beta == 0:
+        return l1_loss(input, target, reduction)
     distance = builtins.abs(tensor(input) - target)
     return _reduced(numpy.where(distance < beta, 0.5 * distance * distance / beta, distance - 0.5 * beta), reduction)
 
@@ -144,7 +146,8 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
 
 def cross_entropy(input: Any, target: Any, reduction: str = "mean", ignore_index: int = -100) -> Tensor:
     """Of scores (…, classes) whose last axis are the classes, with numbers of classes or probabilities. PyTorch's
-    second axis are the classes for more than two axes: move it to the end there."""
+    second axis are the classes for more than two axes: move it to the end there. Rows with `ignore_index` or another negative
+    number do not count."""
     scores, labels = floating(input), tensor(target)
     if labels.element_type not in INTEGERS:
         return _reduced(ops.cross_entropy(scores, labels.astype(scores.element_type)), reduction)
@@ -155,13 +158,17 @@ def cross_entropy(input: Any, target: Any, reduction: str = "mean", ignore_index
     return losses.sum() / counted.astype(losses.element_type).sum()
 
 
-def nll_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
-    """Of logarithms of probabilities (…, classes) and numbers of classes."""
+def nll_loss(input: Any, target: Any, reduction: str = "mean", ignore_index: int = -100) -> Tensor:
+    """Of logarithms of probabilities (…, classes) and numbers of classes, as cross_entropy has them."""
     logs, labels = floating(input), tensor(target)
     if labels.element_type not in INTEGERS:
         raise TracingError(f"expected numbers of classes, got {labels}")
+    is_counted = (labels != ignore_index) & (labels >= 0)
     chosen = numpy.expand_dims(labels, axis=-1) == numpy.arange(logs.shape[-1], dtype=labels.element_type)
-    return _reduced(-numpy.sum(numpy.where(chosen, logs, 0), axis=-1), reduction)
+    losses = numpy.where(is_counted, -numpy.sum(numpy.where(chosen, logs, 0), axis=-1), 0)
+    if reduction != "mean":
+        return _reduced(losses, reduction)
+    return losses.sum() / is_counted.astype(losses.element_type).sum()
 
 
 def binary_cross_entropy_with_logits(input: Any, target: Any, reduction: str = "mean") -> Tensor:
@@ -172,7 +179,11 @@ def binary_cross_entropy_with_logits(input: Any, target: Any, reduction: str = "
 def binary_cross_entropy(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     """Logarithms are at least -100, as in PyTorch."""
     value = floating(input)
-    positive, negative = (numpy.maximum(numpy.log(one), -100.0) for one in (value, 1 - value))
+    # A logarithm of 0 would make the gradient NaN.
+    positive, negative = (
+        numpy.where(one > 0, numpy.maximum(numpy.log(numpy.where(one > 0, one, 1)), -100.0), -100.0)
+        for one in (value, 1 - value)
+    )
     return _reduced(-(target * positive + (1 - tensor(target, value.element_type)) * negative), reduction)
 
 
