@@ -174,11 +174,14 @@ struct ProgramBuilder::State {
     });
     error.clear();
     OperationState result(locationOf(operation.place), operation.name);
-    if (!fill(operation, result))
+    if (!fill(operation, result) || !addTypes(operation, result)) {
+      drop(operation.regions);
       return nullptr;
+    }
     if (operation.regions > finished.size()) {
       fail("'" + operation.name + "' takes " + Twine(operation.regions) + " regions, but there are " +
            Twine(finished.size()));
+      drop(operation.regions);
       return nullptr;
     }
     for (scf::ExecuteRegionOp holder : llvm::ArrayRef(finished).take_back(operation.regions)) {
@@ -186,14 +189,22 @@ struct ProgramBuilder::State {
       holder.erase();
     }
     finished.resize(finished.size() - operation.regions);
-    if (!addTypes(operation, result))
-      return nullptr;
     OpBuilder at = OpBuilder::atBlockEnd(frames.back().block);
     Operation *op = at.create(result);
     if (succeeded(verify(op, /*verifyRecursively=*/false)))
       return op;
+    forget(op);
     op->erase();
     return nullptr;
+  }
+
+  /// Gives up regions that have ended.
+  void drop(unsigned count) {
+    for (; count > 0 && !finished.empty(); --count) {
+      forget(finished.back());
+      finished.back().erase();
+      finished.pop_back();
+    }
   }
 
   MLIRContext context;
@@ -338,13 +349,7 @@ void ProgramBuilder::abandonRegion() {
   state->frames.pop_back();
 }
 
-void ProgramBuilder::dropRegions(unsigned count) {
-  for (; count > 0 && !state->finished.empty(); --count) {
-    state->forget(state->finished.back());
-    state->finished.back().erase();
-    state->finished.pop_back();
-  }
-}
+void ProgramBuilder::dropRegions(unsigned count) { state->drop(count); }
 
 bool ProgramBuilder::create(const BuilderOperation &operation, std::vector<uint32_t> &results) {
   Operation *op = state->append(operation);
@@ -360,14 +365,6 @@ std::string ProgramBuilder::getType(uint32_t value) const {
   if (value < state->values.size())
     llvm::raw_string_ostream(text) << state->values[value].getType();
   return text;
-}
-
-bool ProgramBuilder::setModuleAttribute(const std::string &name, const std::string &text) {
-  Attribute attribute = state->attributeOf(text);
-  if (!attribute)
-    return state->fail("'" + text + "' is no attribute");
-  (*state->module)->setAttr(name, attribute);
-  return true;
 }
 
 std::string ProgramBuilder::getText(bool withLocations) const {

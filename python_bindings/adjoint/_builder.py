@@ -326,7 +326,7 @@ def emit(
 ) -> tuple[Tensor, ...]:
     """Appends an operation. `operands` are groups, the last `indices` of which are sizes or offsets; with `segmented`
     their lengths are an attribute."""
-    from ._tensor import Tensor, wrap
+    from ._tensor import Tensor, tensor, wrap
 
     trace = current()
     first = len(operands) - indices
@@ -338,10 +338,8 @@ def emit(
         for value in group:
             if position >= first:
                 numbers.append(number_of_index(value))
-            elif isinstance(value, Tensor):
-                numbers.append(trace.number(value))
             else:
-                numbers.append(trace.number(constant(value, element)))
+                numbers.append(trace.number(tensor(value, element)))
     texts = [
         (key, attribute_text(writer, value))
         for key, writer, value in attributes

@@ -17,7 +17,7 @@ import numpy as np
 
 from . import _adjoint, tree
 from ._builder import Trace, is_tracing, quoted, tracing
-from ._errors import ArgumentShapeError, ArgumentTypeError, OptionError, Source, python_excerpt
+from ._errors import ArgumentShapeError, ArgumentTypeError, OptionError, Source, TracingError, python_excerpt
 from ._files import whole_file
 from ._functions import Traced, call, is_value, name_of, trace_function
 from ._host import Feed, Receiver
@@ -62,9 +62,9 @@ class TracedProgram:
 
     def __init__(
         self,
-        traced: Traced,
         text: str,
         located: str,
+        results: tree.Structure,
         form: tree.Structure,
         static: dict[int, Any],
         specs: list[Spec],
@@ -74,14 +74,9 @@ class TracedProgram:
         #: The program in the `ad` dialect.
         self.text = text
         self._located = located
-        self._traced_form, self._form, self._static, self._specs = traced.form, form, static, specs
+        self._results, self._form, self._static, self._specs = results, form, static, specs
         self._name, self._options = name, options
         self._shared = _SharedSizes(specs)
-
-    @property
-    def count(self) -> int:
-        """The number of arguments that are tensors."""
-        return len(self._specs)
 
     @functools.cached_property
     def program(self) -> Program:
@@ -96,7 +91,7 @@ class TracedProgram:
     ) -> Any:
         self._shared.check(leaves)
         results = self.program.call(tuple(leaves), feeds, receives)
-        return tree.unflatten(self._traced_form, results)
+        return tree.unflatten(self._results, results)
 
     def __call__(
         self,
@@ -115,7 +110,8 @@ class TracedProgram:
         """Writes the program: as text to a name that ends with .mlir, compiled to one that ends with .adx."""
         target = pathlib.Path(path)
         if target.suffix == ".mlir":
-            _write_whole(target, self.text.encode())
+            with whole_file(target) as file:
+                file.write(self.text.encode())
         elif target.suffix == ".adx":
             self._run_tool("ad-runner", "--emit", str(target))
         else:
@@ -136,10 +132,10 @@ class TracedProgram:
             return _tool(name, path, *options, *arguments)
 
     def __reduce__(self) -> Any:
-        return _restore, (
+        return TracedProgram, (
             self.text,
             self._located,
-            self._traced_form,
+            self._results,
             self._form,
             self._static,
             self._specs,
@@ -152,23 +148,6 @@ class TracedProgram:
 
     def _repr_markdown_(self) -> str:
         return f"```mlir\n{self.text}```"
-
-
-def _restore(
-    text: str,
-    located: str,
-    results: tree.Structure,
-    form: tree.Structure,
-    static: dict[int, Any],
-    specs: list[Spec],
-    name: str,
-    options: dict[str, Any],
-) -> TracedProgram:
-    made = TracedProgram.__new__(TracedProgram)
-    made.text, made._located, made._traced_form, made._form = text, located, results, form
-    made._static, made._specs, made._name, made._options = static, specs, name, options
-    made._shared = _SharedSizes(specs)
-    return made
 
 
 class _SharedSizes:
@@ -188,19 +167,13 @@ class _SharedSizes:
                 raise ArgumentShapeError(f"the size {name} is {' and '.join(map(str, sorted(sizes)))}")
 
 
-class _text_file:  # noqa: N801
-    def __init__(self, text: str):
-        self.text = text
-
-    def __enter__(self) -> str:
-        self.folder = tempfile.TemporaryDirectory()
-        path = os.path.join(self.folder.name, "program.mlir")
+@contextlib.contextmanager
+def _text_file(text: str) -> Iterator[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "program.mlir")
         with open(path, "w", encoding="utf-8") as file:
-            file.write(self.text)
-        return path
-
-    def __exit__(self, *_: Any) -> None:
-        self.folder.cleanup()
+            file.write(text)
+        yield path
 
 
 def _tool(name: str, *arguments: str) -> str:
@@ -210,12 +183,6 @@ def _tool(name: str, *arguments: str) -> str:
     if done.returncode:
         raise OptionError(done.stderr.strip() or f"{name} ended with exit code {done.returncode}")
     return done.stdout
-
-
-def _write_whole(path: pathlib.Path, content: bytes) -> None:
-    """Writes a file whole or not at all."""
-    with whole_file(path) as file:
-        file.write(content)
 
 
 class Jitted:
@@ -260,6 +227,8 @@ class Jitted:
         **keywords: Any,
     ) -> Any:
         if is_tracing():
+            if feeds or receives:
+                raise TracingError("feeds and receives belong to the call that runs the program, not to one inside of it")
             return self._call_inside(arguments, keywords)
         if not keywords and self._is_positional:
             found = self._find_known(arguments)
@@ -320,10 +289,9 @@ class Jitted:
 
     def _bind(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> inspect.BoundArguments:
         try:
-            bound = self._signature.bind(*arguments, **keywords)
+            return self._signature.bind(*arguments, **keywords)
         except TypeError as error:
             raise ArgumentTypeError(f"{self.__name__}(): {error}") from None
-        return bound
 
     def _find_slowly(
         self, arguments: tuple[Any, ...], keywords: dict[str, Any], leaves: list[Any], form: tree.Structure
@@ -411,9 +379,9 @@ class Jitted:
             traced = trace_function("main", [str(spec) for spec in specs], body, is_entry=True)
         _name(trace, traced, names, self._donations(names, specs, traced))
         return TracedProgram(
-            traced,
             trace.native.get_text(False),
             trace.native.get_text(True),
+            traced.form,
             form,
             static,
             specs,

@@ -107,9 +107,5 @@ void adjoint_python::bindBuilder(nb::module_ &module) {
       .def("create", create, nb::arg("name"), nb::arg("operands"), nb::arg("attributes"), nb::arg("types"),
            nb::arg("regions"), nb::arg("place"))
       .def("get_type", &ProgramBuilder::getType)
-      .def("set_module_attribute",
-           [](ProgramBuilder &builder, const std::string &name, const std::string &text) {
-             require(builder.setModuleAttribute(name, text), builder);
-           })
       .def("get_text", &ProgramBuilder::getText, nb::arg("with_locations"));
 }

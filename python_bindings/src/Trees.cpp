@@ -94,6 +94,7 @@ private:
       PyErr_Clear();
       return false;
     }
+    key += 'k'; // so that it is no end of a dict
     append(&size, sizeof size);
     append(bytes, size);
     return true;
@@ -142,21 +143,24 @@ private:
       return visit(value);
     if (PyFunction_Check(value)) {
       // The program that belongs to the key holds the function.
+      key += 'C';
       append(&value, sizeof value);
-      return close('C');
+      return true;
     }
     if (PyUnicode_CheckExact(value))
       return close('s') && appendText(value);
     if (PyFloat_CheckExact(value)) {
       double number = PyFloat_AS_DOUBLE(value);
+      key += 'F';
       append(&number, sizeof number);
-      return close('F');
+      return true;
     }
     if (PyLong_CheckExact(value) || PyBool_Check(value)) {
       int overflow = 0;
       long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+      key += PyBool_Check(value) ? 'B' : 'I';
       append(&number, sizeof number);
-      return !overflow && close(PyBool_Check(value) ? 'B' : 'I');
+      return !overflow;
     }
     return value == Py_None && close('N');
   }

@@ -221,7 +221,7 @@ def test_layers_without_a_key_differ():
     assert (nn.Linear(3, 3).weight != nn.Linear(3, 3).weight).any()
 
 
-def test_modules_with_functions_pickle():
+def test_functions_of_the_package_pickle():
     assert pickle.loads(pickle.dumps(anp.tanh)) is anp.tanh
 
 
@@ -234,3 +234,25 @@ def test_specs_of_some_arguments():
     f = adjoint.jit(lambda model, x: model(x), specs=(None, adjoint.spec("b 4")))
     for size in (1, 3):
         assert f(model, np.ones((size, 4), np.float32)).shape == (size, 2)
+
+
+def test_operations_that_are_refused_leave_no_region_behind():
+    def f(x):
+        builder = adjoint._builder.current()
+        with pytest.raises(adjoint.CompileError):
+            with builder.whole(), builder.region(()):
+                builder.end_region("scf.yield", [builder.number(x)])
+                builder.create("scf.if", [builder.number(x)], (), [x._type], 1)
+        return adjoint.cond(x > 0, lambda: x, lambda: -x)
+
+    assert run(f, TWO) == 2
+
+
+def test_feeds_belong_to_the_outer_call():
+    inner = adjoint.jit(lambda x: x)
+    with pytest.raises(adjoint.TracingError, match="the call that runs the program"):
+        run(lambda x: inner(x, feeds={"a": X}), TWO)
+
+
+def test_operations_take_indices_as_tensors():
+    assert run(lambda x: adjoint.fori_loop(0, 3, lambda i, c: adjoint.ops.add(c, i), x), np.int64(1)) == 4

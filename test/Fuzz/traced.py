@@ -234,7 +234,12 @@ class Function:
     def loop(self, count):
         at, steps = self.pick(count), self.source.randrange(4)
         body = self.same_shape(at)
-        return (lambda b, v: b.fori_loop(0, steps, lambda i, x: body(b, v, x) + 0.1 * i, v[at])), self.shapes[at]
+        # Numbers that are made of the index take the type of the tensor, wherever they meet it.
+        of_index = self.source.choice([
+            lambda b, i, x: x + 0.1 * i, lambda b, i, x: x + (i - 5) % 3 / 7, lambda b, i, x: x * (1 - i / 9),
+            lambda b, i, x: b.xp.where(i == 1, x, 0.5 * x), lambda b, i, x: x * np.float64(0.3) + (i != 0),
+            lambda b, i, x: b.cond(i < 2, lambda: x + 1, lambda: x)])
+        return (lambda b, v: b.fori_loop(0, steps, lambda i, x: of_index(b, i, body(b, v, x)), v[at])), self.shapes[at]
 
     def scan(self, count):
         at = self.pick(count, 1)

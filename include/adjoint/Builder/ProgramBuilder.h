@@ -71,8 +71,6 @@ public:
 
   /// The text of a value's type.
   std::string getType(uint32_t value) const;
-  /// Sets an attribute of the module.
-  bool setModuleAttribute(const std::string &name, const std::string &text);
   /// The program, with the places as locations or without.
   std::string getText(bool withLocations) const;
   const std::string &getError() const;
