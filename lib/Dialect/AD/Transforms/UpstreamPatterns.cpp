@@ -79,6 +79,25 @@ static void forEachUpstreamPattern(MLIRContext *context, Visit visit) {
     visit(pattern->getRootKind() ? pattern->getRootKind()->getStringRef() : "any", pattern);
 }
 
+namespace {
+// A pattern of MLIR that asks whether its operation may fold. A driver starts with operations that may; an
+// operation that another pattern moves, out of a branch that is inlined, comes to the patterns unasked.
+struct WhereAllowed : RewritePattern {
+  WhereAllowed(std::unique_ptr<RewritePattern> inner, OperationName operation)
+      : RewritePattern(operation.getStringRef(), inner->getBenefit(), operation.getContext()),
+        inner(std::move(inner)) {
+    setDebugName(this->inner->getDebugName());
+    setHasBoundedRewriteRecursion(this->inner->hasBoundedRewriteRecursion());
+  }
+
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    return success(mayFold(op) && succeeded(inner->matchAndRewrite(op, rewriter)));
+  }
+
+  std::unique_ptr<RewritePattern> inner;
+};
+} // namespace
+
 void ad::populateAllowedPatterns(RewritePatternSet &patterns) {
   MLIRContext *context = patterns.getContext();
   for (RegisteredOperationName name : context->getRegisteredOperations())
@@ -86,8 +105,12 @@ void ad::populateAllowedPatterns(RewritePatternSet &patterns) {
       name.getCanonicalizationPatterns(patterns, context);
   forEachUpstreamPattern(context, [&](StringRef operation, std::unique_ptr<RewritePattern> &pattern) {
     const PatternRow *row = findRow(operation, *pattern);
-    if (row && row->refusal.empty())
-      patterns.getNativePatterns().push_back(std::move(pattern));
+    if (!row || !row->refusal.empty())
+      return;
+    std::optional<OperationName> root = pattern->getRootKind();
+    if (root)
+      pattern = std::make_unique<WhereAllowed>(std::move(pattern), *root);
+    patterns.add(std::move(pattern));
   });
 }
 

@@ -57,7 +57,59 @@ static void resolveSizes(ArrayRef<Operation *> ops, RewriterBase &rewriter) {
   }
 }
 
+// The results of a folder as values, where the dialect has constants for all of them.
+static FailureOr<SmallVector<Value>> materialize(RewriterBase &rewriter, Operation *op,
+                                                 ArrayRef<OpFoldResult> folded) {
+  SmallVector<Value> values;
+  SmallVector<Operation *> made;
+  for (auto [result, type] : llvm::zip_equal(folded, op->getResultTypes())) {
+    if (auto value = dyn_cast<Value>(result)) {
+      values.push_back(value);
+      continue;
+    }
+    Operation *constant =
+        op->getDialect()->materializeConstant(rewriter, cast<Attribute>(result), type, op->getLoc());
+    if (!constant) {
+      for (Operation *unused : made)
+        rewriter.eraseOp(unused);
+      return failure();
+    }
+    made.push_back(constant);
+    values.push_back(constant->getResult(0));
+  }
+  return values;
+}
+
 namespace {
+// Runs the folder of an operation that may fold. MLIR's drivers would fold whatever a pattern inserts or
+// moves, such as the operations of an inlined branch, without asking the allow-list.
+struct FoldAllowed : RewritePattern {
+  explicit FoldAllowed(MLIRContext *context)
+      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/kBeforeAllOthers, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    // A constant folds to itself, without an end.
+    if (op->hasTrait<OpTrait::ConstantLike>() || !mayFold(op))
+      return failure();
+    SmallVector<OpFoldResult> folded;
+    rewriter.startOpModification(op);
+    if (failed(op->fold(folded))) {
+      rewriter.cancelOpModification(op);
+      return failure();
+    }
+    rewriter.finalizeOpModification(op);
+    if (folded.empty()) // changed in place
+      return success();
+    FailureOr<SmallVector<Value>> values = materialize(rewriter, op, folded);
+    if (failed(values))
+      return failure();
+    rewriter.replaceOp(op, *values);
+    return success();
+  }
+
+  static constexpr unsigned short kBeforeAllOthers = 1000;
+};
+
 struct CountRewrites : PatternLog {
   CountRewrites() : PatternLog(DEBUG_TYPE) {}
   void notifyPatternEnd(const Pattern &pattern, LogicalResult status) override {
@@ -77,6 +129,7 @@ struct SimplifyPass : ad::impl::SimplifyPassBase<SimplifyPass> {
 
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);
+    set.add<FoldAllowed>(context);
     populateAllowedPatterns(set);
     populateIndexPatterns(set);
     populateLoopPatterns(set);
@@ -131,7 +184,8 @@ struct SimplifyPass : ad::impl::SimplifyPassBase<SimplifyPass> {
     IRRewriter rewriter(&getContext());
     resolveSizes(ops, rewriter);
     GreedyRewriteConfig config;
-    config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps)
+    config.enableFolding(false)
+        .setStrictness(GreedyRewriteStrictness::ExistingAndNewOps)
         .setMaxNumRewrites(bisecting ? maxRewrites - counter.count : bound)
         .setListener(&counter);
     if (succeeded(applyOpPatternsGreedily(ops, patterns, config, &changed)))
