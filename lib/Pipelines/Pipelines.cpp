@@ -137,6 +137,12 @@ void ad::buildAdGpuFusionPipeline(OpPassManager &pm, const SharedOptions &option
   addFusion(pm, options, "gpu", fuse);
 }
 
+static void addMemoryPlan(OpPassManager &pm, const SharedOptions &options) {
+  PlanMemoryPassOptions plan;
+  plan.pictureFile = options.memoryPicture;
+  pm.addPass(createPlanMemoryPass(plan));
+}
+
 void ad::buildAdKernelPipeline(OpPassManager &pm, const AdToCpuOptions &options) {
   pm.addNestedPass<func::FuncOp>(createConvertADToLinalgPass());
   pm.addPass(createVerifyLinalgPass());
@@ -148,7 +154,7 @@ void ad::buildAdKernelPipeline(OpPassManager &pm, const AdToCpuOptions &options)
     pm.addNestedPass<func::FuncOp>(createPrepackOperandsPass(prepack));
   }
   pm.addPass(createOutlineKernelsPass());
-  pm.addPass(createPlanMemoryPass());
+  addMemoryPlan(pm, options);
 }
 
 void ad::buildCpuCodePipeline(OpPassManager &pm, const AdToCpuOptions &options) {
@@ -171,11 +177,11 @@ void ad::buildCpuCodePipeline(OpPassManager &pm, const AdToCpuOptions &options) 
   pm.addPass(createReconcileUnrealizedCastsPass());
 }
 
-void ad::buildAdGpuKernelPipeline(OpPassManager &pm, const AdToGpuOptions &) {
+void ad::buildAdGpuKernelPipeline(OpPassManager &pm, const AdToGpuOptions &options) {
   pm.addNestedPass<func::FuncOp>(createConvertADToLinalgPass());
   pm.addPass(createVerifyLinalgPass());
   pm.addPass(createOutlineKernelsPass());
-  pm.addPass(createPlanMemoryPass());
+  addMemoryPlan(pm, options);
 }
 
 void ad::buildGpuCodePipeline(OpPassManager &pm, const AdToGpuOptions &options) {

@@ -1,10 +1,13 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Programs for embedders.
+#include "AOT/Adx.h"
 #include "Compile/Frontend.h"
 #include "ProgramSupport.h"
 #include "Session/ContextPool.h"
+#include "adjoint/Support/Error.h"
 #include "adjoint/Support/FloatingPointState.h"
+#include "adjoint/Support/JSONText.h"
 
 #include <algorithm>
 #include <cstring>
@@ -86,6 +89,7 @@ struct Program::State {
   ProgramInterface interface;
   Report report;
   std::vector<Message> messages;
+  std::vector<Weight> weights; ///< of a compiled file
   mutable ContextPool contexts;
   std::shared_ptr<ResultMemory> memory = std::make_shared<ResultMemory>();
 
@@ -120,8 +124,40 @@ std::unique_ptr<Program> Program::compile(std::string_view source, std::string_v
   // yet, so that a process that forks loses none.
   if (loaded->context)
     loaded->renewThreads();
+  report.target = targetName(options->target);
   auto state = std::make_unique<State>(std::move(*loaded), std::move(report), std::move(recorder.messages),
                                        resolveThreads(options->threads));
+  return std::unique_ptr<Program>(new Program(std::move(state)));
+}
+
+std::unique_ptr<Program> Program::load(std::string_view file, std::string_view name,
+                                       std::optional<unsigned> threads, Failure &failure) {
+  ProgramOptions given;
+  given.threads = threads;
+  Expected<Options> options = makeRunnerOptions(given);
+  if (!options) {
+    failure = makeFailure(options.takeError(), {});
+    return nullptr;
+  }
+  Expected<AdxProgram> adx = readAdx(file);
+  Error problem = adx ? checkDevice(adx->program) : adx.takeError();
+  Expected<std::unique_ptr<Executable>> executable =
+      problem ? Expected<std::unique_ptr<Executable>>(std::move(problem)) : loadAdx(adx->program);
+  if (!executable) {
+    auto [code, message] = consumeExitError(executable.takeError());
+    failure = makeFailure(exitError(code, "'" + std::string(name) + "': " + message), {});
+    return nullptr;
+  }
+  Report report;
+  report.target = targetOf(adx->program);
+  report.numerics = adx->program.numerics;
+  report.cpu = adx->host.machine;
+  LoadedProgram loaded;
+  loaded.signature = std::move(adx->program.signature);
+  loaded.executable = std::move(*executable);
+  auto state = std::make_unique<State>(std::move(loaded), std::move(report), std::vector<Message>(),
+                                       resolveThreads(options->threads));
+  state->weights = std::move(adx->weights);
   return std::unique_ptr<Program>(new Program(std::move(state)));
 }
 
@@ -129,6 +165,28 @@ const ProgramInterface &Program::getInterface() const { return state->interface;
 const std::string &Program::getNumerics() const { return state->report.numerics; }
 const std::string &Program::getCpu() const { return state->report.cpu; }
 const std::string &Program::getCacheUse() const { return state->report.cache; }
+const std::string &Program::getTarget() const { return state->report.target; }
+
+std::vector<BoundArgument> Program::getBound() const {
+  std::vector<BoundArgument> bound;
+  for (const Weight &weight : state->weights)
+    bound.push_back({weight.name, weight.value.view()});
+  return bound;
+}
+
+static llvm::json::Object secondsOf(const StageTimes &times) {
+  llvm::json::Object seconds;
+  for (const StageTimes::Stage &stage : times.getStages())
+    seconds[stage.name] = stage.seconds;
+  return seconds;
+}
+
+std::string Program::getReport() const {
+  return jsonLine(llvm::json::Object{{"uses", state->loaded.numericsReport},
+                                     {"stages", secondsOf(state->report.stages)},
+                                     {"passes", secondsOf(state->report.passes)}});
+}
+
 const std::vector<Message> &Program::getMessages() const { return state->messages; }
 
 Program::Recycler Program::getRecycler() const {

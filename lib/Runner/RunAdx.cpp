@@ -38,10 +38,6 @@ Expected<AdxProgram> readProgram(const Options &options) {
   return adx;
 }
 
-std::string targetOf(const CompiledProgram &program) {
-  return program.device.empty() ? targetName(Target::Cpu).str() : program.device;
-}
-
 /// The file states its target and entry; the command line may repeat them.
 Error checkRequest(const CompiledProgram &program, const Options &options) {
   std::string target = targetOf(program);
@@ -60,10 +56,7 @@ Error checkRequest(const CompiledProgram &program, const Options &options) {
     return known.takeError();
   if (Error error = checkKernelOptions(options, *known))
     return error;
-  if (*known == Target::Cuda)
-    if (std::string problem = adrt::findCudaProblem(); !problem.empty())
-      return exitError(ExitNoTarget, "target 'cuda' is not available: " + problem);
-  return Error::success();
+  return checkDevice(program);
 }
 
 void printVersion(llvm::raw_ostream &os) {

@@ -47,8 +47,9 @@ from ._functions import (
     while_loop,
 )
 from ._jit import TracedProgram, jit
-from ._program import Program, compile
+from ._program import Program, compile, load
 from ._signature import Signature, TensorSpec
+from ._stages import Picture, Report
 from ._tensor import Tensor
 from ._trainer import Trained, Trainer
 from ._types import Spec, spec
@@ -69,8 +70,10 @@ __all__ = [
     "MissingFileError",
     "OptionError",
     "OptionTypeError",
+    "Picture",
     "Program",
     "ProgramError",
+    "Report",
     "Signature",
     "Spec",
     "TargetUnavailableError",
@@ -95,6 +98,7 @@ __all__ = [
     "grad",
     "jit",
     "jvp",
+    "load",
     "nn",
     "numpy",
     "ops",

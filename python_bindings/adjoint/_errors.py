@@ -36,17 +36,17 @@ class TargetUnavailableError(Error):
 
 
 class FileError(Error, OSError):
-    """The file of a program cannot be read. It is also the exception of the system, e.g. FileNotFoundError."""
+    """A file cannot be read or written. It is also the exception of the system, e.g. FileNotFoundError."""
+
+    action = "read"
+    hint = ""
 
     def __str__(self) -> str:
-        return f"cannot read {self.filename!r}: {self.strerror}"
+        return f"cannot {self.action} {self.filename!r}: {self.strerror}{self.hint}"
 
 
 class MissingFileError(FileError, FileNotFoundError):
     """There is no file of that name."""
-
-    def __str__(self) -> str:
-        return f"{super().__str__()}; a string is a program, not a name, if it has a line break or a brace"
 
 
 class _DirectoryError(FileError, IsADirectoryError):
@@ -57,10 +57,12 @@ class _PermissionError(FileError, PermissionError):
     __doc__ = FileError.__doc__
 
 
-def make_file_error(error: OSError, name: str) -> FileError:
+def make_file_error(error: OSError, name: str, action: str = "read") -> FileError:
     """The exception of this package for an exception of the system."""
     kinds = {FileNotFoundError: MissingFileError, IsADirectoryError: _DirectoryError, PermissionError: _PermissionError}
-    return kinds.get(type(error), FileError)(error.errno, error.strerror, name)
+    made = kinds.get(type(error), FileError)(error.errno, error.strerror, name)
+    made.action = action
+    return made
 
 
 class TraceError(Error, OSError):
@@ -191,6 +193,13 @@ class Source:
         severity, file, line, column, text, notes = entry
         excerpt = self.excerpt(file, line, column)
         return Diagnostic(severity, text, file, line, column, excerpt, tuple(map(self.diagnostic, notes)))
+
+
+class TracedSource(Source):
+    """The text of a traced program; messages about lines of Python files show these."""
+
+    def excerpt(self, file: str, line: int, column: int) -> str:
+        return super().excerpt(file, line, column) or python_excerpt(file, line)
 
 
 def make_exception(failure: _adjoint.Failure, source: Source, entry: str = "", arguments: str = "") -> Error:

@@ -22,7 +22,7 @@ def whole_file(path: pathlib.Path) -> Iterator[IO[bytes]]:
             yield file
         os.replace(temporary, path)
     except OSError as error:
-        raise make_file_error(error, str(path)) from error
+        raise make_file_error(error, str(path), "write") from error
     finally:
         with contextlib.suppress(OSError):
             os.unlink(temporary)

@@ -8,8 +8,6 @@ import functools
 import inspect
 import os
 import pathlib
-import subprocess
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,11 +15,12 @@ import numpy as np
 
 from . import _adjoint, tree
 from ._builder import Trace, is_tracing, quoted, tracing
-from ._errors import ArgumentShapeError, ArgumentTypeError, OptionError, Source, TracingError, python_excerpt
+from ._errors import ArgumentShapeError, ArgumentTypeError, OptionError, Source, TracedSource, TracingError
 from ._files import whole_file
 from ._functions import Traced, call, is_value, name_of, trace_function
-from ._host import Feed, Receiver
-from ._program import Program, compile
+from ._host import Feed, Receiver, check_names
+from ._program import Program, compile, make_options
+from ._stages import Picture, Report, lowered, memory_picture
 from ._tensor import Index, Tensor
 from ._types import Spec, element_of
 from .nn._module import Module, flatten_module
@@ -31,13 +30,6 @@ _POSITIONAL = (
     inspect.Parameter.POSITIONAL_OR_KEYWORD,
     inspect.Parameter.VAR_POSITIONAL,
 )
-
-
-class TracedSource(Source):
-    """The text of a traced program; messages about lines of Python files show these."""
-
-    def excerpt(self, file: str, line: int, column: int) -> str:
-        return super().excerpt(file, line, column) or python_excerpt(file, line)
 
 
 def _spec_of(leaf: Any) -> Spec:
@@ -68,6 +60,7 @@ class TracedProgram:
         form: tree.Structure,
         static: dict[int, Any],
         specs: list[Spec],
+        names: Sequence[str],
         name: str,
         options: dict[str, Any],
     ):
@@ -75,7 +68,7 @@ class TracedProgram:
         self.text = text
         self._located = located
         self._results, self._form, self._static, self._specs = results, form, static, specs
-        self._name, self._options = name, options
+        self._names, self._name, self._options = names, name, options
         self._shared = _SharedSizes(specs)
 
     @functools.cached_property
@@ -106,30 +99,50 @@ class TracedProgram:
             raise ArgumentTypeError("expected arguments in the trees that the program was traced for")
         return self.run([leaf for index, leaf in enumerate(leaves) if index not in self._static], feeds, receives)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the program: as text to a name that ends with .mlir, compiled to one that ends with .adx."""
-        target = pathlib.Path(path)
-        if target.suffix == ".mlir":
-            with whole_file(target) as file:
+    def save(self, path: str | os.PathLike[str], bound: Mapping[str, Any] | None = None) -> None:
+        """Writes the program: as text to a name that ends with .mlir, compiled to one that ends with .adx, which
+        `adrt-run` and `adjoint.load` run. `bound` has values of parameters by name, such as a trained model, that the
+        compiled file contains."""
+        if bound is None and os.fspath(path).endswith(".mlir"):
+            with whole_file(pathlib.Path(path)) as file:
                 file.write(self.text.encode())
-        elif target.suffix == ".adx":
-            self._run_tool("ad-runner", "--emit", str(target))
-        else:
-            raise OptionError(f"expected a name that ends with .mlir or .adx, got {str(target)!r}")
+            return
+        self.program.save(path, self._leaves_of(bound or {}))
+
+    def _leaves_of(self, bound: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of leaves, by the names of the program's arguments."""
+        known = list(dict.fromkeys(name.split(".")[0] for name in self._names))
+        check_names("parameter", bound, known)
+        found: dict[str, Any] = {}
+        for name, value in bound.items():
+            leaves = [leaf for leaf in tree.leaves(value) if _is_dynamic(leaf)]
+            places = [index for index, one in enumerate(self._names) if one.split(".")[0] == name]
+            if len(leaves) != len(places):
+                raise ArgumentTypeError(
+                    f"expected {name} as a tree of {len(places)} tensors, as the program was traced, got {len(leaves)}"
+                )
+            found.update((self.program.signature.arguments[index].name, leaf) for index, leaf in zip(places, leaves))
+        return found
 
     def lowered(self, stage: str) -> str:
-        """The program after a named stage, e.g. "ad-to-cpu-fusion": those of `ad-opt --help`."""
-        with _text_file(self.text) as path:
-            return _tool("ad-opt", f"--{stage}", path)
+        """The program after a stage, as adjoint.Program.lowered."""
+        return lowered(self._source_text, self._native_options, stage)
 
-    def _run_tool(self, name: str, *arguments: str) -> str:
-        options = [
-            f"--{key}={value}"
-            for key, value in self._options.items()
-            if key in ("target", "numerics", "precision", "cpu") and value is not None
-        ]
-        with _text_file(self.text) as path:
-            return _tool(name, path, *options, *arguments)
+    def memory_picture(self) -> Picture:
+        """The plan of the memory, which buffers share it and when: a picture that notebooks show."""
+        return memory_picture(self._source_text, self._native_options)
+
+    def report(self) -> Report:
+        """The numerics permissions that rewrites used, and the time that each stage and pass took."""
+        return self.program.report()
+
+    @property
+    def _source_text(self) -> Source:
+        return TracedSource(self._located.encode(errors="surrogatepass"), self._name)
+
+    @property
+    def _native_options(self) -> _adjoint.Options:
+        return make_options(**self._options)
 
     def __reduce__(self) -> Any:
         return TracedProgram, (
@@ -139,6 +152,7 @@ class TracedProgram:
             self._form,
             self._static,
             self._specs,
+            self._names,
             self._name,
             self._options,
         )
@@ -165,24 +179,6 @@ class _SharedSizes:
             sizes = {np.shape(leaves[number])[axis] for number, axis in places if np.ndim(leaves[number]) > axis}
             if len(sizes) > 1:
                 raise ArgumentShapeError(f"the size {name} is {' and '.join(map(str, sorted(sizes)))}")
-
-
-@contextlib.contextmanager
-def _text_file(text: str) -> Iterator[str]:
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "program.mlir")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        yield path
-
-
-def _tool(name: str, *arguments: str) -> str:
-    from ._tools import find_tool
-
-    done = subprocess.run([find_tool(name), *arguments], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise OptionError(done.stderr.strip() or f"{name} ended with exit code {done.returncode}")
-    return done.stdout
 
 
 class Jitted:
@@ -385,6 +381,7 @@ class Jitted:
             form,
             static,
             specs,
+            names,
             f"<{self.__name__}>",
             self._options,
         )

@@ -9,6 +9,7 @@ import dataclasses
 import functools
 import operator
 import os
+import pathlib
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -21,14 +22,18 @@ from ._errors import (
     ArgumentMemoryError,
     ArgumentTypeError,
     Error,
+    MissingFileError,
     OptionError,
     OptionTypeError,
     Source,
+    TracedSource,
     make_exception,
     make_file_error,
 )
+from ._files import whole_file
 from ._host import Feed, Receiver, check_names, feed_functions, receive_functions
 from ._signature import STORAGE, Signature, TensorSpec, format_type, make_signature
+from ._stages import Picture, Report, lowered, make_report, memory_picture
 
 
 def compile(
@@ -68,6 +73,42 @@ def compile(
 
     Raises CompileError, FileError, OptionError or TargetUnavailableError.
     """
+    options = make_options(
+        entry=entry,
+        target=target,
+        numerics=numerics,
+        precision=precision,
+        kernels=kernels,
+        threads=threads,
+        cpu=cpu,
+        cache=cache,
+        optimize=optimize,
+        allow_native=allow_native,
+    )
+    check_option("name", None if name == "" else name, str, optional=True)
+    text, name = _read(source, name)
+    name = name.encode(errors="replace").decode()
+    program = _adjoint.compile(text, name, options)
+    shown = source_type(text, name)
+    if isinstance(program, _adjoint.Failure):
+        raise make_exception(program, shown)
+    return Program(program, shown, options)
+
+
+def make_options(
+    *,
+    entry: str = "main",
+    target: str = "cpu",
+    numerics: str | None = None,
+    precision: str | None = None,
+    kernels: Mapping[str, str] | None = None,
+    threads: int | None = None,
+    cpu: str | None = None,
+    cache: str | os.PathLike[str] | None = None,
+    optimize: bool = True,
+    allow_native: bool = False,
+) -> _adjoint.Options:
+    """The options of `compile`, after a look at their types."""
     check_option("entry", entry, str)
     check_option("target", target, str)
     check_option("numerics", numerics, str, optional=True)
@@ -76,9 +117,6 @@ def compile(
     check_option("cache", cache, (str, os.PathLike), optional=True)
     check_option("optimize", optimize, (bool, np.bool_))
     check_option("allow_native", allow_native, (bool, np.bool_))
-    check_option("name", None if name == "" else name, str, optional=True)
-    text, name = _read(source, name)
-    name = name.encode(errors="replace").decode()
     options = _adjoint.Options()
     options.entry = entry
     options.target = target
@@ -90,11 +128,22 @@ def compile(
     options.cache = os.fsdecode(cache) if cache else ""
     options.optimize = bool(optimize)
     options.allow_native = bool(allow_native)
-    program = _adjoint.compile(text, name, options)
-    shown = source_type(text, name)
+    return options
+
+
+def load(path: str | os.PathLike[str], *, threads: int | None = None) -> Program:
+    """Loads a compiled program, a file that `save` or `ad-runner --emit` wrote. Arguments whose values are in the file
+    need not be given. It has native code: load files of authors whom you trust. `threads` is that of `compile`.
+
+    Raises FileError, OptionError if this is no such file or it is damaged, or TargetUnavailableError.
+    """
+    check_option("path", path, (str, os.PathLike))
+    name = os.fsdecode(path)
+    program = _adjoint.load(_read_file(name), name, count_threads(threads))
+    source = TracedSource(b"", name)
     if isinstance(program, _adjoint.Failure):
-        raise make_exception(program, shown)
-    return Program(program, shown, target, options)
+        raise make_exception(program, source)
+    return Program(program, source, None)
 
 
 def check_option(name: str, value: object, types: type | tuple[type, ...], *, optional: bool = False) -> None:
@@ -132,8 +181,16 @@ def _read(source: str | bytes | os.PathLike[str], name: str | None) -> tuple[byt
         raise OptionTypeError(f"expected str, bytes or os.PathLike object as the program, got {type(source).__name__}")
     path = os.fsdecode(source)
     try:
+        return _read_file(path), name or path
+    except MissingFileError as error:
+        error.hint = "; a string is a program, not a name, if it has a line break or a brace"
+        raise
+
+
+def _read_file(path: str) -> bytes:
+    try:
         with open(path, "rb") as file:
-            return file.read(), name or path
+            return file.read()
     except OSError as error:
         raise make_file_error(error, path) from error
     except ValueError as error:  # a null character
@@ -161,18 +218,25 @@ atexit.register(_adjoint.end_threads)
 class Program:
     """A compiled program: a function of arrays. Several threads may call it at the same time."""
 
-    def __init__(self, native: _adjoint.Program, source: Source, target: str, options: _adjoint.Options):
-        """Programs come from `compile`."""
+    def __init__(self, native: _adjoint.Program, source: Source, options: _adjoint.Options | None):
+        """Programs come from `compile`, and without options from `load`."""
         self._native = native
         self._source = source
         self._options = options
-        self.target = target
+        self.target: str = native.target
         self.numerics: str = native.numerics
         #: The CPU that it was compiled for; empty for the reference interpreter.
         self.cpu: str = native.cpu
         #: "hit" or "miss" of the cache of compiled programs, or "off".
         self.cache_use: str = native.cache_use
         self.signature: Signature = make_signature(native.interface)
+        #: Values of arguments that a loaded file has, by their names.
+        self.bound: dict[str, np.ndarray] = {
+            name: value if spec.element_type not in STORAGE else from_storage(value, spec)
+            for name, value in native.bound
+            for spec in self.signature.arguments
+            if spec.name == name
+        }
         self._results = _results_type(tuple(spec.name for spec in self.signature.results))
         self._has_storage = any(spec.element_type in STORAGE for spec in self.signature.results)
         for message in native.messages:
@@ -259,9 +323,70 @@ class Program:
         def failed(failure: _adjoint.Failure) -> Error:
             return make_exception(failure, self._source, self.signature.entry, self._describe_dynamic(arrays))
 
-        source = self._source
-        inputs = _adjoint.CallInputs(source.text, source.name, self._options, arrays, prepare_unchanged, feed, receive)
+        source, options = self._text_and_options()
+        inputs = _adjoint.CallInputs(source.text, source.name, options, arrays, prepare_unchanged, feed, receive)
         return self._native, inputs, failed
+
+    def _text_and_options(self) -> tuple[Source, _adjoint.Options]:
+        """What the program was compiled from; a file of `load` does not have it."""
+        if self._options is None:
+            raise OptionError(f"{self._source.name!r} is compiled: it has no text; use the program that it comes from")
+        return self._source, self._options
+
+    @property
+    def text(self) -> str:
+        """The program in the `ad` dialect, as it was given."""
+        return self._text_and_options()[0].text.decode(errors="replace")
+
+    def lowered(self, stage: str) -> str:
+        """The program after a stage of the compiler, with those before it: "frontend", "fusion", "kernels" or "code";
+        or after the passes that `stage` names in the syntax of `ad-opt --pass-pipeline`. Code is that for vectors of 64
+        bytes, and for the oldest GPU."""
+        return lowered(*self._text_and_options(), stage)
+
+    def memory_picture(self) -> Picture:
+        """The plan of the memory, which buffers share it and when: a picture that notebooks show."""
+        return memory_picture(*self._text_and_options())
+
+    def report(self) -> Report:
+        """The numerics permissions that rewrites used, and the time that each stage and pass took."""
+        return make_report(self._native)
+
+    def save(self, path: str | os.PathLike[str], bound: Mapping[str, object] | None = None) -> None:
+        """Writes the program: its text to a name that ends with .mlir, and compiled for its target to one that ends with
+        .adx, which `adrt-run` and `adjoint.load` run without the compiler. `bound` has values of arguments by name, such
+        as trained weights, that the compiled file contains. Files are written whole or not at all."""
+        source, options = self._text_and_options()
+        target = pathlib.Path(path)
+        if target.suffix == ".mlir" and not bound:
+            with whole_file(target) as file:
+                file.write(source.text)
+        elif target.suffix == ".adx":
+            self._write(target, source, options, bound or {})
+        else:
+            raise OptionError(
+                f"expected a name that ends with {'.mlir or ' * (not bound)}.adx, got {str(target)!r}"
+                + "; only compiled files have values of arguments" * bool(bound)
+            )
+
+    def _write(
+        self, path: pathlib.Path, source: Source, options: _adjoint.Options, bound: Mapping[str, object]
+    ) -> None:
+        names = [spec.name for spec in self.signature.arguments]
+        check_names("argument", dict(bound), names)
+        indices = [index for index, name in enumerate(names) if name in bound]
+        failure = _adjoint.write(
+            self._native,
+            source.text,
+            source.name,
+            options,
+            indices,
+            tuple(bound[names[index]] for index in indices),
+            lambda index, value, copy: self._prepare(indices[index], value, copy),
+            os.fspath(path),
+        )
+        if failure is not None:
+            raise make_exception(failure, source)
 
     def _describe_dynamic(self, arrays: tuple[object, ...]) -> str:
         """The given types of the arguments of dynamic size, for errors about sizes."""
@@ -300,20 +425,28 @@ class Program:
         return given
 
     def _in_order(self, arrays: tuple[object, ...], named: dict[str, object]) -> tuple[Any, ...]:
-        specs = self.signature.arguments
-        names = [spec.name for spec in specs]
-        check_names("argument", named, names)
+        """All arguments. Those by position are the ones that the file of the program has no value for."""
+        check_names("argument", named, [spec.name for spec in self.signature.arguments])
+        specs = [spec for spec in self.signature.arguments if spec.name not in self.bound]
         if len(arrays) > len(specs):
-            listed = f" ({', '.join(names)})" if names else ""
+            listed = f" ({', '.join(spec.name for spec in specs)})" if specs else ""
             plural = "s" * (len(specs) != 1)
             raise ArgumentTypeError(f"expected {len(specs)} argument{plural}{listed}, got {len(arrays)}")
-        for name in names[: len(arrays)]:
+        given = {spec.name: array for spec, array in zip(specs, arrays)}
+        for name in given:
             if name in named:
                 raise ArgumentTypeError(f"argument {name!r} is given twice")
-        for spec in specs[len(arrays) :]:
-            if spec.name not in named:
+        # A donated argument is overwritten; the value of the file stays.
+        bound = {
+            spec.name: self.bound[spec.name] if spec.donated_to is None else self.bound[spec.name].copy()
+            for spec in self.signature.arguments
+            if spec.name in self.bound and spec.name not in named
+        }
+        given = {**bound, **given, **named}
+        for spec in specs:
+            if spec.name not in given:
                 raise ArgumentTypeError(f"argument {spec.name!r} of type {spec.type} is missing")
-        return arrays + tuple(named[name] for name in names[len(arrays) :])
+        return tuple(given[spec.name] for spec in self.signature.arguments)
 
     def __repr__(self) -> str:
         return f"<adjoint.Program {self.signature} for {self.target}, {self.numerics}>"

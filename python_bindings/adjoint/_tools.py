@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ._commands import FOLDER
 from ._errors import OptionError, OptionTypeError, ToolError
 from ._program import check_option
 
@@ -116,18 +117,19 @@ def path_word(path: _Path) -> str:
 
 
 def find_tool(name: str, tools: _Path | None = None) -> str:
-    """The path of a program of Adjoint: in the folder `tools`, or on PATH."""
+    """The path of a program of Adjoint: in the folder `tools`, in the package, or on PATH."""
     if tools is not None:
         check_option("tools", tools, (str, os.PathLike))
         path = os.path.join(os.fsdecode(tools), name)
         if not os.access(path, os.X_OK):
             raise ToolError(f"{os.fsdecode(tools)!r} has no program {name}; expected the folder bin of an Adjoint")
         return path
-    found = shutil.which(name)
+    own = FOLDER / name
+    found = str(own) if os.access(own, os.X_OK) else shutil.which(name)
     if found is None:
         raise ToolError(
-            f"the program {name} is not on PATH; the package does not contain it: build or install Adjoint, and add "
-            "its folder bin to PATH or give it as tools="
+            f"the program {name} is not on PATH, and this package does not contain it: install a wheel of Adjoint, or "
+            "add the folder bin of an Adjoint to PATH or give it as tools="
         )
     return found
 

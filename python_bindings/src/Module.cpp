@@ -10,14 +10,17 @@
 #include "Gil.h"
 #include "Host.h"
 #include "Trees.h"
+#include "adjoint/Runner/ProgramFile.h"
 #include "adjoint/Runner/StandardHooks.h"
 #include "adjoint/Support/FloatingPointState.h"
 #include "adjoint/Support/Printable.h"
 
 #include "llvm/Support/ErrorHandling.h"
 
+#include <cstring>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 #include <new>
 
 namespace nb = nanobind;
@@ -40,6 +43,71 @@ nb::object compile(nb::bytes source, const std::string &name, const ProgramOptio
   if (!program)
     return nb::cast(std::move(failure));
   return nb::cast(program.release(), nb::rv_policy::take_ownership);
+}
+
+nb::object loadFile(nb::bytes file, const std::string &name, std::optional<unsigned> threads) {
+  Failure failure;
+  std::unique_ptr<Program> program;
+  {
+    GilRelease release;
+    program = Program::load({file.c_str(), file.size()}, name, threads, failure);
+  }
+  if (!program)
+    return nb::cast(std::move(failure));
+  return nb::cast(program.release(), nb::rv_policy::take_ownership);
+}
+
+/// Compiles the program to a file, with values of the arguments at `indices`.
+nb::object writeFile(const Program &program, nb::bytes source, const std::string &name,
+                     const ProgramOptions &options, const std::vector<size_t> &indices, nb::tuple values,
+                     nb::callable prepare, const std::string &path) {
+  std::vector<ProgramValue> specs;
+  for (size_t index : indices) {
+    specs.push_back(program.getInterface().arguments.at(index));
+    specs.back().donatedTo = -1;
+  }
+  Arguments arguments(specs, values, prepare);
+  std::vector<BoundArgument> bound;
+  for (size_t index = 0; index < specs.size(); ++index)
+    bound.push_back({specs[index].name, arguments.get()[index]});
+  SignalWatch signals;
+  Failure failure;
+  bool done = false;
+  {
+    GilRelease release;
+    done = writeProgram(
+        {source.c_str(), source.size()}, name, options, bound, path, standardHooks(),
+        [&] { return signals.raised(); }, failure);
+  }
+  signals.rethrow();
+  return done ? nb::none() : nb::cast(std::move(failure));
+}
+
+/// The text of a program after passes, or the failure.
+nb::object lowerText(nb::bytes source, const std::string &name, const std::string &pipeline) {
+  Failure failure;
+  std::string text;
+  bool done = false;
+  {
+    GilRelease release;
+    done = lowerProgram({source.c_str(), source.size()}, name, pipeline, text, failure);
+  }
+  return done ? nb::cast(mlir::ad::printableLines(text)) : nb::cast(std::move(failure));
+}
+
+nb::list boundValues(const Program &program) {
+  nb::list values;
+  for (const BoundArgument &bound : program.getBound()) {
+    const adrt_tensor &value = bound.value;
+    int64_t bytes = adrt::byteSize(value.type, value.rank, value.shape);
+    adrt::Buffer copy;
+    if (!copy.reserve(bytes))
+      throw std::bad_alloc();
+    std::memcpy(copy.data(), value.data, static_cast<size_t>(bytes));
+    values.append(nb::make_tuple(
+        bound.name, makeArray(std::move(copy), static_cast<adrt_type>(value.type), value.shape, value.rank)));
+  }
+  return values;
 }
 
 // Smaller blocks cost no page faults.
@@ -113,6 +181,9 @@ void bindProgram(nb::module_ &module) {
       .def_prop_ro("numerics", &Program::getNumerics)
       .def_prop_ro("cpu", &Program::getCpu)
       .def_prop_ro("cache_use", &Program::getCacheUse)
+      .def_prop_ro("target", &Program::getTarget)
+      .def_prop_ro("bound", boundValues)
+      .def_prop_ro("report", &Program::getReport)
       .def_prop_ro("messages", [](const Program &program) { return describe(program.getMessages()); });
 }
 
@@ -129,6 +200,10 @@ NB_MODULE(_adjoint, module) {
   module.def("in_own_state", inOwnState, nb::call_guard<adrt::FloatingPointScope>());
   module.def("import_bits", importBits, nb::arg("capsule"));
   module.def("compile", compile, nb::arg("source"), nb::arg("name"), nb::arg("options"));
+  module.def("load", loadFile, nb::arg("file"), nb::arg("name"), nb::arg("threads").none());
+  module.def("write", writeFile, nb::arg("program"), nb::arg("source"), nb::arg("name"), nb::arg("options"),
+             nb::arg("indices"), nb::arg("values"), nb::arg("prepare"), nb::arg("path"));
+  module.def("lower", lowerText, nb::arg("source"), nb::arg("name"), nb::arg("pipeline"));
   bindOptions(module);
   bindFailure(module);
   bindProgram(module);

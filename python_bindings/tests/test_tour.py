@@ -11,7 +11,8 @@ PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/python.md"
 
 
 @pytest.mark.skipif(not PAGE.exists(), reason="the package is tested without the tree")
-def test_examples():
+def test_examples(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # they write files
     examples = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.M | re.S)
     assert len(examples) >= 10
     names = {"__name__": "tour"}

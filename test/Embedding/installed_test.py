@@ -33,10 +33,22 @@ def installed_files_are_built(folder):
         yield f"not built: {', '.join(sorted(missing))}"
 
 
+def installed_tools_run(folder):
+    subprocess.run(["cmake", "--install", BUILD, "--prefix", folder], check=True, capture_output=True, text=True)
+    tools = sorted((folder / "bin").iterdir())
+    if len(tools) < 5:
+        yield f"expected tools, found {tools}"
+    for tool in tools:
+        done = subprocess.run([tool, "--help"], capture_output=True, text=True)
+        if done.returncode:
+            yield f"{tool.name} --help: exit code {done.returncode}, {done.stderr}"
+
+
 def tests_are_not(_):
     if tests := [word for word in commands().split() if word.startswith("test/") or word.endswith("-unit")]:
         yield f"builds tests: {', '.join(tests[:5])}"
 
 
 if __name__ == "__main__":
-    sys.exit(checks.run_checks("installed", [("installed files", installed_files_are_built), ("tests", tests_are_not)]))
+    sys.exit(checks.run_checks("installed", [("installed files", installed_files_are_built),
+                                             ("installed tools", installed_tools_run), ("tests", tests_are_not)]))

@@ -27,7 +27,19 @@ for _ in range(100):
 print(w.round(3), adjoint.jit(lambda x: (x * 0 + 1).sum(), target="gpu-sim", cache="off")(x))
 libraries = {line.split()[-1] for line in open("/proc/self/maps") if "LLVM" in line or "MLIR" in line}
 print(all("adjoint_mlir.libs" in library for library in libraries), len(libraries))
+adjoint.jit(lambda w, x: x @ w).trace(w, x).save("predict.adx", bound={"w": w})
+np.save("x.npy", x)
+print(np.array_equal(adjoint.load("predict.adx")(x), x @ w))
 """
+# Each tool of the wheel, as a command.
+TOOLS = {
+    "adrt-run": ["predict.adx", "--arg=x=x.npy", "--print"],
+    "ad-runner": ["predict.adx", "--arg=x=x.npy", "--print"],
+    "ad-opt": ["--list-passes"],
+    "ad-diff": ["tensors", "x.npy", "x.npy"],
+    "ad-gpu-emulate": ["--help"],
+    "ad-lsp-server": ["--help"],
+}
 
 
 def runs_alone(folder):
@@ -39,10 +51,19 @@ def runs_alone(folder):
     hide = ["unshare", "-rm", "bash", "-c", f'mount --bind {folder / "empty"} {LLVM} && exec "$@"', "bash"]
     # Where namespaces are forbidden, the paths of the libraries are what is tested.
     may_hide = os.path.isdir(LLVM) and subprocess.run([*hide, "true"], capture_output=True).returncode == 0
-    done = subprocess.run([*(hide if may_hide else []), sys.executable, "-c", PROGRAM], capture_output=True, text=True,
-                          cwd=folder, env={**os.environ, "PYTHONPATH": str(folder / "site")})
-    if done.stdout.splitlines() != ["[ 1. -2.  3.] 300.0", "True 2"]:
+    environment = {**os.environ, "PYTHONPATH": str(folder / "site"), "PATH": "/usr/bin:/bin"}
+
+    def run(*command):
+        return subprocess.run([*(hide if may_hide else []), *command], capture_output=True, text=True, cwd=folder,
+                              env=environment)
+
+    done = run(sys.executable, "-c", PROGRAM)
+    if done.stdout.splitlines() != ["[ 1. -2.  3.] 300.0", "True 2", "True"]:
         yield f"got {done.stdout}{done.stderr}"
+    for tool, words in TOOLS.items():
+        done = run(folder / "site/bin" / tool, *words)
+        if done.returncode or not done.stdout:
+            yield f"{tool} {' '.join(words)}: exit code {done.returncode}, {done.stdout}{done.stderr}"
 
 
 def refuses_arguments(_folder):

@@ -38,6 +38,9 @@ struct SharedOptions : virtual ::mlir::detail::PassOptions {
       llvm::cl::init(true)};
   Option<std::string> fuse{*this, "fuse", llvm::cl::desc(fusePolicyHelp()), llvm::cl::init("grow")};
   Option<bool> profile{*this, "profile", llvm::cl::desc("Time each kernel"), llvm::cl::init(false)};
+  Option<std::string> memoryPicture{
+      *this, "memory-picture", llvm::cl::desc("FILE.svg for the memory plan, the option of ad-plan-memory"),
+      llvm::cl::init("")};
   Option<bool> trace{*this, "trace", llvm::cl::desc("Pass the results of every fusion to the host"),
                      llvm::cl::init(false)};
 };

@@ -68,6 +68,12 @@ struct ProgramInterface {
   std::vector<ProgramReceive> receives;
 };
 
+/// The value that a compiled file has for an argument.
+struct BoundArgument {
+  std::string name;
+  adrt_tensor value;
+};
+
 /// The callbacks of a run, on the thread of the run. Each may be empty.
 struct ProgramHost {
   adrt_context::Feed feed;
@@ -90,6 +96,11 @@ public:
   static std::unique_ptr<Program> compile(std::string_view source, std::string_view name,
                                           const ProgramOptions &options, const Hooks &hooks,
                                           const std::function<bool()> &interrupted, Failure &failure);
+  /// Loads the bytes of a compiled file, whose name is for messages. It has native code, so that whoever
+  /// loads it must trust its author. `threads` is that of ProgramOptions. Null, with the reason in `failure`,
+  /// when this is no such file, it is damaged, or this machine cannot run it.
+  static std::unique_ptr<Program> load(std::string_view file, std::string_view name,
+                                       std::optional<unsigned> threads, Failure &failure);
   ~Program();
   Program(const Program &) = delete;
   Program &operator=(const Program &) = delete;
@@ -98,6 +109,12 @@ public:
   const std::string &getNumerics() const; ///< the numerics mode
   const std::string &getCpu() const;      ///< the CPU that the program was compiled for
   const std::string &getCacheUse() const; ///< hit, miss or off; empty for other targets than the CPU
+  const std::string &getTarget() const;   ///< where the program runs: cpu, reference, gpu-sim or cuda
+  /// Values that the file of a loaded program has for its arguments; they live as long as the program.
+  std::vector<BoundArgument> getBound() const;
+  /// The use of numerics permissions, and the seconds of each stage and pass of the compilation: an object of
+  /// JSON with `uses`, `stages` and `passes`. A program of a compiled file has none.
+  std::string getReport() const;
   /// Warnings and remarks of the compilation.
   const std::vector<Message> &getMessages() const;
 

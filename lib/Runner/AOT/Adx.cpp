@@ -4,6 +4,7 @@
 // weights.
 #include "Adx.h"
 #include "AdxFile.h"
+#include "adjoint/Runtime/Cuda/CudaDevice.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/JSONText.h"
 #include "llvm/ADT/STLExtras.h"
@@ -169,6 +170,17 @@ Expected<AdxProgram> mlir::ad::runner::readAdxSections(llvm::ArrayRef<AdxSection
   if (Error error = readWeights(*description, contents[3], adx))
     return std::move(error);
   return std::move(adx);
+}
+
+std::string mlir::ad::runner::targetOf(const CompiledProgram &program) {
+  return program.device.empty() ? targetName(Target::Cpu).str() : program.device;
+}
+
+Error mlir::ad::runner::checkDevice(const CompiledProgram &program) {
+  if (program.device == targetName(Target::Cuda))
+    if (std::string problem = adrt::findCudaProblem(); !problem.empty())
+      return exitError(ExitNoTarget, "target 'cuda' is not available: " + problem);
+  return Error::success();
 }
 
 Expected<AdxProgram> mlir::ad::runner::readAdx(StringRef bytes) {

@@ -11,6 +11,8 @@
 
 namespace mlir::ad::runner {
 
+struct CpuTarget;
+
 /// Raised whenever the layout of the file or the meaning of its sections changes.
 constexpr uint32_t adxVersion = 2;
 
@@ -23,7 +25,7 @@ struct HostRequirement {
 struct AdxProgram {
   CompiledProgram program; ///< with one object, a shared one that refers to the runtime alone
   HostRequirement host;
-  std::string producer;        ///< the tool that wrote the file, with its version
+  std::string producer;        ///< what wrote the file, with its version
   std::vector<Weight> weights; ///< values of arguments
 };
 
@@ -53,12 +55,19 @@ llvm::Error checkHost(const HostRequirement &host);
 /// with the arguments of another description.
 std::string descriptionSymbol(const CompiledProgram &program);
 
+/// The target that the code was compiled for.
+std::string targetOf(const CompiledProgram &program);
+/// Whether this machine has the device of the program; an error with ExitNoTarget says what is missing.
+llvm::Error checkDevice(const CompiledProgram &program);
+
 /// Maps the code of a program, one shared object, into this process. An error if the code was linked for
 /// another description.
 llvm::Expected<std::unique_ptr<Executable>> loadAdx(const CompiledProgram &program);
 
-/// Links the objects of `program` to a shared object, checks that it loads, and writes the file.
-llvm::Error emitAdx(llvm::StringRef path, AdxProgram adx);
+/// Links the objects of `program` to a shared object, checks that it loads, and writes the file. `cpu` is
+/// what it was compiled for.
+llvm::Error emitAdx(llvm::StringRef path, CompiledProgram program, const CpuTarget &cpu,
+                    std::vector<Weight> weights);
 
 } // namespace mlir::ad::runner
 

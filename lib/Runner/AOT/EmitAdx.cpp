@@ -4,13 +4,17 @@
 // with the shared libLLVM.
 #include "../Executable/CompiledExecutable.h"
 #include "Adx.h"
+#include "adjoint/Runner/Compile/Compile.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/TemporaryPath.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
+
+#include <dlfcn.h>
 
 using namespace mlir::ad::runner;
 using llvm::Error;
@@ -59,15 +63,23 @@ private:
   TemporaryPath path;
 };
 
-/// The linker on the path, or that of the LLVM that this program was built with.
+/// The folder of the program or of the library that has this code.
+std::string ownFolder() {
+  Dl_info info = {};
+  if (::dladdr(reinterpret_cast<void *>(&ownFolder), &info) == 0 || !info.dli_fname)
+    return "";
+  return llvm::sys::path::parent_path(info.dli_fname).str();
+}
+
+/// The linker beside this code, as in a package that brings its own, or in its folder bin; else that on the
+/// path, or that of the LLVM that this code was built with.
 Expected<std::string> findLinker() {
-  const StringRef tools = ADJOINT_LLVM_TOOLS;
-  for (StringRef name : {"ld.lld-22", "ld.lld"}) {
-    if (llvm::ErrorOr<std::string> path = llvm::sys::findProgramByName(name))
-      return *path;
-    if (llvm::ErrorOr<std::string> path = llvm::sys::findProgramByName(name, tools))
-      return *path;
-  }
+  const std::string own = ownFolder(), bin = own + "/bin";
+  for (StringRef folder : {StringRef(own), StringRef(bin), StringRef(), StringRef(ADJOINT_LLVM_TOOLS)})
+    for (StringRef name : {"ld.lld-22", "ld.lld"})
+      if (auto path = folder.empty() ? llvm::sys::findProgramByName(name)
+                                     : llvm::sys::findProgramByName(name, folder))
+        return *path;
   return exitError(ExitNoTarget,
                    "--emit needs LLVM's linker, and there is no ld.lld-22 and no ld.lld; install "
                    "the package lld-22");
@@ -129,15 +141,18 @@ Expected<std::string> linkShared(llvm::ArrayRef<std::string> objects, llvm::Arra
 
 } // namespace
 
-Error mlir::ad::runner::emitAdx(StringRef path, AdxProgram adx) {
-  adx.program.numericsReport = nullptr; // about the compilation; --numerics-report writes it
-  Expected<std::string> code =
-      linkShared(adx.program.objects, partsOf(adx.program), descriptionSymbol(adx.program));
+Error mlir::ad::runner::emitAdx(StringRef path, CompiledProgram program, const CpuTarget &cpu,
+                                std::vector<Weight> weights) {
+  program.numericsReport = nullptr; // about the compilation; --numerics-report writes it
+  Expected<std::string> code = linkShared(program.objects, partsOf(program), descriptionSymbol(program));
   if (!code)
     return code.takeError();
-  adx.program.objects = {std::move(*code)};
+  program.objects = {std::move(*code)};
   // Checked here, since the user of the file cannot repair it.
-  if (Expected<std::unique_ptr<Executable>> loaded = loadAdx(adx.program); !loaded)
+  if (Expected<std::unique_ptr<Executable>> loaded = loadAdx(program); !loaded)
     return loaded.takeError();
-  return writeAdx(path, adx);
+  return writeAdx(path, {std::move(program),
+                         {hostMachine(), cpu.needed},
+                         "Adjoint " ADJOINT_VERSION " (LLVM " LLVM_VERSION_STRING ")",
+                         std::move(weights)});
 }

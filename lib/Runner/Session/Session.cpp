@@ -10,7 +10,6 @@
 #include "Execution.h"
 #include "adjoint/Support/JSONText.h"
 #include "adjoint/Support/OutputFile.h"
-#include "llvm/Config/llvm-config.h"
 
 using namespace mlir::ad::runner;
 using llvm::Error;
@@ -80,11 +79,8 @@ int Session::emit(const llvm::MemoryBuffer &input, Frontend &frontend) {
     return console.fail(weights.takeError());
   for (const std::string &warning : warnings)
     console.warn(warning);
-  HostRequirement host{hostMachine(), cpu->needed};
   StageScope stage(report.stages, "emit");
-  Error error = emitAdx(options.emit, {std::move(*program), std::move(host),
-                                       "ad-runner " ADJOINT_VERSION " (LLVM " LLVM_VERSION_STRING ")",
-                                       std::move(*weights)});
+  Error error = emitAdx(options.emit, std::move(*program), *cpu, std::move(*weights));
   // A terminal interrupts the linker too, whose end is no fault of the program.
   if (error && interrupted()) {
     llvm::consumeError(std::move(error));
