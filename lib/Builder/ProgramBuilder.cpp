@@ -1,5 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 #include "adjoint/Builder/ProgramBuilder.h"
+#include "adjoint/Dialect/AD/IR/Sizes.h"
+#include "adjoint/Interfaces/ElementwiseOpInterface.h"
 #include "adjoint/Runner/Compile/Hooks.h"
 #include "adjoint/Runner/StandardHooks.h"
 #include "mlir/AsmParser/AsmParser.h"
@@ -358,6 +360,33 @@ bool ProgramBuilder::create(const BuilderOperation &operation, std::vector<uint3
   for (Value result : op->getResults())
     results.push_back(state->number(result));
   return true;
+}
+
+static bool collectOrigins(SizeAnalysis &analysis, Value tensor, int64_t axis,
+                           std::vector<BuilderSize> &origins) {
+  SizeOrigin origin = analysis.originOfSize(tensor, axis);
+  if (!origin.value) {
+    origins.push_back({origin.number, -1, -1});
+    return true;
+  }
+  if (auto argument = dyn_cast<BlockArgument>(origin.value)) {
+    origins.push_back({-1, argument.getArgNumber(), origin.dimension});
+    return isa<func::FuncOp>(argument.getOwner()->getParentOp());
+  }
+  Operation *op = origin.value.getDefiningOp();
+  if (origin.dimension < 0 || !isa<ElementwiseOpInterface>(op))
+    return false;
+  int64_t rank = cast<RankedTensorType>(origin.value.getType()).getRank();
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    auto type = dyn_cast<RankedTensorType>(operand.getType());
+    int64_t own = type ? origin.dimension - (rank - type.getRank()) : -1;
+    return own < 0 || type.getDimSize(own) == 1 || collectOrigins(analysis, operand, own, origins);
+  });
+}
+
+bool ProgramBuilder::findSize(uint32_t value, unsigned axis, std::vector<BuilderSize> &origins) const {
+  SizeAnalysis analysis;
+  return collectOrigins(analysis, state->values[value], axis, origins);
 }
 
 std::string ProgramBuilder::getType(uint32_t value) const {

@@ -69,16 +69,21 @@ static int32_t readPart(Operation *op, Frame &frame, const Tensor &input, ArrayR
   return frame.set(op->getResult(0), gather(input, shape, offset, own));
 }
 
+/// Along an axis of which nothing is read or written a part may start anywhere, also where the product of the
+/// offset with a stride has no number.
+static void startInside(Shape &offsets, ArrayRef<int64_t> part) {
+  for (auto [offset, size] : llvm::zip_equal(offsets, part))
+    offset = size == 0 ? 0 : offset;
+}
+
 static int32_t runSlice(SliceOp op, Frame &frame) {
   Shape shape;
   if (int32_t status = frame.shape(op, typeOf(op.getResult()), op.getSizes(), shape))
     return status;
-  // Along an axis of which nothing is read it may start anywhere; a single element needs no stride.
   Shape offsets(op.getOffsets()), strides(op.getStrides());
-  for (auto [offset, stride, size] : llvm::zip_equal(offsets, strides, shape)) {
-    offset = size == 0 ? 0 : offset;
-    stride = size <= 1 ? 1 : stride;
-  }
+  startInside(offsets, shape);
+  for (auto [stride, size] : llvm::zip_equal(strides, shape))
+    stride = size <= 1 ? 1 : stride; // a single element needs none
   const Tensor &input = frame[op.getInput()];
   if (int32_t status = checkPart(op, frame, input.getShape(), shape, offsets, strides))
     return status;
@@ -90,6 +95,7 @@ static int32_t runDynamicSlice(DynamicSliceOp op, Frame &frame) {
   if (int32_t status = frame.shape(op, typeOf(op.getResult()), op.getSizes(), shape))
     return status;
   Shape offsets = frame.indices(op.getOffsets()), ones(shape.size(), 1);
+  startInside(offsets, shape);
   const Tensor &input = frame[op.getInput()];
   if (int32_t status = checkPart(op, frame, input.getShape(), shape, offsets, ones))
     return status;
@@ -106,6 +112,7 @@ static Tensor writable(const Tensor &input) {
 static int32_t runDynamicUpdateSlice(DynamicUpdateSliceOp op, Frame &frame) {
   Tensor input = frame[op.getInput()], update = frame[op.getUpdate()];
   Shape offsets = frame.indices(op.getOffsets()), ones(offsets.size(), 1);
+  startInside(offsets, update.getShape());
   if (int32_t status = checkPart(op, frame, input.getShape(), update.getShape(), offsets, ones))
     return status;
   Tensor result = writable(input);

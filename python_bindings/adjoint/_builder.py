@@ -70,6 +70,9 @@ class Trace:
         self.native = _adjoint.Builder()
         self.function: Function | None = None
         self.names: dict[str, int] = {"main": 1}  # the entry
+        self.functions: list[str] = []  # those that have begun
+        self.sizes: dict[str, Index] = {}  # dynamic sizes of arguments by their names
+        self.has_receivers = False
         self.regions = 0  # how many have begun
         self.ended = 0  # how many wait for their operation
 
@@ -261,8 +264,9 @@ def type_text(type: TypeLike) -> str:
 
 
 def number_kind(value: Any) -> type | None:
-    """bool, int or float of a Python number; None of a NumPy scalar, which has a type of its own."""
-    if isinstance(value, np.generic):
+    """bool, int or float of a Python number; None of a NumPy scalar, which has a type of its own. NumPy's float64 is a
+    float of Python, such as np.sqrt(2)."""
+    if isinstance(value, np.generic) and not isinstance(value, float):
         return None
     return next((kind for kind in (bool, int, float) if isinstance(value, kind)), None)
 

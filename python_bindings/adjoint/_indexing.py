@@ -12,7 +12,7 @@ import numpy as np
 from ._builder import axes_text, current, number_kind, number_of_index
 from ._errors import TracingError
 from ._signature import format_type
-from ._tensor import Index, Tensor, broadcast_to, create, reshape, tensor, wrap
+from ._tensor import Index, Tensor, broadcast_to, constant_index, create, reshape, tensor, wrap
 from ._types import FLOATS, INTEGERS
 
 
@@ -47,25 +47,30 @@ def _expand(key: Any, rank: int) -> list[Any]:
     return entries[:at] + [slice(None)] * (rank - used) + entries[at + 1 :]
 
 
-def _bound(value: Any, default: int) -> int:
+def _number(value: Any, default: int) -> int:
     if value is None:
         return default
     if isinstance(value, (Tensor, Index)):
-        raise TracingError("bounds of a slice are numbers; adjoint.numpy.dynamic_slice takes traced offsets")
+        raise TracingError("the step of a slice is a number")
     return operator.index(value)
 
 
+def _bound(value: Any) -> Any:
+    """A number, or a traced size or index."""
+    if isinstance(value, Tensor):
+        raise TracingError(
+            "a bound of a slice is a number, a size or an index of a loop; adjoint.numpy.dynamic_slice takes offsets that "
+            "are tensors"
+        )
+    return value if isinstance(value, Index) else operator.index(value)
+
+
 def _slice(entry: slice, size: Any) -> _Axis:
-    step = _bound(entry.step, 1)
+    step = _number(entry.step, 1)
     if step == 0:
         raise TracingError("the step of a slice is not 0")
-    if isinstance(size, Index):
-        start = _bound(entry.start, 0)
-        if entry.stop is not None or step != 1 or start < 0:
-            raise TracingError(
-                "a dynamic axis has only slices [:] and [n:]; adjoint.numpy.dynamic_slice takes a number of elements"
-            )
-        return _Axis(0, size) if start == 0 else _Axis(start, (size - start).at_least(0))
+    if any(isinstance(one, (Index, Tensor)) for one in (size, entry.start, entry.stop)):
+        return _dynamic_slice(entry, size, step)
     start, stop, step = entry.indices(size)
     count = len(range(start, stop, step))
     if step > 0:
@@ -74,11 +79,35 @@ def _slice(entry: slice, size: Any) -> _Axis:
     return _Axis(start + (count - 1) * step if count else 0, count, -step, is_reversed=True)
 
 
+def _dynamic_slice(entry: slice, size: Any, step: int) -> _Axis:
+    """A slice whose number of elements is known when the program runs."""
+    size = size if isinstance(size, Index) else constant_index(size)
+    if step == -1 and entry.start is None and entry.stop is None:
+        return _Axis(0, size, is_reversed=True)
+    if step < 0:
+        raise TracingError("a slice of dynamic size has a positive step, or is [::-1]; slice the reversed tensor x[::-1]")
+    start = 0 if entry.start is None else _bound(entry.start)
+    if isinstance(start, Index) or start < 0:
+        start = _clamped(start, size)  # a number from the begin stays one: a part without elements may be anywhere
+    stop = size if entry.stop is None else _clamped(_bound(entry.stop), size)
+    is_whole = isinstance(start, int) and start == 0
+    count = stop if is_whole else (stop - start).at_least(0)
+    return _Axis(start, count if step == 1 else (count + (step - 1)) // step, step)
+
+
+def _clamped(bound: Any, size: Index) -> Any:
+    """Where a bound is in an axis."""
+    if isinstance(bound, int):
+        return size.at_most(bound) if bound >= 0 else (size + bound).at_least(0)
+    return bound.from_end(size).at_least(0).at_most(size)
+
+
 def _one(entry: Any, size: Any, axis: int) -> _Axis:
     if isinstance(entry, slice):
         return _slice(entry, size)
     if isinstance(entry, Index) or (isinstance(entry, Tensor) and not entry.shape and entry.element_type in INTEGERS):
-        return _Axis(entry, is_dropped=True)
+        index = entry if isinstance(entry, Index) else wrap(number_of_index(entry))
+        return _Axis(index.from_end(size), is_dropped=True)
     if isinstance(entry, (Tensor, np.ndarray, list, bool)):
         raise TracingError(
             "an index that is a tensor, a list or a boolean looks elements up; Adjoint has no operation for that yet. "

@@ -363,7 +363,7 @@ class Jitted:
         trace = Trace()
 
         def body(values: list[Any]) -> Any:
-            _share_sizes(values, specs)
+            _share_sizes(values, specs, trace.sizes)
             for value, spec in zip(values, specs):
                 value.is_weak = spec.is_weak
             moving = iter(values)
@@ -373,6 +373,8 @@ class Jitted:
 
         with tracing(trace):
             traced = trace_function("main", [str(spec) for spec in specs], body, is_entry=True)
+        if not traced.results and not trace.has_receivers:
+            raise TracingError(f"{self.__name__} gives no tensor; return the results")
         _name(trace, traced, names, self._donations(names, specs, traced))
         return TracedProgram(
             trace.native.get_text(False),
@@ -431,9 +433,8 @@ def _order(arguments: tuple[Any, ...], form: tree.Structure) -> list[int] | None
     return [at[name] for name in names]
 
 
-def _share_sizes(values: Sequence[Tensor], specs: Sequence[Spec]) -> None:
+def _share_sizes(values: Sequence[Tensor], specs: Sequence[Spec], known: dict[str, Index]) -> None:
     """Sizes of one name are one value."""
-    known: dict[str, Index] = {}
     for value, spec in zip(values, specs):
         for axis, size in enumerate(spec.shape):
             if isinstance(size, str) and size != "?":
@@ -481,14 +482,16 @@ def jit(
     cache: str | os.PathLike[str] | None = None,
     optimize: bool = True,
     static_argnames: str | Sequence[str] = (),
+    static_argnums: int | Sequence[int] = (),
     donate_argnames: str | Sequence[str] = (),
+    donate_argnums: int | Sequence[int] = (),
     specs: Sequence[Any] | None = None,
 ) -> Any:
     """Compiles a function of tensors. It is traced when it is called with arguments of new types.
 
     Arguments and results are trees (adjoint.tree) of arrays and numbers. Other values, and the parameters that
-    `static_argnames` names, are constants of the program, which is traced again for other ones. The memory of arguments
-    that `donate_argnames` names is reused for results. `specs` has the types of all arguments, a tree for each; sizes
+    `static_argnames` and `static_argnums` choose, are constants of the program, which is traced again for other ones. The
+    memory of arguments that `donate_argnames` and `donate_argnums` choose is reused for results. `specs` has the types of all arguments, a tree for each; sizes
     may be dynamic there (adjoint.spec). The other options are those of adjoint.compile.
     """
     options = {
@@ -505,10 +508,20 @@ def jit(
     def wrap_function(one: Callable[..., Any]) -> Jitted:
         if not callable(one):
             raise OptionError(f"expected a function, got {type(one).__name__}")
-        return Jitted(one, options, _as_names(static_argnames), _as_names(donate_argnames), specs)
+        static = _as_names(one, static_argnames, static_argnums)
+        return Jitted(one, options, static, _as_names(one, donate_argnames, donate_argnums), specs)
 
     return wrap_function if function is None else wrap_function(function)
 
 
-def _as_names(names: str | Sequence[str]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
+def _as_names(
+    function: Callable[..., Any], names: str | Sequence[str], numbers: int | Sequence[int]
+) -> tuple[str, ...]:
+    """The names of parameters, which their numbers may choose, too."""
+    parameters = list(inspect.signature(function).parameters)
+    chosen = [names] if isinstance(names, str) else list(names)
+    for number in [numbers] if isinstance(numbers, int) else numbers:
+        if not -len(parameters) <= number < len(parameters):
+            raise OptionError(f"{name_of(function)} has {len(parameters)} parameters, and no number {number}")
+        chosen.append(parameters[number])
+    return tuple(chosen)

@@ -36,6 +36,13 @@ def wrap(number: int) -> Any:
     return Index(trace, trace.function, number) if text == "index" else Tensor(trace, trace.function, number, text)
 
 
+def constant_index(value: int) -> Index:
+    """The traced value of a number."""
+    made: Index = wrap(number_of_index(value))
+    made.is_natural = value >= 0
+    return made
+
+
 class _Value:
     """What traced values have in common."""
 
@@ -60,7 +67,9 @@ class _Value:
 
     def __index__(self) -> int:
         raise self._unknown(
-            "the number", "use adjoint.fori_loop for a loop, or make it a static argument of adjoint.jit"
+            "the number",
+            "use adjoint.fori_loop for a loop, adjoint.numpy.asarray(x)[i] for an element of an array of NumPy, or make it a "
+            "static argument of adjoint.jit",
         )
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
@@ -74,8 +83,19 @@ class _Value:
             raise self._unknown("the array", "use functions of adjoint.numpy in place of numpy's")
         return getattr(numpy, name)(*inputs)
 
+    def __array_function__(self, function: Any, types: Any, arguments: Any, keywords: Any) -> Any:
+        from . import numpy
+
+        own = numpy.__dict__.get(function.__name__)
+        if own is None:
+            raise self._unknown("the array", f"there is no adjoint.numpy.{function.__name__} in place of numpy's")
+        return own(*arguments, **keywords)
+
     def __array__(self, *_: Any, **__: Any) -> np.ndarray:
-        raise self._unknown("the array", "use functions of adjoint.numpy in place of numpy's")
+        raise self._unknown(
+            "the array",
+            "use functions of adjoint.numpy in place of numpy's, and adjoint.numpy.asarray(x)[i] for an element of an array",
+        )
 
     def __reduce__(self) -> NoReturn:
         raise TracingError("a traced value cannot be pickled: it has no value")
@@ -84,18 +104,33 @@ class _Value:
 class Index(_Value):
     """A traced size or index of a loop."""
 
-    __slots__ = ()
+    __slots__ = ("is_natural",)
     _type = "index"
 
+    def __init__(self, trace: Trace, function: Function, number: int):
+        super().__init__(trace, function, number)
+        #: Known not to be negative: it counts from the begin of an axis.
+        self.is_natural = False
+
+    def natural(self) -> Index:
+        """This value, which is known not to be negative."""
+        self.is_natural = True
+        return self
+
     def _copy(self, number: int, function: Function) -> Index:
-        return Index(self._trace, function, number)
+        made = Index(self._trace, function, number)
+        made.is_natural = self.is_natural
+        return made
 
     def _apply(self, name: str, other: Any, swapped: bool = False) -> Any:
         if not isinstance(other, (int, np.integer, Index)) or isinstance(other, (bool, np.bool_)):
             return _binary(_NAMED[name], *((other, self) if swapped else (self, other)))
         trace = current()
         operands = [trace.number(self), number_of_index(other)]
-        return wrap(trace.create(f"arith.{name}", operands[::-1] if swapped else operands)[0])
+        made: Index = wrap(trace.create(f"arith.{name}", operands[::-1] if swapped else operands)[0])
+        is_natural = other.is_natural if isinstance(other, Index) else other >= 0
+        made.is_natural = self.is_natural and is_natural and name in ("addi", "muli", "floordivsi", "minsi")
+        return made
 
     def astype(self, dtype: Any) -> Tensor:
         """A tensor of rank 0 with the number."""
@@ -127,9 +162,11 @@ class Index(_Value):
         return self._apply("floordivsi", other)
 
     def __mod__(self, other: Any) -> Any:
-        if isinstance(other, (int, np.integer, Index)):
-            return self - (self // other) * other  # with the sign of the divisor
-        return remainder(self, other)
+        if not isinstance(other, (int, np.integer, Index)):
+            return remainder(self, other)
+        made = self - (self // other) * other  # with the sign of the divisor
+        made.is_natural = other.is_natural if isinstance(other, Index) else other > 0
+        return made
 
     def __neg__(self) -> Any:
         return 0 - self
@@ -149,9 +186,33 @@ class Index(_Value):
     def __rmod__(self, other: Any) -> Any:
         return remainder(other, self)
 
-    def at_least(self, bound: int) -> Index:
+    def at_least(self, bound: Any) -> Index:
         """The larger one of both."""
-        return self._apply("maxsi", bound)  # type: ignore[no-any-return]
+        made: Index = self._apply("maxsi", bound)
+        made.is_natural = self.is_natural or (bound.is_natural if isinstance(bound, Index) else bound >= 0)
+        return made
+
+    def at_most(self, bound: Any) -> Index:
+        """The smaller one of both."""
+        return self._apply("minsi", bound)  # type: ignore[no-any-return]
+
+    def or_if_one(self, other: Any) -> Index:
+        """This size, or the other one where it is 1: what both broadcast to."""
+        made: Index = wrap(self._select("0 : i64", 1, other, self))
+        return made.natural()
+
+    def _select(self, predicate: str, bound: int, on_true: Any, on_false: Any) -> int:
+        trace = current()
+        operands = [trace.number(self), number_of_index(bound)]
+        (condition,) = trace.create("arith.cmpi", operands, [("predicate", predicate)], ["i1"])
+        return trace.create("arith.select", [condition, number_of_index(on_true), number_of_index(on_false)])[0]
+
+    def from_end(self, size: Any) -> Index:
+        """Where an index of an axis of this size is: negative ones count from the end."""
+        if self.is_natural:
+            return self
+        made: Index = wrap(self._select("2 : i64", 0, self + size, self))  # less than 0
+        return made.natural()
 
     def __eq__(self, other: Any) -> Any:
         return compare("eq", self, other)
@@ -221,6 +282,7 @@ class Tensor(_Value):
         if known is not None and known._function is trace.function and known._region == 0:
             return known
         made: Index = wrap(trace.create("tensor.dim", [trace.number(self), number_of_index(axis)])[0])
+        made.is_natural = True
         if made._region == 0:
             self._sizes[axis] = made
         return made
@@ -400,6 +462,21 @@ class Tensor(_Value):
         if self.ndim < 2:
             raise TracingError(f"expected a tensor of rank 2 or more to transpose its matrices, got {self}")
         return permute(self, (*range(self.ndim - 2), self.ndim - 1, self.ndim - 2))
+
+    def swapaxes(self, axis1: int, axis2: int) -> Tensor:
+        from . import numpy
+
+        return numpy.swapaxes(self, axis1, axis2)
+
+    def dot(self, other: Any) -> Tensor:
+        from . import numpy
+
+        return numpy.dot(self, other)
+
+    def item(self) -> NoReturn:
+        raise self._unknown("the number", "return it from the function, and take its item there")
+
+    tolist = item
 
     def squeeze(self, axis: int | tuple[int, ...] | None = None) -> Tensor:
         gone = (

@@ -85,15 +85,16 @@ def ones(shape: Any, *, dtype: Any = "f32", device: Any = None) -> Tensor:
 empty = zeros
 
 
-def full_like(x: Tensor, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+    x = tensor(x)
     return full(x.shape, fill_value, dtype=dtype or x.element_type)
 
 
-def zeros_like(x: Tensor, /, *, dtype: Any = None, device: Any = None) -> Tensor:
+def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
     return full_like(x, 0, dtype=dtype)
 
 
-def ones_like(x: Tensor, /, *, dtype: Any = None, device: Any = None) -> Tensor:
+def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
     return full_like(x, 1, dtype=dtype)
 
 
@@ -152,25 +153,26 @@ def eye(
     return (columns - rows == k).astype(dtype or "f32")
 
 
-def _triangle(x: Tensor, k: builtins.int, is_lower: builtins.bool) -> Tensor:
+def _triangle(x: Any, k: builtins.int, is_lower: builtins.bool) -> Tensor:
+    x = tensor(x)
     if x.ndim < 2:
         raise TracingError(f"expected a tensor of rank 2 or more, got {x}")
     distance = _iota(x.shape[-1], "i32") - expand_dims(_iota(x.shape[-2], "i32"), axis=1)
     return where(distance <= k if is_lower else distance >= k, x, full((), 0, dtype=x.element_type))
 
 
-def tril(x: Tensor, /, *, k: builtins.int = 0) -> Tensor:
+def tril(x: Any, /, k: builtins.int = 0) -> Tensor:
     return _triangle(x, k, True)
 
 
-def triu(x: Tensor, /, *, k: builtins.int = 0) -> Tensor:
+def triu(x: Any, /, k: builtins.int = 0) -> Tensor:
     return _triangle(x, k, False)
 
 
-def meshgrid(*arrays: Tensor, indexing: str = "xy") -> list[Tensor]:
+def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Tensor]:
     rank = len(arrays)
     made = []
-    for axis, values in enumerate(arrays):
+    for axis, values in enumerate(map(tensor, arrays)):
         place = 1 - axis if indexing == "xy" and axis < 2 and rank > 1 else axis
         made.append(_reshape(values, [values.shape[0] if other == place else 1 for other in range(rank)]))
     sizes = broadcast_shapes(*(one.shape for one in made))
@@ -180,7 +182,8 @@ def meshgrid(*arrays: Tensor, indexing: str = "xy") -> list[Tensor]:
 # Types.
 
 
-def astype(x: Tensor, dtype: Any, /, *, copy: builtins.bool = True, device: Any = None) -> Tensor:
+def astype(x: Any, dtype: Any, /, *, copy: builtins.bool = True, device: Any = None) -> Tensor:
+    x = tensor(x)
     return x.astype(dtype)
 
 
@@ -396,8 +399,9 @@ def _two(name: str) -> Any:
 add, subtract, multiply, maximum, minimum = map(_two, ("add", "sub", "mul", "max", "min"))
 bitwise_and, bitwise_or, bitwise_xor = map(_two, ("and", "or", "xor"))
 floor_divide = floor_divide
-divide = divide
+divide = true_divide = divide
 pow = power
+absolute = abs
 remainder = remainder
 
 
@@ -445,7 +449,8 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Tensor:
 # Shapes.
 
 
-def reshape(x: Tensor, /, shape: Any, *, copy: Any = None) -> Tensor:
+def reshape(x: Any, /, shape: Any, *, copy: Any = None) -> Tensor:
+    x = tensor(x)
     return _reshape(x, (shape,) if isinstance(shape, (builtins.int, Index)) else shape)
 
 
@@ -475,7 +480,8 @@ def broadcast_arrays(*arrays: Any) -> list[Tensor]:
     return [_broadcast_to(one, sizes) for one in made]
 
 
-def expand_dims(x: Tensor, /, *, axis: Any = 0) -> Tensor:
+def expand_dims(x: Any, /, axis: Any = 0) -> Tensor:
+    x = tensor(x)
     new = [axis] if isinstance(axis, builtins.int) else list(axis)
     rank = x.ndim + len(new)
     for one in new:
@@ -486,29 +492,33 @@ def expand_dims(x: Tensor, /, *, axis: Any = 0) -> Tensor:
     return _reshape(x, [1 if place in places else next(sizes) for place in range(rank)])
 
 
-def squeeze(x: Tensor, /, axis: Any) -> Tensor:
-    return x.squeeze(axis)
+def squeeze(x: Any, /, axis: Any) -> Tensor:
+    return tensor(x).squeeze(axis)
 
 
-def permute_dims(x: Tensor, /, axes: Sequence[builtins.int]) -> Tensor:
+def permute_dims(x: Any, /, axes: Sequence[builtins.int]) -> Tensor:
+    x = tensor(x)
     return permute(x, axes)
 
 
-def transpose(x: Tensor, axes: Sequence[builtins.int] | None = None) -> Tensor:
+def transpose(x: Any, axes: Sequence[builtins.int] | None = None) -> Tensor:
+    x = tensor(x)
     return permute(x, tuple(reversed(range(x.ndim))) if axes is None else axes)
 
 
-def matrix_transpose(x: Tensor, /) -> Tensor:
-    return x.mT
+def matrix_transpose(x: Any, /) -> Tensor:
+    return tensor(x).mT
 
 
-def swapaxes(x: Tensor, axis1: builtins.int, axis2: builtins.int) -> Tensor:
+def swapaxes(x: Any, axis1: builtins.int, axis2: builtins.int) -> Tensor:
+    x = tensor(x)
     order = list(range(x.ndim))
     order[axis1], order[axis2] = order[axis2], order[axis1]
     return permute(x, order)
 
 
-def moveaxis(x: Tensor, source: Any, destination: Any, /) -> Tensor:
+def moveaxis(x: Any, source: Any, destination: Any, /) -> Tensor:
+    x = tensor(x)
     sources = [source] if isinstance(source, builtins.int) else list(source)
     destinations = [destination] if isinstance(destination, builtins.int) else list(destination)
     sources, destinations = ([one % x.ndim for one in some] for some in (sources, destinations))
@@ -518,7 +528,7 @@ def moveaxis(x: Tensor, source: Any, destination: Any, /) -> Tensor:
     return permute(x, order)
 
 
-def concat(arrays: Sequence[Tensor], /, *, axis: builtins.int | None = 0) -> Tensor:
+def concat(arrays: Sequence[Tensor], /, axis: builtins.int | None = 0) -> Tensor:
     values = common(*arrays)
     if axis is None:
         values, axis = [value.flatten() for value in values], 0
@@ -529,16 +539,20 @@ def concat(arrays: Sequence[Tensor], /, *, axis: builtins.int | None = 0) -> Ten
 concatenate = concat
 
 
-def stack(arrays: Sequence[Tensor], /, *, axis: builtins.int = 0) -> Tensor:
+def stack(arrays: Sequence[Tensor], /, axis: builtins.int = 0) -> Tensor:
     return concat([expand_dims(value, axis=axis) for value in common(*arrays)], axis=axis)
 
 
-def unstack(x: Tensor, /, *, axis: builtins.int = 0) -> tuple[Tensor, ...]:
+def unstack(x: Any, /, axis: builtins.int = 0) -> tuple[Tensor, ...]:
+    x = tensor(x)
     return tuple(moveaxis(x, axis, 0))
 
 
-def split(x: Tensor, indices_or_sections: Any, axis: builtins.int = 0) -> list[Tensor]:
+def split(x: Any, indices_or_sections: Any, axis: builtins.int = 0) -> list[Tensor]:
+    x = tensor(x)
     (place,) = axes_of(axis, x.ndim)
+    if isinstance(x.shape[place], Index):
+        raise TracingError(f"axis {place} of {x} has a dynamic size; take its parts by slices")
     if isinstance(indices_or_sections, builtins.int):
         size, rest = divmod(x.shape[place], indices_or_sections)
         if rest:
@@ -549,11 +563,13 @@ def split(x: Tensor, indices_or_sections: Any, axis: builtins.int = 0) -> list[T
     return [x[(*[slice(None)] * place, slice(begin, end))] for begin, end in zip(bounds, bounds[1:])]
 
 
-def flip(x: Tensor, /, *, axis: Any = None) -> Tensor:
+def flip(x: Any, /, axis: Any = None) -> Tensor:
+    x = tensor(x)
     return create("reverse", [x], [("axes", axes_text(axes_of(axis, x.ndim)))])
 
 
-def roll(x: Tensor, /, shift: Any, *, axis: Any = None) -> Tensor:
+def roll(x: Any, /, shift: Any, axis: Any = None) -> Tensor:
+    x = tensor(x)
     if axis is None:
         return _reshape(roll(x.flatten(), shift, axis=0), x.shape)
     pairs = zip(*((one,) if isinstance(one, builtins.int) else one for one in (shift, axis)))
@@ -567,7 +583,8 @@ def roll(x: Tensor, /, shift: Any, *, axis: Any = None) -> Tensor:
     return x
 
 
-def tile(x: Tensor, repetitions: Any, /) -> Tensor:
+def tile(x: Any, repetitions: Any, /) -> Tensor:
+    x = tensor(x)
     counts = (repetitions,) if isinstance(repetitions, builtins.int) else tuple(repetitions)
     rank = builtins.max(x.ndim, len(counts))
     counts = (1,) * (rank - len(counts)) + counts
@@ -577,7 +594,8 @@ def tile(x: Tensor, repetitions: Any, /) -> Tensor:
     return _reshape(x, [count * size for count, size in zip(counts, sizes)])
 
 
-def repeat(x: Tensor, repeats: builtins.int, /, *, axis: builtins.int | None = None) -> Tensor:
+def repeat(x: Any, repeats: builtins.int, /, axis: builtins.int | None = None) -> Tensor:
+    x = tensor(x)
     if not isinstance(repeats, builtins.int):
         raise NotImplementedError(
             "repeat with a number for each element looks elements up; Adjoint has no operation for that yet"
@@ -590,7 +608,8 @@ def repeat(x: Tensor, repeats: builtins.int, /, *, axis: builtins.int | None = N
     return _reshape(x, [*sizes[:place], sizes[place] * repeats, *sizes[place + 1 :]])
 
 
-def pad(x: Tensor, pad_width: Any, constant_values: Any = 0) -> Tensor:
+def pad(x: Any, pad_width: Any, constant_values: Any = 0) -> Tensor:
+    x = tensor(x)
     widths = [(pad_width, pad_width)] * x.ndim if isinstance(pad_width, builtins.int) else list(pad_width)
     low, high = zip(*widths) if widths else ((), ())
     return create(
@@ -600,16 +619,18 @@ def pad(x: Tensor, pad_width: Any, constant_values: Any = 0) -> Tensor:
     )
 
 
-def dynamic_slice(x: Tensor, offsets: Sequence[Any], sizes: Sequence[builtins.int]) -> Tensor:
+def dynamic_slice(x: Any, offsets: Sequence[Any], sizes: Sequence[builtins.int]) -> Tensor:
     """The part of these sizes at traced offsets."""
+    x = tensor(x)
     from . import ops
     from ._signature import format_type
 
     return ops.dynamic_slice(x, offsets, type=format_type(x.element_type, tuple(sizes)))
 
 
-def dynamic_update_slice(x: Tensor, update: Any, offsets: Sequence[Any]) -> Tensor:
+def dynamic_update_slice(x: Any, update: Any, offsets: Sequence[Any]) -> Tensor:
     """The tensor with a part at traced offsets replaced."""
+    x = tensor(x)
     from . import ops
 
     return ops.dynamic_update_slice(x, update, offsets)
@@ -624,15 +645,15 @@ def _accumulated(x: Tensor, dtype: Any) -> Tensor:
     return x.astype("i64") if x.element_type in ("i1", "i8", "i32") else x
 
 
-def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: builtins.bool = False) -> Tensor:
+def sum(x: Any, /, axis: Any = None, *, dtype: Any = None, keepdims: builtins.bool = False) -> Tensor:
     return reduce("reduce_sum", _accumulated(tensor(x), dtype), axis, keepdims)
 
 
-def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: builtins.bool = False) -> Tensor:
+def prod(x: Any, /, axis: Any = None, *, dtype: Any = None, keepdims: builtins.bool = False) -> Tensor:
     return reduce("reduce_prod", _accumulated(tensor(x), dtype), axis, keepdims)
 
 
-def max(x: Any, /, *, axis: Any = None, keepdims: builtins.bool = False) -> Tensor:
+def max(x: Any, /, axis: Any = None, *, keepdims: builtins.bool = False) -> Tensor:
     value = tensor(x)
     return (
         any(value, axis=axis, keepdims=keepdims)
@@ -641,7 +662,7 @@ def max(x: Any, /, *, axis: Any = None, keepdims: builtins.bool = False) -> Tens
     )
 
 
-def min(x: Any, /, *, axis: Any = None, keepdims: builtins.bool = False) -> Tensor:
+def min(x: Any, /, axis: Any = None, *, keepdims: builtins.bool = False) -> Tensor:
     value = tensor(x)
     return (
         all(value, axis=axis, keepdims=keepdims)
@@ -650,7 +671,7 @@ def min(x: Any, /, *, axis: Any = None, keepdims: builtins.bool = False) -> Tens
     )
 
 
-def mean(x: Any, /, *, axis: Any = None, keepdims: builtins.bool = False) -> Tensor:
+def mean(x: Any, /, axis: Any = None, *, keepdims: builtins.bool = False) -> Tensor:
     return reduce("reduce_mean", floating(x), axis, keepdims)
 
 
@@ -658,7 +679,7 @@ def _count(x: Tensor, axis: Any) -> Any:
     return functools.reduce(operator.mul, [x.shape[one] for one in axes_of(axis, x.ndim)], 1)
 
 
-def var(x: Any, /, *, axis: Any = None, correction: float = 0, keepdims: builtins.bool = False) -> Tensor:
+def var(x: Any, /, axis: Any = None, *, correction: float = 0, keepdims: builtins.bool = False) -> Tensor:
     value = floating(x)
     distance = value - mean(value, axis=axis, keepdims=True)
     squares = sum(distance * distance, axis=axis, keepdims=keepdims)
@@ -669,19 +690,19 @@ def var(x: Any, /, *, axis: Any = None, correction: float = 0, keepdims: builtin
     return squares / less
 
 
-def std(x: Any, /, *, axis: Any = None, correction: float = 0, keepdims: builtins.bool = False) -> Tensor:
+def std(x: Any, /, axis: Any = None, *, correction: float = 0, keepdims: builtins.bool = False) -> Tensor:
     return sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
 
 
-def all(x: Any, /, *, axis: Any = None, keepdims: builtins.bool = False) -> Tensor:
+def all(x: Any, /, axis: Any = None, *, keepdims: builtins.bool = False) -> Tensor:
     return reduce("reduce_min", _truth(x).astype("i8"), axis, keepdims).astype("i1")
 
 
-def any(x: Any, /, *, axis: Any = None, keepdims: builtins.bool = False) -> Tensor:
+def any(x: Any, /, axis: Any = None, *, keepdims: builtins.bool = False) -> Tensor:
     return reduce("reduce_max", _truth(x).astype("i8"), axis, keepdims) > 0
 
 
-def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: builtins.bool = False) -> Tensor:
+def count_nonzero(x: Any, /, axis: Any = None, *, keepdims: builtins.bool = False) -> Tensor:
     return reduce("reduce_sum", _truth(x).astype("i64"), axis, keepdims)
 
 
@@ -695,11 +716,11 @@ def _arg(name: str, x: Any, axis: builtins.int | None, keepdims: builtins.bool) 
     return expand_dims(made, axis=place) if keepdims else made
 
 
-def argmax(x: Any, /, *, axis: builtins.int | None = None, keepdims: builtins.bool = False) -> Tensor:
+def argmax(x: Any, /, axis: builtins.int | None = None, *, keepdims: builtins.bool = False) -> Tensor:
     return _arg("argmax", x, axis, keepdims)
 
 
-def argmin(x: Any, /, *, axis: builtins.int | None = None, keepdims: builtins.bool = False) -> Tensor:
+def argmin(x: Any, /, axis: builtins.int | None = None, *, keepdims: builtins.bool = False) -> Tensor:
     return _arg("argmin", x, axis, keepdims)
 
 
@@ -719,9 +740,13 @@ def cumulative_sum(
     return made
 
 
+cumsum = cumulative_sum
+
+
 def diff(
-    x: Tensor, /, *, axis: builtins.int = -1, n: builtins.int = 1, prepend: Any = None, append: Any = None
+    x: Any, /, *, axis: builtins.int = -1, n: builtins.int = 1, prepend: Any = None, append: Any = None
 ) -> Tensor:
+    x = tensor(x)
     parts = [one for one in (prepend, x, append) if one is not None]
     x = concat(parts, axis=axis) if len(parts) > 1 else x
     (place,) = axes_of(axis, x.ndim)
@@ -735,7 +760,7 @@ def diff(
 # Products.
 
 
-def vecdot(x1: Any, x2: Any, /, *, axis: builtins.int = -1) -> Tensor:
+def vecdot(x1: Any, x2: Any, /, axis: builtins.int = -1) -> Tensor:
     a, b = common(x1, x2)
     return sum(a * b, axis=axis, dtype=a.element_type)
 
@@ -747,6 +772,14 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Tensor:
     else:
         left, right = ([one] if isinstance(one, builtins.int) else list(one) for one in axes)
     return _dot(a, b, ((), ()), ([axis % a.ndim for axis in left], [axis % b.ndim for axis in right]))
+
+
+def dot(x1: Any, x2: Any, /) -> Tensor:
+    """NumPy's dot: a product of matrices or vectors, or with a number."""
+    a, b = common(x1, x2)
+    if a.ndim == 0 or b.ndim == 0:
+        return a * b
+    return _dot(a, b, ((), ()), ((a.ndim - 1,), (builtins.max(b.ndim - 2, 0),)))
 
 
 def outer(x1: Any, x2: Any, /) -> Tensor:
@@ -788,3 +821,17 @@ bitwise_left_shift, bitwise_right_shift = (
 cumulative_prod = _lookup("cumulative_prod", "has no operation yet; a scan does the same")
 nextafter = _lookup("nextafter", "reads bits; Adjoint has no operation for that yet")
 from_dlpack = _lookup("from_dlpack", "makes an array; arguments of compiled functions take such objects as they are")
+
+
+_HINTS = {
+    "linalg": "its products are adjoint.numpy.matmul, matrix_transpose, vecdot and tensordot",
+    "vmap": "write the batch as a leading axis",
+    "random": "adjoint.random has keys, as jax.random",
+    "top_k": "it sorts, and Adjoint has no operation for that yet",
+    "uint8": "Adjoint has no unsigned integers; convert pictures to int32 or to floats",
+    "int16": "Adjoint has integers of 8, 32 and 64 bits",
+}
+
+def __getattr__(name: str) -> NoReturn:
+    hint = _HINTS.get(name, "the names are those of the array API standard, see docs/array-api.md")
+    raise AttributeError(f"adjoint.numpy has no {name}: {hint}")

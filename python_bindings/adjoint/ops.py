@@ -533,7 +533,7 @@ def dynamic_slice(
     """Part of a tensor at computed offsets.
 
     Semantics: as ad.slice with stride 1 and one index operand per axis as offset. Reading outside the input is a
-    run-time error.
+    run-time error; a part without elements along an axis may start anywhere there.
 
     Constraints: (C1) the result has the element type of the input; (C2) the result has the rank of the input;
     (C3) there is one offset for each axis; (C4) static sizes of the result are at most those of the input; (C5)
@@ -562,7 +562,7 @@ def dynamic_update_slice(
     """Tensor with one part replaced.
 
     Semantics: the input, with the elements from the offsets on replaced by the update. Writing outside is a run-time
-    error.
+    error; an update without elements along an axis may start anywhere there.
 
     Constraints: (C1) the update has the element type of the input; (C2) the update has the rank of the input;
     (C3) there is one offset for each axis; (C4) static sizes of the update are at most those of the input.
@@ -1570,7 +1570,8 @@ def slice(
     """Regular part of a tensor.
 
     Semantics: element i of an axis is element offset + i * stride of the input; the sizes are the result's, dynamic
-    ones are index operands. Reading outside the input is an error, at run time when sizes are dynamic.
+    ones are index operands. Reading outside the input is an error, at run time when sizes are dynamic; a part
+    without elements along an axis may start anywhere there.
 
     Constraints: (C1) the result has the element type of the input; (C2) there is one size operand for each
     dynamic dimension of the result; (C3) the result has the rank of the input, and there are as many offsets

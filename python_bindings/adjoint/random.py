@@ -2,19 +2,23 @@
 """Random numbers by keys, with the names of jax.random. The numbers are those of Philox4x32-10 (docs/spec/random.md):
 the same on every target, and not those of JAX.
 
-A key is an i64 tensor of rank 0. Equal keys give equal numbers: split a key for each use.
+A key is an i64 tensor of rank 0. Equal keys give equal numbers: split a key for each use. Outside of traced functions
+keys and numbers are arrays.
 """
 
 from __future__ import annotations
 
 import builtins
+import functools
 import math
+import operator
 from typing import Any
 
 from . import numpy, ops
 from ._errors import OptionError, TracingError
+from ._functions import eager
 from ._signature import format_type
-from ._tensor import Tensor, axes_of, reshape, tensor
+from ._tensor import Index, Tensor, axes_of, reshape, tensor
 from ._types import element_of
 
 __all__ = [
@@ -33,45 +37,53 @@ __all__ = [
 ]
 
 
+@eager()
 def key(seed: Any) -> Tensor:
     """The key of a seed."""
     return tensor(seed, "i64").astype("i64")
 
 
-def _counters(count: builtins.int, first: builtins.int = 0) -> Tensor:
-    made = ops.iota(axis=0, type=f"tensor<{count}xi64>")
+def _counters(count: Any, first: builtins.int = 0) -> Tensor:
+    made = ops.iota([count] if isinstance(count, Index) else (), axis=0, type=_row("i64", count))
     return made if first == 0 else made + first
+
+
+def _row(element: str, count: Any) -> str:
+    return format_type(element, (None if isinstance(count, Index) else count,))
 
 
 # Keys that are made of keys have counters that numbers of tensors never have.
 _SPLIT = 1 << 62
 
 
+@eager("num")
 def split(key: Tensor, num: builtins.int = 2) -> Tensor:
     """`num` new keys, along an axis."""
     return ops.rng_bits(key, _counters(num, _SPLIT), type=f"tensor<{num}xi64>")
 
 
+@eager()
 def fold_in(key: Tensor, data: Any) -> Tensor:
     """A new key of a key and a number, e.g. of a step."""
     counter = tensor(data, "i64").astype("i64") + (_SPLIT + (1 << 61))
     return ops.rng_bits(key, counter, type="tensor<i64>")
 
 
-def _sizes(shape: Any) -> tuple[builtins.int, ...]:
-    sizes = (shape,) if isinstance(shape, builtins.int) else tuple(shape)
-    if not all(isinstance(size, builtins.int) for size in sizes):
-        raise TracingError(f"random numbers need known sizes, got {sizes}")
+def _sizes(shape: Any) -> tuple[Any, ...]:
+    sizes = (shape,) if isinstance(shape, (builtins.int, Index)) else tuple(shape)
+    if not all(isinstance(size, (builtins.int, Index)) for size in sizes):
+        raise TracingError(f"expected a shape of numbers and sizes, got {sizes}")
     return sizes
 
 
 def _draw(name: str, key: Tensor, shape: Any, element: str) -> Tensor:
     sizes = _sizes(shape)
-    count = math.prod(sizes)
-    made = getattr(ops, name)(key, _counters(count), type=format_type(element, (count,)))
+    count = functools.reduce(operator.mul, sizes, 1)
+    made = getattr(ops, name)(key, _counters(count), type=_row(element, count))
     return reshape(made, sizes)
 
 
+@eager("shape", "dtype")
 def bits(key: Tensor, shape: Any = (), dtype: Any = "i32") -> Tensor:
     return _draw("rng_bits", key, shape, element_of(dtype))
 
@@ -90,16 +102,20 @@ def _floats(name: str, key: Tensor, shape: Any, dtype: Any) -> Tensor:
     return made.astype(element)
 
 
+@eager("shape", "dtype")
 def uniform(key: Tensor, shape: Any = (), dtype: Any = "f32", minval: Any = 0.0, maxval: Any = 1.0) -> Tensor:
     """Numbers in [minval, maxval)."""
     made = _floats("rng_uniform", key, shape, dtype)
-    return made if (minval, maxval) == (0.0, 1.0) else made * (maxval - minval) + minval
+    is_unit = isinstance(minval, (builtins.int, float)) and minval == 0 and isinstance(maxval, (builtins.int, float))
+    return made if is_unit and maxval == 1 else made * (maxval - minval) + minval
 
 
+@eager("shape", "dtype")
 def normal(key: Tensor, shape: Any = (), dtype: Any = "f32") -> Tensor:
     return _floats("rng_normal", key, shape, dtype)
 
 
+@eager("lower", "upper", "shape", "dtype")
 def truncated_normal(key: Tensor, lower: float, upper: float, shape: Any = (), dtype: Any = "f32") -> Tensor:
     """Normal numbers between two bounds, by the inverse of the distribution function."""
     a, b = (math.erf(bound / math.sqrt(2)) for bound in (lower, upper))
@@ -120,11 +136,13 @@ def erf_inverse(x: Tensor) -> Tensor:
     return guess
 
 
+@eager("shape")
 def bernoulli(key: Tensor, p: Any = 0.5, shape: Any = None) -> Tensor:
     probability = tensor(p, "f32")
     return uniform(key, probability.shape if shape is None else shape) < probability
 
 
+@eager("shape", "minval", "maxval", "dtype")
 def randint(key: Tensor, shape: Any, minval: builtins.int, maxval: builtins.int, dtype: Any = "i32") -> Tensor:
     """Integers in [minval, maxval). Their probabilities differ by less than 2^-31 of their mean for ranges up to
     2^32."""
@@ -132,11 +150,13 @@ def randint(key: Tensor, shape: Any, minval: builtins.int, maxval: builtins.int,
     return (made.astype("i64") + minval).astype(dtype)
 
 
+@eager("shape", "dtype")
 def gumbel(key: Tensor, shape: Any = (), dtype: Any = "f32") -> Tensor:
     made = uniform(key, shape, dtype)
     return -numpy.log(-numpy.log(numpy.maximum(made, 1e-37)))
 
 
+@eager("axis")
 def categorical(key: Tensor, logits: Tensor, axis: builtins.int = -1) -> Tensor:
     """Numbers of classes with probabilities softmax(logits)."""
     (place,) = axes_of(axis, logits.ndim)

@@ -13,6 +13,7 @@
 namespace nb = nanobind;
 using mlir::ad::BuilderOperation;
 using mlir::ad::BuilderPlace;
+using mlir::ad::BuilderSize;
 using mlir::ad::ProgramBuilder;
 
 namespace {
@@ -106,6 +107,15 @@ void adjoint_python::bindBuilder(nb::module_ &module) {
       .def("drop_regions", &ProgramBuilder::dropRegions, nb::arg("count"))
       .def("create", create, nb::arg("name"), nb::arg("operands"), nb::arg("attributes"), nb::arg("types"),
            nb::arg("regions"), nb::arg("place"))
+      .def("find_size",
+           [](const ProgramBuilder &builder, uint32_t value, unsigned axis) {
+             std::vector<BuilderSize> origins;
+             nb::list found;
+             if (builder.findSize(value, axis, origins))
+               for (const BuilderSize &size : origins)
+                 found.append(nb::make_tuple(size.number, size.argument, size.dimension));
+             return found;
+           })
       .def("get_type", &ProgramBuilder::getType)
       .def("get_text", &ProgramBuilder::getText, nb::arg("with_locations"));
 }

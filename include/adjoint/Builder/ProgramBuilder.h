@@ -33,6 +33,12 @@ struct BuilderOperation {
   BuilderPlace place;
 };
 
+/// A size: `number` if it is known, else that of an argument of the function that has the value: an index, or
+/// the size `dimension` of a tensor. What does not apply is -1.
+struct BuilderSize {
+  int64_t number = -1, argument = -1, dimension = -1;
+};
+
 /// Values are numbers, from 0 on. A function that returns false leaves the reason in `getError`; regions that
 /// the operation was to take are gone then. Values of what was given up are refused.
 class ProgramBuilder {
@@ -68,6 +74,10 @@ public:
 
   /// Appends the operation after verifying it.
   bool create(const BuilderOperation &operation, std::vector<uint32_t> &results);
+
+  /// Where a size of a tensor comes from. Operands of elementwise operations broadcast together: the first
+  /// origin that is not 1 is the size. False if a size is computed within the function.
+  bool findSize(uint32_t value, unsigned axis, std::vector<BuilderSize> &origins) const;
 
   /// The text of a value's type.
   std::string getType(uint32_t value) const;

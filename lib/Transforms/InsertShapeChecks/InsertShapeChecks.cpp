@@ -136,11 +136,14 @@ static void slice(ConditionWriter &write, SliceOp slice) {
   }
 }
 
+// A part without elements may be anywhere.
 static void window(ConditionWriter &write, Value tensor, ValueRange offsets, ArrayRef<Value> sizes) {
   for (auto [i, offset] : llvm::enumerate(offsets)) {
     Value have = write.size(tensor, i);
-    Value fits = write.both(write.compare(arith::CmpIPredicate::sge, offset, write.constant(0)),
-                            write.compare(arith::CmpIPredicate::sle, offset, write.subtract(have, sizes[i])));
+    Value isInside =
+        write.both(write.compare(arith::CmpIPredicate::sge, offset, write.constant(0)),
+                   write.compare(arith::CmpIPredicate::sle, offset, write.subtract(have, sizes[i])));
+    Value fits = write.either(write.equal(sizes[i], write.constant(0)), isInside);
     Value last = write.subtract(write.add(offset, sizes[i]), write.constant(1));
     Value large = write.compare(arith::CmpIPredicate::sgt, offset,
                                 write.subtract(write.constant(kMaxNumber), sizes[i]));

@@ -74,3 +74,24 @@ __all__ = [
     "TransformerEncoderLayer",
     "functional",
 ]
+
+_MISSING = {
+    "Embedding": "it looks rows up, and Adjoint has no operation for that yet; a product with one-hot rows does the same",
+    "Dropout": "nn.functional.dropout(x, p, key=key) takes a key",
+    "ModuleList": "a module may have a list of modules",
+    "ModuleDict": "a module may have a dict of modules",
+    "Parameter": "an array that a module has is a parameter",
+    **dict.fromkeys(
+        ("Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d"),
+        "Adjoint has no operation for convolutions yet",
+    ),
+    **dict.fromkeys(
+        ("MaxPool1d", "MaxPool2d", "AvgPool1d", "AvgPool2d"), "Adjoint has no operation for windows yet"
+    ),
+    **dict.fromkeys(("BatchNorm1d", "BatchNorm2d"), "it changes its statistics while it is used; LayerNorm does not"),
+}
+
+
+def __getattr__(name: str) -> object:
+    hint = _MISSING.get(name, f"its layers are {', '.join(__all__)}")
+    raise AttributeError(f"adjoint.nn has no {name}: {hint}")

@@ -1,0 +1,140 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Axes of dynamic size: slices, indices, loops, layers, random numbers and feeds against programs of known sizes."""
+
+import adjoint
+import adjoint.numpy as anp
+import numpy as np
+import pytest
+from adjoint import nn
+
+TARGETS = ("cpu", "reference", "gpu-sim")
+SLICES = [
+    slice(None, 2), slice(None, -1), slice(-2, None), slice(1, -1), slice(None, None, 2), slice(1, None, 2), slice(2, 1),
+    slice(7, None), slice(None, 9), slice(-9, None), slice(-9, -8), slice(None, None, -1), slice(3, None), slice(1, 3, 3),
+    slice(-3, 2), -1, 0,
+]
+
+
+def rows(n, seed=0):
+    return np.random.default_rng(seed).standard_normal((n, 3)).astype(np.float32)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("key", SLICES, ids=str)
+def test_slices_and_their_gradients(key, target):
+    options = {"specs": (adjoint.spec("n 3"),), "target": target}
+    taken = adjoint.jit(lambda x: x[key] * 1, **options)
+    gradient = adjoint.jit(adjoint.grad(lambda x: (x[key] * x[key]).sum()), **options)
+    for n in (1, 2, 3, 5, 8):
+        x = rows(n)
+        if isinstance(key, int) and not -n <= key < n:
+            continue
+        np.testing.assert_array_equal(taken(x), x[key])
+        expected = np.zeros_like(x)
+        expected[key] = 2 * x[key]
+        np.testing.assert_array_equal(gradient(x), expected)
+
+
+@pytest.mark.parametrize("key, message", [
+    (slice(None, None, -2), r"x\[::-1\]"), (slice(2, None, -1), r"x\[::-1\]"), (slice(-3, None, 2), "one after the other"),
+])
+def test_slices_that_cannot_be(key, message):
+    with pytest.raises(adjoint.TracingError, match=message):
+        adjoint.jit(lambda x: x[key], specs=(adjoint.spec("n 3"),))(rows(4))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_traced_indices_count_from_the_end(target):
+    x, element = rows(4), adjoint.jit(lambda x, i: x[i], target=target)
+    for i in range(-4, 4):
+        np.testing.assert_array_equal(element(x, np.int32(i)), x[i])
+    for i in (-5, 4):
+        with pytest.raises(adjoint.ProgramError, match=f"index {i if i > 0 else -1} is outside of size 4"):
+            element(x, np.int32(i))
+    before = adjoint.jit(lambda x: adjoint.fori_loop(0, 4, lambda i, s: s + x[i - 1] * (1 + i), anp.zeros(3)), target=target)
+    np.testing.assert_allclose(before(x), sum(x[i - 1] * (1 + i) for i in range(4)), rtol=1e-5)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_slices_with_traced_bounds(target):
+    def total(x):
+        def body(i, s):
+            return s + x[i : i + 2].sum(0) + x[:i].sum(0) + 2 * x[i - 1 :].sum(0)
+
+        return adjoint.fori_loop(0, 3, body, anp.zeros(3))
+
+    x = rows(4)
+    expected = sum(x[i : i + 2].sum(0) + x[:i].sum(0) + 2 * x[i - 1 :].sum(0) for i in range(3))
+    np.testing.assert_allclose(adjoint.jit(total, target=target)(x), expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("layer", [nn.LSTM, nn.GRU])
+def test_recurrent_layers_have_dynamic_batches_and_lengths(layer, target):
+    model = layer(8, 6, key=1)
+    dynamic = adjoint.jit(lambda m, x: m(x)[0], specs=(None, adjoint.spec("b t 8")), target=target)
+    static = adjoint.jit(lambda m, x: m(x)[0], target=target)
+    for shape in [(2, 5, 8), (3, 1, 8), (1, 7, 8)]:
+        x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+        np.testing.assert_array_equal(dynamic(model, x), static(model, x))
+    assert dynamic(model, np.zeros((2, 0, 8), np.float32)).shape == (2, 0, 6)
+
+    def loss(m, x):
+        return (m(x)[0] ** 2).sum()
+
+    x = np.random.default_rng(0).standard_normal((3, 5, 8)).astype(np.float32)
+    made = adjoint.jit(adjoint.grad(loss), specs=(None, adjoint.spec("b 5 8")), target=target)(model, x)
+    expected = adjoint.jit(adjoint.grad(loss), target=target)(model, x)
+    for one, other in zip(made.parameters(), expected.parameters(), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_scans_have_dynamic_lengths(reverse):
+    def run(x):
+        return adjoint.scan(lambda c, x: (c + x, c * x), anp.zeros(3), x, reverse=reverse)
+
+    x = rows(5)
+    for one, other in zip(adjoint.jit(run, specs=(adjoint.spec("n 3"),))(x), adjoint.jit(run)(x), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_scan_whose_sizes_are_made_in_a_step_is_refused():
+    def run(x):
+        return adjoint.scan(lambda c, row: (c, anp.zeros((x.shape[0] * 2,))), 0.0, x)[1]
+
+    with pytest.raises(adjoint.TracingError, match="computed in the step"):
+        adjoint.jit(run, specs=(adjoint.spec("n 3"),))(rows(2))
+
+
+def test_random_numbers_have_dynamic_shapes():
+    draw = adjoint.jit(lambda x: adjoint.random.normal(adjoint.random.key(5), x.shape), specs=(adjoint.spec("n 3"),))
+    for n in (1, 4):
+        np.testing.assert_array_equal(draw(rows(n)), adjoint.random.normal(adjoint.random.key(5), (n, 3)))
+
+
+def test_feeds_have_the_sizes_of_arguments():
+    def total(x):
+        y = adjoint.feed("y", adjoint.spec("n 3"))
+        return (x + y).sum(0) + adjoint.feed("z", adjoint.spec("m 3"), sizes=(x.shape[0] * 2,)).sum(0)
+
+    x, y, z = rows(4), rows(4, 1), rows(8, 2)
+    made = adjoint.jit(total, specs=(adjoint.spec("n 3"),))(x, feeds={"y": [y], "z": [z]})
+    np.testing.assert_allclose(made, (x + y).sum(0) + z.sum(0), rtol=1e-5)
+    with pytest.raises(adjoint.TracingError, match=r"sizes=\(\.\.\.\)"):
+        adjoint.jit(lambda: adjoint.feed("y", adjoint.spec("k 3")))()
+    with pytest.raises(adjoint.TracingError, match="expected adjoint.spec"):
+        adjoint.jit(lambda: adjoint.feed("y", (3,)))()
+
+
+def test_zeros_of_a_dynamic_shape_have_no_nan():
+    def back(x):
+        _, pull, _ = adjoint.vjp(lambda x: (x.sum(), x / 0), x, has_aux=True)
+        return pull(anp.ones(()))[0]
+
+    np.testing.assert_array_equal(adjoint.jit(back, specs=(adjoint.spec("n 3"),))(rows(2)), np.ones((2, 3)))
+
+
+def test_parts_of_a_dynamic_axis_are_not_counted():
+    with pytest.raises(adjoint.TracingError, match="has a dynamic size"):
+        adjoint.jit(lambda x: anp.split(x, 2), specs=(adjoint.spec("n 3"),))(rows(2))

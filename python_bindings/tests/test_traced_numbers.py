@@ -1,0 +1,181 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Numbers of Python in traced functions: they take the element types of the tensors that they meet, wherever they go."""
+
+import adjoint
+import adjoint.numpy as anp
+import numpy as np
+import pytest
+
+X32, X64 = np.float32([1, 2, 3]), np.float64([1, 2, 3])
+
+
+@pytest.mark.parametrize("x", [X32, X64])
+@pytest.mark.parametrize("transform", [
+    lambda f: adjoint.value_and_grad(f, 1),
+    lambda f: lambda a, x: adjoint.vjp(lambda x: f(a, x), x)[0],
+    lambda f: lambda a, x: adjoint.vjp(f, a, x)[0],
+    lambda f: adjoint.jit(f),
+    lambda f: lambda a, x: adjoint.cond(x[0] > 0, f, lambda a, x: x.sum() * 0, a, x),
+    lambda f: lambda a, x: adjoint.fori_loop(0, 1, lambda i, v: f(v[0], x) * anp.ones(2), anp.asarray([a, a]))[0]
+    if isinstance(a, float) else f(a, x),
+], ids=["grad", "vjp-closure", "vjp", "jit", "cond", "loop"])
+def test_numbers_stay_numbers_in_inner_functions(transform, x):
+    made = adjoint.jit(transform(lambda a, x: (a * x).sum()))(0.1, x)
+    value = made[0] if isinstance(made, tuple) else made
+    assert value.dtype == x.dtype
+    np.testing.assert_allclose(value, 0.6, rtol=1e-6 if x.dtype == np.float32 else 1e-15)
+
+
+def test_numbers_in_trees_stay_numbers():
+    def loss(rates, x):
+        return adjoint.fori_loop(0, 3, lambda i, s: s * rates["a"], x).sum()
+
+    gradient = adjoint.jit(lambda r, x: adjoint.grad(loss, 1)(r, x))({"a": 1.1}, X32)
+    assert gradient.dtype == np.float32
+    np.testing.assert_allclose(gradient, 1.1**3, rtol=1e-6)
+
+
+# (what the loop begins with, a step, the values after three steps)
+CARRIES = {
+    "float by f64": (lambda: 0.0, lambda s, x: s + x.sum(), lambda x: 3 * x.sum()),
+    "integer by floats": (lambda: 0, lambda s, x: s + x.sum(), lambda x: 3 * x.sum()),
+    "integer by numbers": (lambda: 0, lambda s, x: s + 0.5, lambda x: np.float32(1.5)),
+    "a tree": (lambda: (X64, 0.0), lambda s, x: (s[0] * 2, s[1] + s[0].sum()), lambda x: (X64 * 8, 7 * X64.sum())),
+    "a chain": (lambda: (0, 0.0), lambda s, x: (s[0] + 1, s[1] * 1 + s[0] + x[0]), lambda x: (np.int32(3), 3 + 3 * x[0])),
+    "a number that stays": (lambda: 1.5, lambda s, x: s * 1, lambda x: np.float32(1.5)),
+    "integers": (lambda: 1, lambda s, x: s * 2, lambda x: np.int32(8)),
+    "replaced by a number": (lambda: 2.0, lambda s, x: 1.0, lambda x: np.float32(1)),
+    "replaced by a tensor": (lambda: 0.0, lambda s, x: x[1], lambda x: x[1]),
+}
+
+
+@pytest.mark.parametrize("x", [X32, X64], ids=["f32", "f64"])
+@pytest.mark.parametrize("name", CARRIES)
+@pytest.mark.parametrize("loop", ["fori", "while", "scan"])
+def test_carried_numbers_take_the_types_of_a_step(loop, name, x):
+    begin, step, expected = CARRIES[name]
+
+    def run(x):
+        if loop == "fori":
+            return adjoint.fori_loop(0, 3, lambda i, s: step(s, x), begin())
+        if loop == "scan":
+            return adjoint.scan(lambda s, _: (step(s, x), 0.0), begin(), length=3)[0]
+        state = (0, begin())
+        return adjoint.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, step(s[1], x)), state)[1]
+
+    made = adjoint.jit(run)(x)
+    for one, other in zip(adjoint.tree.leaves(made), adjoint.tree.leaves(expected(x)), strict=True):
+        assert one.dtype == np.asarray(other).dtype, name
+        np.testing.assert_allclose(one, other, rtol=1e-6)
+
+
+def test_a_traced_number_is_carried_beside_tensors():
+    made = adjoint.jit(lambda a, x: adjoint.fori_loop(0, 3, lambda i, s: (s[0], s[1] * s[0]), (a, x)))(1.1, X32)
+    assert made[1].dtype == np.float32
+    np.testing.assert_allclose(made[1], X32 * np.float32(1.1) ** 3, rtol=1e-6)
+
+
+def test_probes_leave_nothing_in_the_program():
+    def body(i, s):
+        return s + adjoint.grad(lambda y: (y * y).sum())(X64).sum()
+
+    text = adjoint.jit(lambda x: adjoint.fori_loop(0, 3, body, 0.0) + x).trace(X64).text
+    assert text.count("func.func") == 2  # main and the function of the gradient
+
+
+@pytest.mark.parametrize("branches, expected", [
+    ((lambda x: 1.0, lambda x: x.sum()), 1.0),
+    ((lambda x: x.sum(), lambda x: 1), 6.0),
+    ((lambda x: (x, 2), lambda x: (0 * x, 2.5)), None),
+    ((lambda x: 1, lambda x: 2.0), 1.0),
+])
+@pytest.mark.parametrize("x", [X32, X64])
+def test_branches_give_numbers_beside_tensors(branches, expected, x):
+    made = adjoint.jit(lambda x: adjoint.cond(x[0] > 0, *branches, x))(x)
+    if expected is None:
+        np.testing.assert_array_equal(made[0], x)
+        assert made[1] == 2 and made[1].dtype == np.float32
+    else:
+        assert made == expected
+
+
+def test_branches_of_other_types_are_refused():
+    with pytest.raises(adjoint.TracingError, match="differ in type"):
+        adjoint.jit(lambda x: adjoint.cond(x[0] > 0, lambda: 1.5, lambda: x.astype("i32")[0]))(X32)
+
+
+@pytest.mark.parametrize("number", [np.sqrt(64), np.float64(8), np.pi * np.float64(8) / np.pi])
+def test_float64_of_numpy_is_a_number(number):
+    assert adjoint.jit(lambda x: x / number)(X32).dtype == np.float32
+    assert adjoint.jit(lambda x: x / np.float32(number))(X64).dtype == np.float64
+    assert adjoint.jit(lambda x: x / np.array([8.0]))(X32).dtype == np.float64  # an array has a type
+
+
+def test_arrays_of_numpy_meet_functions_of_adjoint():
+    a = np.arange(6, dtype=np.float32).reshape(2, 3)
+    for name, arguments in {
+        "zeros_like": (), "ones_like": (), "reshape": ((3, 2),), "expand_dims": (0,), "transpose": (), "swapaxes": (0, 1),
+        "moveaxis": (0, 1), "flip": (), "tile": ((2, 1),), "repeat": (2,), "tril": (), "triu": (), "diff": (),
+        "permute_dims": ((1, 0),), "pad": (1,), "squeeze": ((),), "sum": (0,), "cumsum": (), "roll": (1,),
+    }.items():
+        if name == "cumsum":
+            made = adjoint.jit(lambda: anp.cumsum(a, axis=1))()
+            np.testing.assert_array_equal(made, np.cumsum(a, 1))
+            continue
+        made = adjoint.jit(lambda name=name, arguments=arguments: getattr(anp, name)(a, *arguments), static_argnums=(0, 1))()
+        np.testing.assert_array_equal(made, getattr(np, name)(a, *arguments), err_msg=name)
+    np.testing.assert_array_equal(adjoint.jit(lambda: anp.astype(a, "f64"))(), a)
+
+
+def test_functions_of_numpy_are_those_of_adjoint():
+    x = np.arange(6, dtype=np.float64).reshape(2, 3)
+    for function in (np.sum, np.mean, np.max, lambda x: np.sum(x, axis=0), lambda x: np.concatenate([x, x]), np.transpose,
+                     lambda x: np.where(x > 2, x, 0), lambda x: np.einsum("ij->ji", x), lambda x: np.dot(x, x.T),
+                     lambda x: np.stack([x, x], axis=1), lambda x: np.swapaxes(x, 0, 1)):
+        np.testing.assert_allclose(adjoint.jit(function)(x), function(x), rtol=1e-15)
+    with pytest.raises(adjoint.TracingError, match="no adjoint.numpy.median"):
+        adjoint.jit(np.median)(x)
+
+
+def test_an_array_of_numpy_is_indexed_as_a_tensor():
+    table = np.arange(4.0)
+    with pytest.raises(adjoint.TracingError, match=r"adjoint.numpy.asarray\(x\)\[i\]"):
+        adjoint.jit(lambda: adjoint.fori_loop(0, 4, lambda i, s: s + table[i], 0.0))()
+    assert adjoint.jit(lambda: adjoint.fori_loop(0, 4, lambda i, s: s + anp.asarray(table)[i], 0.0))() == 6
+
+
+def test_parameters_are_chosen_by_number():
+    scaled = adjoint.jit(lambda x, name: x * {"two": 2}[name], static_argnums=1)
+    np.testing.assert_array_equal(scaled(X32, "two"), X32 * 2)
+    donated = adjoint.jit(lambda x, y: x + y, donate_argnums=(0,))
+    x = X32.copy()
+    assert donated(x, X32) is x
+    with pytest.raises(adjoint.OptionError, match="has 1 parameters, and no number 3"):
+        adjoint.jit(lambda x: x, static_argnums=3)
+
+
+@pytest.mark.parametrize("find, message", [
+    (lambda: anp.linalg, "matmul"), (lambda: anp.nothing, "array-api.md"), (lambda: adjoint.nn.Embedding, "looks rows up"),
+    (lambda: adjoint.nn.Dropout, "takes a key"), (lambda: adjoint.nn.Nothing, "Linear"),
+])
+def test_missing_names_say_what_to_use(find, message):
+    with pytest.raises(AttributeError, match=message):
+        find()
+
+
+def test_a_function_without_results_is_refused():
+    with pytest.raises(adjoint.TracingError, match="return the results"):
+        adjoint.jit(lambda x: None)(X32)
+    got = []
+    adjoint.jit(lambda x: adjoint.receive("x", x))(X32, receives={"x": got.append})
+    np.testing.assert_array_equal(got, [X32])
+
+
+def test_random_numbers_are_drawn_outside_of_functions():
+    key, other = adjoint.random.split(adjoint.random.key(3))
+    eager = adjoint.random.normal(key, (4,))
+    np.testing.assert_array_equal(eager, adjoint.jit(lambda key: adjoint.random.normal(key, (4,)))(key))
+    assert (adjoint.random.uniform(other, (100,), minval=2.0, maxval=3.0) >= 2).all()
+    assert set(adjoint.random.randint(key, (200,), 1, 4)) == {1, 2, 3}
+    traced = adjoint.jit(lambda key, low: adjoint.random.uniform(key, (5,), minval=low))(key, np.float32(0))
+    np.testing.assert_array_equal(traced, adjoint.random.uniform(key, (5,)))
