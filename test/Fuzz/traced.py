@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Random functions of Python with branches and loops: traced and compiled, they give what NumPy gives for the same
-function, on each target, and their gradients are those of JAX where it is installed, else central differences.
+function, on each target, for sizes that are known and for dynamic ones, and their gradients are those of JAX where it is
+installed, else central differences.
 
 Needs the package: scripts/build_python.sh makes it. Closes with `traced: N run, N failed`."""
 
@@ -114,6 +115,7 @@ class Function:
         if not any(self.shapes):
             self.shapes[0] = (3, 4)
         self.arguments = len(self.shapes)
+        self.has_scan = False
         self.steps = []
         for _ in range(source.randrange(3, 12)):
             self.steps.append(self.step(len(self.shapes), depth=0))
@@ -127,7 +129,7 @@ class Function:
         """A function (backend, values) that makes the next value; its shape is noted."""
         kinds = ["unary"] * 4 + ["binary"] * 4 + ["reduce", "matmul", "transpose", "slice", "reshape", "concat", "expand"]
         if depth == 0:
-            kinds += ["cond", "loop", "scan", "call"]
+            kinds += ["cond", "loop", "scan", "call", "accumulate"]
         made = None
         while made is None:
             made = getattr(self, self.source.choice(kinds))(count)
@@ -241,10 +243,19 @@ class Function:
             lambda b, i, x: b.cond(i < 2, lambda: x + 1, lambda: x)])
         return (lambda b, v: b.fori_loop(0, steps, lambda i, x: of_index(b, i, body(b, v, x)), v[at])), self.shapes[at]
 
+    def accumulate(self, count):
+        """A loop that begins with a number of Python, which takes the type of what is added."""
+        at, steps, begin = self.pick(count), self.source.randrange(4), self.source.choice([0, 0.0, 1.5, -2])
+        body = self.same_shape(at)
+        scale = self.source.choice([lambda i: 0.1, lambda i: i + 1, lambda i: np.sqrt(2)])
+        return (lambda b, v: b.fori_loop(
+            0, steps, lambda i, total: total + scale(i) * b.xp.mean(body(b, v, v[at])), begin) + b.xp.mean(v[at])), ()
+
     def scan(self, count):
         at = self.pick(count, 1)
         if at is None:
             return None
+        self.has_scan = True
         self.shapes.append(self.shapes[at][1:])
         body = self.same_shape(len(self.shapes) - 1)
         self.shapes.pop()
@@ -289,6 +300,14 @@ def differences(function, arguments, step=1e-6):
         yield gradient
 
 
+def specs_of(source, shapes):
+    """Types of the arguments for some functions: sizes that are equal have one name; an axis of size 1, which
+    broadcasts, is known."""
+    if source.random() < 0.5:
+        return None
+    return [adjoint.spec(" ".join("1" if size == 1 else f"n{size}" for size in shape), "f64") for shape in shapes]
+
+
 def complaint(number, given):
     source = random.Random(f"{given.seed}/{number}")
     function = Function(source)
@@ -296,9 +315,16 @@ def complaint(number, given):
     arguments = [numbers.standard_normal(shape) for shape in function.shapes[:function.arguments]]
     target = TARGETS[number % len(TARGETS)]
     everything = tuple(range(len(arguments)))
-    traced = adjoint.jit(lambda *x: adjoint.value_and_grad(lambda *x: function.run(Traced, *x), everything,
-                                                           has_aux=True)(*x), target=target, cache="off")
-    (value, last), gradients = traced(*arguments)
+    specs = specs_of(source, function.shapes[:function.arguments])
+    # A loop of dynamic length has no reverse.
+    has_gradient = specs is None or not function.has_scan
+
+    def both(*x):
+        if not has_gradient:
+            return function.run(Traced, *x), ()
+        return adjoint.value_and_grad(lambda *x: function.run(Traced, *x), everything, has_aux=True)(*x)
+
+    (value, last), gradients = adjoint.jit(both, target=target, cache="off", specs=specs)(*arguments)
     its_value, its_last = function.run(Plain, *arguments)
     if not close(value, np.asarray(its_value), TOLERANCE):
         return f"{target}: value {value}, expected {its_value}"

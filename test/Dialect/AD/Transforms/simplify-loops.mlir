@@ -112,3 +112,28 @@ func.func @one_iteration_of_sizes(%x: tensor<?xf32>) -> (tensor<?xf32>, tensor<?
   }
   return %grown, %kept : tensor<?xf32>, tensor<?xf32>
 }
+
+// What a loop carries for itself alone goes: a counter that nothing reads. One that something reads stays, and one of
+// dynamic size, which the loop checks.
+// CHECK-LABEL: func.func @unused_carries
+// CHECK: scf.for {{.*}} iter_args({{[^,]*}}, {{[^,]*}}, {{[^,]*}}) -> (tensor<4xf32>, tensor<i32>, tensor<?xf32>)
+// CHECK-COUNT-4: ad.add
+// CHECK-NOT: ad.add
+func.func @unused_carries(%x: tensor<4xf32>, %y: tensor<?xf32>, %n: index) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = ad.constant dense<0> : tensor<i32>
+  %one = ad.constant dense<1> : tensor<i32>
+  %0:5 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x, %unused = %zero, %read = %zero, %pair = %zero, %open = %y) -> (tensor<4xf32>, tensor<i32>, tensor<i32>, tensor<i32>, tensor<?xf32>) {
+    %next = ad.add %unused, %one : tensor<i32>
+    %counted = ad.add %read, %one : tensor<i32>
+    %twice = ad.mul %pair, %one : tensor<i32>
+    %again = ad.sub %twice, %one : tensor<i32>
+    %f = ad.cast %counted : tensor<i32> -> tensor<f32>
+    %b = ad.add %a, %f : tensor<4xf32>, tensor<f32>
+    %c = ad.add %b, %b : tensor<4xf32>
+    %grown = ad.add %open, %open : tensor<?xf32>
+    scf.yield %c, %next, %counted, %again, %grown : tensor<4xf32>, tensor<i32>, tensor<i32>, tensor<i32>, tensor<?xf32>
+  }
+  return %0#0 : tensor<4xf32>
+}
