@@ -6,6 +6,7 @@
 #
 # NAME is one of the programs in benchmarks (without its ending), or how one begins. Peers are installed into
 # build/bench-venv, and as the Debian packages that a program names at its head; one that cannot be is named as missing.
+# For programs that say that they need scripts/build_python.sh, the Python package is built too.
 # Each benchmark prints a table and closes with one line per comparison, `NAME: 1.07x of PEER (CASE)`, where more than 1
 # means that we are faster; without a peer a line names our own aim. --json writes all measurements to a file. From the
 # first other option on, all words are handed to the benchmarks: scripts/bench.sh sweep --seed 7 --count 100
@@ -64,6 +65,8 @@ done
 
 scripts/setup.sh
 build ad-opt ad-runner adrt-run ad-gpu-emulate
+programs=("${names[@]/#/benchmarks/}")
+if grep -qF scripts/build_python.sh "${programs[@]/%/.py}"; then scripts/build_python.sh; fi
 install_packages "${names[@]/#/benchmarks/}"
 
 # install_peers FOLDER: PyTorch is the only one without a hash.
