@@ -106,7 +106,8 @@ def measure_case(case, peers, options):
     contenders = models_adjoint.contenders(case, options.numerics)
     for peer in peers:
         contenders.update(peer.contenders(case))
-    row, tolerance = {"case": case.name, "first_seconds": {}, "errors": {}}, OF_UPDATES if case.has_update else TOLERANCE
+    row = {"case": case.name, "first_seconds": {}, "errors": {}}
+    tolerance = OF_UPDATES if case.has_update else TOLERANCE
     for name, contender in contenders.items():
         row["first_seconds"][name] = first_seconds(contender)
         error, result = row["errors"][name] = error_of(contender.results(), truth)
@@ -125,7 +126,7 @@ def show(row):
     cells = [f"{1e3 * row['seconds'][name]:10.3f} ({row['first_seconds'][name]:5.2f})" if name in row["seconds"]
              else f"{'missing':>18}" for name in ("ours", *PEERS)]
     best = f"{row['ratios'][row['best']]:6.2f}" if "best" in row else f"{'':6}"
-    print(f"{row['case']:52} {' '.join(cells)} {best} {row['errors']['ours'][0]:8.1e}", flush=True)
+    print(f"{row['case']:42} {' '.join(cells)} {best} {row['errors']['ours'][0]:8.1e}", flush=True)
 
 
 def parse_options():
@@ -143,17 +144,18 @@ def main():
     cases = measure.select(models_cases.cases(options.small), options, NAME)
     peers, rows = load_peers(), []
     versions = "".join(f", {peer.VERSION}" for peer in peers)
-    print(f"milliseconds of a step on one core (in brackets: seconds of the first call), ours {options.numerics}{versions}, "
-          f"median of {options.rounds} interleaved rounds")
-    print(f"{'case':52} {' '.join(f'{name:>18}' for name in ('ours', *PEERS))}  ratio error/f64")
+    print(f"milliseconds of a step on one core (in brackets: seconds of the first call), ours {options.numerics}"
+          f"{versions}, median of {options.rounds} interleaved rounds")
+    print(f"{'case':42} {' '.join(f'{name:>18}' for name in ('ours', *PEERS))}  ratio error/f64")
     for case in cases:
         rows.append(measure_case(case, peers, options))
         show(rows[-1])
         measure.write_json(options, rows)
+    ratios = {row["case"]: row["ratios"][row["best"]] for row in rows if "best" in row}
     for row in rows:
         if "best" in row:
-            measure.close(NAME, row["ratios"][row["best"]], row["best"], row["case"])
-    measure.close_with_mean(NAME, {row["case"]: row["ratios"][row["best"]] for row in rows if "best" in row}, "best peer")
+            measure.close(NAME, ratios[row["case"]], row["best"], row["case"])
+    measure.close_with_mean(NAME, ratios, "best peer")
 
 
 if __name__ == "__main__":

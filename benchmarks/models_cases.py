@@ -91,7 +91,7 @@ def mlp(widths, batch):
     for number in range(len(widths) - 1):
         draw.linear(f"{2 * number}.", widths[number], widths[number + 1])  # layers of relu are between them
     labels = draw.random.integers(0, widths[-1], batch).astype(np.int32)
-    return Case(f"mlp {sizes}, batch {batch}, step of AdamW", "mlp", draw.parameters,
+    return Case(f"mlp {sizes} of {batch} rows with AdamW", "mlp", draw.parameters,
                 (draw.normal(batch, widths[0]), labels), has_update=True)
 
 
@@ -108,14 +108,15 @@ def gpt2_parameters(draw, width):
 def gpt2(width, batch, length):
     draw = Draw(2)
     data = draw.normal(batch, length, width), draw.normal(batch, length, width)
-    return Case(f"gpt-2 block of width {width}, {batch} x {length} tokens, gradients", "gpt2",
+    return Case(f"gpt-2 block {batch}x{length}x{width}", "gpt2",
                 gpt2_parameters(draw, width), data, has_input_gradient=True)
 
 
 def llama_block(batch, length):
     parameters, *data = llama.make_inputs(batch, length)
-    return Case(f"llama block of width {llama.WIDTH}, {batch} x {length} tokens, gradients", "llama_block",
-                {models_double.LLAMA_NAMES[name]: value for name, value in parameters.items()}, tuple(data), has_input_gradient=True)
+    parameters = {models_double.LLAMA_NAMES[name]: value for name, value in parameters.items()}
+    return Case(f"llama block {batch}x{length}x{llama.WIDTH}", "llama_block", parameters, tuple(data),
+                has_input_gradient=True)
 
 
 def lstm(inputs, hidden, batch, length):
@@ -124,14 +125,14 @@ def lstm(inputs, hidden, batch, length):
                         "bias_ih_l0": (4 * hidden,), "bias_hh_l0": (4 * hidden,)}.items():
         draw.parameters[name] = draw.random.uniform(-bound, bound, shape).astype(np.float32)
     data = draw.normal(batch, length, inputs), draw.normal(batch, length, hidden)
-    return Case(f"lstm {inputs}-{hidden}, batch {batch}, {length} steps, gradients", "lstm", draw.parameters, data)
+    return Case(f"lstm {batch}x{length}x{inputs} to {hidden}", "lstm", draw.parameters, data)
 
 
 def adamw(width):
     draw = Draw(4)
     parameters = gpt2_parameters(draw, width)
     gradients = {name: np.float32(1e-2) * draw.normal(*value.shape) for name, value in parameters.items()}
-    return Case(f"adamw of the gpt-2 block of width {width}", "", parameters, (gradients,), has_update=True)
+    return Case(f"adamw of the gpt-2 block of {width}", "", parameters, (gradients,), has_update=True)
 
 
 def cases(small):

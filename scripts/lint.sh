@@ -5,7 +5,7 @@
 #   scripts/lint.sh [--fix] [--tidy] [FILE…]
 #
 # Without an option: layout (clang-format-22), banners, sizes of files, stray whitespace, Python packages without a hash,
-# the scripts (shellcheck) and Python (ruff).
+# the scripts (shellcheck), Python (ruff), and the types of the Python package and its examples (mypy).
 #   --fix    lays out the C++ files instead of complaining about them
 #   --tidy   runs clang-tidy-22 too, over the C++ files of the configured build (minutes)
 #   FILE…    only these files
@@ -101,6 +101,16 @@ check_scripts() {
   done < <("$PYTHON" -m ruff check --quiet --no-cache --output-format concise "${sources[@]}" || true)
 }
 
+# Types depend on each other, so all of the package is checked if one of its files or examples is at hand.
+check_types() {
+  local line
+  [[ $(of_kind '^(python_bindings/(adjoint/.*\.pyi?|pyproject\.toml)|examples/python/[^/]*\.py)$') ]] || return 0
+  while read -r line; do
+    complain "$line"
+  done < <("$PYTHON" -m mypy --config-file python_bindings/pyproject.toml --cache-dir "$BUILD/mypy" --no-error-summary \
+    --hide-error-context python_bindings/adjoint examples/python/*.py 2>&1 || true)
+}
+
 # Each warning is a complaint; generated code and headers of others are not ours to mend.
 check_tidy() {
   local sources log=$BUILD/clang-tidy.log
@@ -117,6 +127,7 @@ check_layout
 check_text
 check_packages
 check_scripts
+check_types
 if [[ $tidy ]]; then check_tidy; fi
 if ((complaints)); then
   echo "lint: $complaints complaints"

@@ -20,10 +20,13 @@ operation does not infer its results, `type` is the type of the result, e.g. adj
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from ._builder import Operand, TypeLike, emit
-from ._tensor import Tensor
+from ._attributes import TypeLike
+from ._emit import Operand, emit
+
+if TYPE_CHECKING:
+    from ._tensor import Tensor
 
 '''
 # The annotation of an attribute and the function that writes it, by its storage type in C++.

@@ -2,33 +2,34 @@
 """Steps on batches of 256, whose gradients are sums over four parts that need less memory."""
 
 import operator
+from typing import Any
 
 import adjoint
 import adjoint.numpy as anp
 import numpy as np
-from adjoint import nn, optim
+from adjoint import Tensor, nn, optim
 
 PARTS = 4
 optimizer = optim.SGD(0.1, momentum=0.9)
 
 
-def make_model():
+def make_model() -> nn.Sequential:
     return nn.Sequential(nn.Linear(8, 32, key=1), nn.Tanh(), nn.Linear(32, 1, key=2))
 
 
-def batches(count, size=256):
+def batches(count: int, size: int = 256) -> tuple[np.ndarray, np.ndarray]:
     random = np.random.default_rng(0)
     x = random.standard_normal((count, size, 8)).astype(np.float32)
     return x, np.sin(x).sum(axis=2, keepdims=True)
 
 
-def loss(model, x, y):
+def loss(model: nn.Module, x: Tensor, y: Tensor) -> Tensor:
     return nn.functional.mse_loss(model(x), y)
 
 
 @adjoint.jit
-def step(model, state, x, y):
-    def add(total, part):
+def step(model: nn.Module, state: Any, x: Tensor, y: Tensor) -> tuple[Any, Any, Tensor]:
+    def add(total: Any, part: tuple[Tensor, Tensor]) -> tuple[Any, Tensor]:
         value, gradient = adjoint.value_and_grad(loss)(model, *part)
         return adjoint.tree.map(operator.add, total, gradient), value
 
@@ -39,7 +40,7 @@ def step(model, state, x, y):
     return model, state, values.mean()
 
 
-def train(model, data):
+def train(model: nn.Module, data: tuple[np.ndarray, np.ndarray]) -> tuple[nn.Module, list[float]]:
     state, losses = optimizer.init(model), []
     for x, y in zip(*data):
         model, state, value = step(model, state, x, y)

@@ -2,6 +2,8 @@
 """The first example of the reference system: two linear layers with a sigmoid between them, trained for 1,000 steps by
 a program that reads its batches from the host, one for each step, and sends the parameters at the end."""
 
+from typing import Any
+
 import adjoint
 import numpy as np
 from adjoint import nn, optim
@@ -11,8 +13,8 @@ optimizer = optim.SGD(0.01)
 
 
 @adjoint.jit
-def train(model):
-    def step(_, carried):
+def train(model: nn.Sequential) -> None:
+    def step(_: Any, carried: Any) -> Any:
         model, state = carried
         x = adjoint.feed("x", adjoint.spec("2 255"))
         gradient = adjoint.grad(lambda model: model(x).sum())(model)
@@ -22,7 +24,7 @@ def train(model):
     adjoint.receive("saving params", *model.parameters())
 
 
-def save(*parameters):
+def save(*parameters: np.ndarray) -> None:
     print(len(parameters), "parameters:", *(f"{one.shape} {one.mean():.4f}" for one in parameters))
 
 

@@ -9,6 +9,10 @@ import contextlib
 from importlib.metadata import version
 
 from . import diff, nn, numpy, ops, optim, random, tree
+from ._branches import cond
+from ._check_gradients import check_gradients
+from ._compile import compile, load
+from ._derivatives import grad, stop_gradient, value_and_grad, vjp
 from ._errors import (
     ArgumentMemoryError,
     ArgumentShapeError,
@@ -28,29 +32,16 @@ from ._errors import (
     TraceError,
     TracingError,
 )
-from ._check_gradients import check_gradients
-from ._functions import (
-    checkpoint,
-    cond,
-    custom_jvp,
-    custom_vjp,
-    feed,
-    fori_loop,
-    grad,
-    jvp,
-    receive,
-    scan,
-    stop_gradient,
-    value_and_grad,
-    vjp,
-    vmap,
-    while_loop,
-)
-from ._jit import TracedProgram, jit
-from ._program import Program, compile, load
+from ._jit import jit
+from ._loops import fori_loop, while_loop
+from ._missing import checkpoint, custom_jvp, custom_vjp, jvp, vmap
+from ._program import Program
+from ._scan import scan
 from ._signature import Signature, TensorSpec
 from ._stages import Picture, Report
+from ._streams import feed, receive
 from ._tensor import Tensor
+from ._traced_program import TracedProgram
 from ._trainer import Trained, Trainer
 from ._types import Spec, spec
 

@@ -96,7 +96,8 @@ def _from_scalar(spec: TensorSpec, value: bool | int | float, subject: str) -> n
     if spec.element_type in STORAGE or type(value) not in _SCALARS[spec.dtype.kind]:
         raise ArgumentTypeError(f"{subject}, got {type(value).__name__}")
     try:
-        return _adjoint.in_own_state(np.array, value, spec.dtype)
+        made: np.ndarray = _adjoint.in_own_state(np.array, value, spec.dtype)
+        return made
     except OverflowError as error:
         raise ArgumentTypeError(f"{subject}, got {value}") from error
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from . import tree
+from ._derivatives import value_and_grad
 from ._errors import ArgumentTypeError, CheckError
-from ._functions import value_and_grad
 from ._jit import jit
 from ._signature import DTYPES
 from ._types import FLOATS, element_of

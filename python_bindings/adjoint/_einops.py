@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from einops._backends import AbstractBackend  # type: ignore[import-not-found]
+from einops._backends import AbstractBackend
 
 from . import numpy
 from ._tensor import Tensor
 from ._types import FLOATS
 
 
-class AdjointBackend(AbstractBackend):  # type: ignore[misc]
+class AdjointBackend(AbstractBackend):
     framework_name = "adjoint"
 
     def is_appropriate_type(self, tensor: Any) -> bool:

@@ -5,15 +5,24 @@ from __future__ import annotations
 
 import dataclasses
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._builder import axes_text, current, number_kind, number_of_index
+from . import numpy
+from ._attributes import axes_text
+from ._builder import current
+from ._constants import constant_index, number_kind, number_of_index, tensor
+from ._emit import create
 from ._errors import TracingError
+from ._shapes import broadcast_to, reshape
 from ._signature import format_type
-from ._tensor import Index, Tensor, broadcast_to, constant_index, create, reshape, tensor, wrap
 from ._types import FLOATS, INTEGERS
+from ._value import Value, is_index, is_tensor, wrap
+
+if TYPE_CHECKING:
+    from ._index import Index
+    from ._tensor import Tensor
 
 
 @dataclasses.dataclass
@@ -28,7 +37,7 @@ class _Axis:
 
     def is_whole(self, size: Any) -> bool:
         starts = isinstance(self.offset, int) and self.offset == 0 and self.stride == 1
-        is_same = self.size is size if isinstance(size, Index) else isinstance(self.size, int) and self.size == size
+        is_same = self.size is size if is_index(size) else isinstance(self.size, int) and self.size == size
         return starts and is_same
 
 
@@ -50,26 +59,26 @@ def _expand(key: Any, rank: int) -> list[Any]:
 def _number(value: Any, default: int) -> int:
     if value is None:
         return default
-    if isinstance(value, (Tensor, Index)):
+    if isinstance(value, Value):
         raise TracingError("the step of a slice is a number")
     return operator.index(value)
 
 
 def _bound(value: Any) -> Any:
     """A number, or a traced size or index."""
-    if isinstance(value, Tensor):
+    if is_tensor(value):
         raise TracingError(
             "a bound of a slice is a number, a size or an index of a loop; adjoint.numpy.dynamic_slice takes offsets that "
             "are tensors"
         )
-    return value if isinstance(value, Index) else operator.index(value)
+    return value if is_index(value) else operator.index(value)
 
 
 def _slice(entry: slice, size: Any) -> _Axis:
     step = _number(entry.step, 1)
     if step == 0:
         raise TracingError("the step of a slice is not 0")
-    if any(isinstance(one, (Index, Tensor)) for one in (size, entry.start, entry.stop)):
+    if any(isinstance(one, Value) for one in (size, entry.start, entry.stop)):
         return _dynamic_slice(entry, size, step)
     start, stop, step = entry.indices(size)
     count = len(range(start, stop, step))
@@ -81,13 +90,13 @@ def _slice(entry: slice, size: Any) -> _Axis:
 
 def _dynamic_slice(entry: slice, size: Any, step: int) -> _Axis:
     """A slice whose number of elements is known when the program runs."""
-    size = size if isinstance(size, Index) else constant_index(size)
+    size = size if is_index(size) else constant_index(size)
     if step == -1 and entry.start is None and entry.stop is None:
         return _Axis(0, size, is_reversed=True)
     if step < 0:
         raise TracingError("a slice of dynamic size has a positive step, or is [::-1]; slice the reversed tensor x[::-1]")
     start = 0 if entry.start is None else _bound(entry.start)
-    if isinstance(start, Index) or start < 0:
+    if is_index(start) or start < 0:
         start = _clamped(start, size)  # a number from the begin stays one: a part without elements may be anywhere
     stop = size if entry.stop is None else _clamped(_bound(entry.stop), size)
     is_whole = isinstance(start, int) and start == 0
@@ -105,16 +114,16 @@ def _clamped(bound: Any, size: Index) -> Any:
 def _one(entry: Any, size: Any, axis: int) -> _Axis:
     if isinstance(entry, slice):
         return _slice(entry, size)
-    if isinstance(entry, Index) or (isinstance(entry, Tensor) and not entry.shape and entry.element_type in INTEGERS):
-        index = entry if isinstance(entry, Index) else wrap(number_of_index(entry))
+    if is_index(entry) or (is_tensor(entry) and not entry.shape and entry.element_type in INTEGERS):
+        index = entry if is_index(entry) else wrap(number_of_index(entry))
         return _Axis(index.from_end(size), is_dropped=True)
-    if isinstance(entry, (Tensor, np.ndarray, list, bool)):
+    if is_tensor(entry) or isinstance(entry, (np.ndarray, list, bool)):
         raise TracingError(
             "an index that is a tensor, a list or a boolean looks elements up; Adjoint has no operation for that yet. "
             "A product with one-hot rows does the same"
         )
     number = operator.index(entry)
-    if isinstance(size, Index):
+    if is_index(size):
         if number < 0:
             return _Axis(size + number, is_dropped=True)
         return _Axis(number, is_dropped=True)
@@ -143,20 +152,22 @@ def _take(value: Tensor, axes: list[_Axis]) -> Tensor:
     trace, sizes = current(), [axis.size for axis in axes]
     if all(axis.is_whole(size) for axis, size in zip(axes, value.shape)):
         return value
-    type = format_type(value.element_type, tuple(None if isinstance(size, Index) else size for size in sizes))
-    dynamic = [trace.number(size) for size in sizes if isinstance(size, Index)]
-    if any(isinstance(axis.offset, (Index, Tensor)) for axis in axes):
+    type = format_type(value.element_type, tuple(None if is_index(size) else size for size in sizes))
+    dynamic = [trace.number(size) for size in sizes if is_index(size)]
+    if any(isinstance(axis.offset, Value) for axis in axes):
         if any(axis.stride != 1 for axis in axes):
             raise TracingError("an index has traced numbers or steps, not both; take the parts one after the other")
         offsets = [number_of_index(axis.offset) for axis in axes]
         segments = f"array<i32: 1, {len(offsets)}, {len(dynamic)}>"
         operands = [trace.number(value), *offsets, *dynamic]
-        return wrap(trace.create("ad.dynamic_slice", operands, [("operandSegmentSizes", segments)], [type])[0])
+        part: Tensor = wrap(trace.create("ad.dynamic_slice", operands, [("operandSegmentSizes", segments)], [type])[0])
+        return part
     attributes = [
         ("offsets", axes_text([axis.offset for axis in axes])),
         ("strides", axes_text([axis.stride for axis in axes])),
     ]
-    return wrap(trace.create("ad.slice", [trace.number(value), *dynamic], attributes, [type])[0])
+    made: Tensor = wrap(trace.create("ad.slice", [trace.number(value), *dynamic], attributes, [type])[0])
+    return made
 
 
 def get(value: Tensor, key: Any) -> Tensor:
@@ -204,7 +215,8 @@ class _Part:
         update = reshape(broadcast_to(update, shape), [axis.size for axis in axes])
         trace = current()
         operands = [trace.number(value), trace.number(update), *(number_of_index(axis.offset) for axis in axes)]
-        return wrap(trace.create("ad.dynamic_update_slice", operands)[0])
+        made: Tensor = wrap(trace.create("ad.dynamic_update_slice", operands)[0])
+        return made
 
     def add(self, other: Any) -> Tensor:
         return self.set(self.get() + other)
@@ -216,11 +228,7 @@ class _Part:
         return self.set(self.get() / other)
 
     def min(self, other: Any) -> Tensor:
-        from . import numpy
-
         return self.set(numpy.minimum(self.get(), other))
 
     def max(self, other: Any) -> Tensor:
-        from . import numpy
-
         return self.set(numpy.maximum(self.get(), other))

@@ -7,178 +7,30 @@ import contextlib
 import functools
 import inspect
 import os
-import pathlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 import numpy as np
 
 from . import _adjoint, tree
-from ._builder import Trace, is_tracing, quoted, tracing
-from ._errors import ArgumentShapeError, ArgumentTypeError, OptionError, Source, TracedSource, TracingError
-from ._files import whole_file
-from ._functions import Traced, call, is_value, name_of, trace_function
-from ._host import Feed, Receiver, check_names
-from ._program import Program, compile, make_options
-from ._stages import Picture, Report, lowered, memory_picture
-from ._tensor import Index, Tensor
-from ._types import Spec, element_of
-from .nn._module import Module, flatten_module
+from ._builder import Trace, is_tracing, tracing
+from ._errors import ArgumentTypeError, OptionError, TracingError
+from ._functions import Traced, call, name_of, trace_function
+from ._host import Feed, Receiver
+from ._names import name_values, order_of_leaves
+from ._specs import is_dynamic, share_sizes, spec_of
+from ._traced_program import TracedProgram
+from ._types import Spec
+from .nn._module import Module
+
+if TYPE_CHECKING:
+    from typing import Unpack  # since Python 3.11
 
 _POSITIONAL = (
     inspect.Parameter.POSITIONAL_ONLY,
     inspect.Parameter.POSITIONAL_OR_KEYWORD,
     inspect.Parameter.VAR_POSITIONAL,
 )
-
-
-def _spec_of(leaf: Any) -> Spec:
-    if isinstance(leaf, Spec):
-        return leaf
-    if isinstance(leaf, Tensor):
-        return Spec(tuple("?" if size is None else size for size in leaf._static), leaf.element_type)
-    if type(leaf) is float:
-        return Spec((), "f64", is_weak=True)
-    if type(leaf) is int:
-        return Spec((), "i64", is_weak=True)
-    array = leaf if isinstance(leaf, (np.ndarray, np.generic)) else np.asarray(leaf)
-    return Spec(array.shape, element_of(array.dtype))
-
-
-def _is_dynamic(leaf: Any) -> bool:
-    return is_value(leaf) or isinstance(leaf, Spec) or hasattr(type(leaf), "__dlpack__")
-
-
-class TracedProgram:
-    """A function that was traced for arguments of certain types, compiled when it is first called."""
-
-    def __init__(
-        self,
-        text: str,
-        located: str,
-        results: tree.Structure,
-        form: tree.Structure,
-        static: dict[int, Any],
-        specs: list[Spec],
-        names: Sequence[str],
-        name: str,
-        options: dict[str, Any],
-    ):
-        #: The program in the `ad` dialect.
-        self.text = text
-        self._located = located
-        self._results, self._form, self._static, self._specs = results, form, static, specs
-        self._names, self._name, self._options = names, name, options
-        self._shared = _SharedSizes(specs)
-
-    @functools.cached_property
-    def program(self) -> Program:
-        """The compiled program, a function of the leaves."""
-        return compile(self._located, name=self._name, source_type=TracedSource, **self._options)
-
-    def run(
-        self,
-        leaves: Sequence[Any],
-        feeds: Mapping[str, Feed] | None = None,
-        receives: Mapping[str, Receiver] | None = None,
-    ) -> Any:
-        self._shared.check(leaves)
-        results = self.program.call(tuple(leaves), feeds, receives)
-        return tree.unflatten(self._results, results)
-
-    def __call__(
-        self,
-        *arguments: Any,
-        feeds: Mapping[str, Feed] | None = None,
-        receives: Mapping[str, Receiver] | None = None,
-        **keywords: Any,
-    ) -> Any:
-        """Runs the program on arguments of the types that it was traced for."""
-        leaves, form = tree.flatten((arguments, keywords))
-        if form != self._form:
-            raise ArgumentTypeError("expected arguments in the trees that the program was traced for")
-        return self.run([leaf for index, leaf in enumerate(leaves) if index not in self._static], feeds, receives)
-
-    def save(self, path: str | os.PathLike[str], bound: Mapping[str, Any] | None = None) -> None:
-        """Writes the program: as text to a name that ends with .mlir, compiled to one that ends with .adx, which
-        `adrt-run` and `adjoint.load` run. `bound` has values of parameters by name, such as a trained model, that the
-        compiled file contains."""
-        if bound is None and os.fspath(path).endswith(".mlir"):
-            with whole_file(pathlib.Path(path)) as file:
-                file.write(self.text.encode())
-            return
-        self.program.save(path, self._leaves_of(bound or {}))
-
-    def _leaves_of(self, bound: Mapping[str, Any]) -> dict[str, Any]:
-        """The values of leaves, by the names of the program's arguments."""
-        known = list(dict.fromkeys(name.split(".")[0] for name in self._names))
-        check_names("parameter", bound, known)
-        found: dict[str, Any] = {}
-        for name, value in bound.items():
-            leaves = [leaf for leaf in tree.leaves(value) if _is_dynamic(leaf)]
-            places = [index for index, one in enumerate(self._names) if one.split(".")[0] == name]
-            if len(leaves) != len(places):
-                raise ArgumentTypeError(
-                    f"expected {name} as a tree of {len(places)} tensors, as the program was traced, got {len(leaves)}"
-                )
-            found.update((self.program.signature.arguments[index].name, leaf) for index, leaf in zip(places, leaves))
-        return found
-
-    def lowered(self, stage: str) -> str:
-        """The program after a stage, as adjoint.Program.lowered."""
-        return lowered(self._source_text, self._native_options, stage)
-
-    def memory_picture(self) -> Picture:
-        """The plan of the memory, which buffers share it and when: a picture that notebooks show."""
-        return memory_picture(self._source_text, self._native_options)
-
-    def report(self) -> Report:
-        """The numerics permissions that rewrites used, and the time that each stage and pass took."""
-        return self.program.report()
-
-    @property
-    def _source_text(self) -> Source:
-        return TracedSource(self._located.encode(errors="surrogatepass"), self._name)
-
-    @property
-    def _native_options(self) -> _adjoint.Options:
-        return make_options(**self._options)
-
-    def __reduce__(self) -> Any:
-        return TracedProgram, (
-            self.text,
-            self._located,
-            self._results,
-            self._form,
-            self._static,
-            self._specs,
-            self._names,
-            self._name,
-            self._options,
-        )
-
-    def __repr__(self) -> str:
-        return f"<adjoint.TracedProgram {self._name}>"
-
-    def _repr_markdown_(self) -> str:
-        return f"```mlir\n{self.text}```"
-
-
-class _SharedSizes:
-    """Sizes of one name, which have to be equal."""
-
-    def __init__(self, specs: Sequence[Spec]):
-        self.places: dict[str, list[tuple[int, int]]] = {}
-        for number, spec in enumerate(specs):
-            for axis, size in enumerate(spec.shape):
-                if isinstance(size, str) and size != "?":
-                    self.places.setdefault(size, []).append((number, axis))
-
-    def check(self, leaves: Sequence[Any]) -> None:
-        for name, places in self.places.items():
-            sizes = {np.shape(leaves[number])[axis] for number, axis in places if np.ndim(leaves[number]) > axis}
-            if len(sizes) > 1:
-                raise ArgumentShapeError(f"the size {name} is {' and '.join(map(str, sorted(sizes)))}")
 
 
 class Jitted:
@@ -244,7 +96,7 @@ class Jitted:
             program, in_order = self._find(arguments, {})
             with contextlib.suppress(LookupError):
                 if len(in_order) == len(leaves):
-                    self._known[key] = program, _order(arguments, tree.structure(arguments))
+                    self._known[key] = program, order_of_leaves(arguments, tree.structure(arguments))
             return program, in_order
         program, order = known
         return program, leaves if order is None else [leaves[index] for index in order]
@@ -294,7 +146,7 @@ class Jitted:
     ) -> tuple[TracedProgram, list[Any]]:
         self._bind(arguments, keywords)
         names = self._names(arguments, keywords)
-        is_static = [name.split(".")[0] in self._static or not _is_dynamic(leaf) for name, leaf in zip(names, leaves)]
+        is_static = [name.split(".")[0] in self._static or not is_dynamic(leaf) for name, leaf in zip(names, leaves)]
         specs = self._specs(arguments, leaves, is_static)
         static = {index: leaf for index, leaf in enumerate(leaves) if is_static[index]}
         moving = [leaf for index, leaf in enumerate(leaves) if not is_static[index]]
@@ -338,7 +190,7 @@ class Jitted:
 
     def _specs(self, arguments: tuple[Any, ...], leaves: Sequence[Any], is_static: Sequence[bool]) -> list[Spec]:
         """The types of the traced leaves: those that the decorator gives, else those of the arguments."""
-        own = [_spec_of(leaf) for leaf, static in zip(leaves, is_static) if not static]
+        own = [spec_of(leaf) for leaf, static in zip(leaves, is_static) if not static]
         if self._given_specs is None:
             return own
         if len(self._given_specs) != len(arguments):
@@ -363,7 +215,7 @@ class Jitted:
         trace = Trace()
 
         def body(values: list[Any]) -> Any:
-            _share_sizes(values, specs, trace.sizes)
+            share_sizes(values, specs, trace.sizes)
             for value, spec in zip(values, specs):
                 value.is_weak = spec.is_weak
             moving = iter(values)
@@ -375,7 +227,7 @@ class Jitted:
             traced = trace_function("main", [str(spec) for spec in specs], body, is_entry=True)
         if not traced.results and not trace.has_receivers:
             raise TracingError(f"{self.__name__} gives no tensor; return the results")
-        _name(trace, traced, names, self._donations(names, specs, traced))
+        name_values(trace, traced, names, self._donations(names, specs, traced))
         return TracedProgram(
             trace.native.get_text(False),
             trace.native.get_text(True),
@@ -402,74 +254,28 @@ class Jitted:
         return found
 
 
-def _names_of(value: Any, prefix: str) -> Iterator[str]:
-    """The names of leaves in the order of `_adjoint.signature`: dicts as they are."""
-    items: Any
-    if isinstance(value, dict):
-        items = value.items()
-    elif isinstance(value, (list, tuple)):
-        items = enumerate(value)
-    elif isinstance(value, Module):
-        children, _, names = flatten_module(value)
-        items = zip(names, children)
-    elif value is None:
-        return
-    else:
-        yield prefix
-        return
-    for name, child in items:
-        yield from _names_of(child, f"{prefix}.{name}" if prefix else str(name))
+class _Options(TypedDict, total=False):
+    """The options of jit for its overloads."""
+
+    target: str
+    numerics: str | None
+    precision: str | None
+    threads: int | None
+    kernels: Mapping[str, str] | None
+    cpu: str | None
+    cache: str | os.PathLike[str] | None
+    optimize: bool
+    static_argnames: str | Sequence[str]
+    static_argnums: int | Sequence[int]
+    donate_argnames: str | Sequence[str]
+    donate_argnums: int | Sequence[int]
+    specs: Sequence[Any] | None
 
 
-def _order(arguments: tuple[Any, ...], form: tree.Structure) -> list[int] | None:
-    """Where the leaves of `tree.flatten` are among those of `_adjoint.signature`; None if the order is the same. Raises
-    LookupError if two leaves have one name."""
-    names, here = tree.names(form), list(_names_of(arguments, ""))
-    if names == here:
-        return None
-    at = {name: index for index, name in enumerate(here)}
-    if len(at) != len(names) or len(names) != len(here):
-        raise LookupError
-    return [at[name] for name in names]
-
-
-def _share_sizes(values: Sequence[Tensor], specs: Sequence[Spec], known: dict[str, Index]) -> None:
-    """Sizes of one name are one value."""
-    for value, spec in zip(values, specs):
-        for axis, size in enumerate(spec.shape):
-            if isinstance(size, str) and size != "?":
-                if size in known:
-                    value._sizes[axis] = known[size]
-                else:
-                    known[size] = value._size(axis)
-
-
-def _identifier(name: str) -> str:
-    cleaned = "".join(character if character.isalnum() or character in "_." else "_" for character in name)
-    return cleaned if cleaned and not cleaned[0].isdigit() else f"result{'_' if cleaned else ''}{cleaned}"
-
-
-def _name(trace: Trace, traced: Traced, names: Sequence[str], donations: dict[int, int]) -> None:
-    """Gives arguments and results the names of Python."""
-    native = trace.native
-    for number, name in enumerate(_unique(names)):
-        native.set_argument_attribute("main", number, "ad.name", quoted(name))
-        if number in donations:
-            native.set_argument_attribute("main", number, "ad.donated", f"{donations[number]} : i64")
-    for number, name in enumerate(_unique(tree.names(traced.form))):
-        native.set_result_attribute("main", number, "ad.name", quoted(name))
-
-
-def _unique(names: Sequence[str]) -> Iterator[str]:
-    used: set[str] = set()
-    for name in names:
-        made = _identifier(name)
-        while made in used:
-            made += "_"
-        used.add(made)
-        yield made
-
-
+@overload
+def jit(function: Callable[..., Any], **options: Unpack[_Options]) -> Jitted: ...
+@overload
+def jit(function: None = None, **options: Unpack[_Options]) -> Callable[[Callable[..., Any]], Jitted]: ...
 def jit(
     function: Callable[..., Any] | None = None,
     *,

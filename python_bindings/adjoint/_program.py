@@ -4,10 +4,7 @@
 from __future__ import annotations
 
 import atexit
-import collections
 import dataclasses
-import functools
-import operator
 import os
 import pathlib
 import warnings
@@ -18,198 +15,13 @@ import numpy as np
 
 from . import _adjoint
 from ._arrays import from_storage, prepare, prepare_output
-from ._errors import (
-    ArgumentMemoryError,
-    ArgumentTypeError,
-    Error,
-    MissingFileError,
-    OptionError,
-    OptionTypeError,
-    Source,
-    TracedSource,
-    make_exception,
-    make_file_error,
-)
+from ._errors import ArgumentMemoryError, ArgumentTypeError, Error, OptionError, Source, make_exception
 from ._files import whole_file
 from ._host import Feed, Receiver, check_names, feed_functions, receive_functions
+from ._options import check_option
+from ._results import results_type
 from ._signature import STORAGE, Signature, TensorSpec, format_type, make_signature
 from ._stages import Picture, Report, lowered, make_report, memory_picture
-
-
-def compile(
-    source: str | bytes | os.PathLike[str],
-    *,
-    entry: str = "main",
-    target: str = "cpu",
-    numerics: str | None = None,
-    precision: str | None = None,
-    kernels: Mapping[str, str] | None = None,
-    threads: int | None = None,
-    cpu: str | None = None,
-    cache: str | os.PathLike[str] | None = None,
-    optimize: bool = True,
-    allow_native: bool = False,
-    name: str | None = None,
-    source_type: type[Source] = Source,
-) -> Program:
-    """Compiles a program in the `ad` dialect.
-
-    `source` is the program or the name of its file: a string with a line break or a brace is a program, any other
-    string is a name. The options are those of ad-runner:
-
-    - `target` is "cpu", "reference" or "gpu-sim".
-    - `numerics` is a mode and permissions, e.g. "reproducible" or "strict,reorder", instead of the module's own.
-    - `precision` is a policy of mixed precision instead of the module's own: "bf16", "f16", "f8", "none", or the name
-      of a file that ends with ".yaml".
-    - `kernels` names implementations of operations, e.g. {"layer_norm": "welford"}; see docs/named-kernels.md.
-    - `threads` is the maximum number of threads of a call: 0 for all CPUs that the process may use, None for the value
-      of the variable ADJOINT_NUM_THREADS, or 0 if it is not set. All programs share one pool of threads.
-    - `cpu` is the CPU to compile for, instead of this machine's.
-    - `cache` is the folder of compiled programs, or "off".
-    - With `optimize=False` the program is not simplified.
-    - With `allow_native=True` the program may have code of the LLVM and GPU dialects, which may do whatever this
-      process may do.
-    - `name` is the name of the file in messages, and `source_type` what shows its lines there.
-
-    Raises CompileError, FileError, OptionError or TargetUnavailableError.
-    """
-    options = make_options(
-        entry=entry,
-        target=target,
-        numerics=numerics,
-        precision=precision,
-        kernels=kernels,
-        threads=threads,
-        cpu=cpu,
-        cache=cache,
-        optimize=optimize,
-        allow_native=allow_native,
-    )
-    check_option("name", None if name == "" else name, str, optional=True)
-    text, name = _read(source, name)
-    name = name.encode(errors="replace").decode()
-    program = _adjoint.compile(text, name, options)
-    shown = source_type(text, name)
-    if isinstance(program, _adjoint.Failure):
-        raise make_exception(program, shown)
-    return Program(program, shown, options)
-
-
-def make_options(
-    *,
-    entry: str = "main",
-    target: str = "cpu",
-    numerics: str | None = None,
-    precision: str | None = None,
-    kernels: Mapping[str, str] | None = None,
-    threads: int | None = None,
-    cpu: str | None = None,
-    cache: str | os.PathLike[str] | None = None,
-    optimize: bool = True,
-    allow_native: bool = False,
-) -> _adjoint.Options:
-    """The options of `compile`, after a look at their types."""
-    check_option("entry", entry, str)
-    check_option("target", target, str)
-    check_option("numerics", numerics, str, optional=True)
-    check_option("precision", precision, str, optional=True)
-    check_option("cpu", cpu, str, optional=True)
-    check_option("cache", cache, (str, os.PathLike), optional=True)
-    check_option("optimize", optimize, (bool, np.bool_))
-    check_option("allow_native", allow_native, (bool, np.bool_))
-    options = _adjoint.Options()
-    options.entry = entry
-    options.target = target
-    options.numerics = numerics or ""
-    options.precision = precision or ""
-    options.kernels = _kernels(kernels)
-    options.threads = count_threads(threads)
-    options.cpu = cpu or ""
-    options.cache = os.fsdecode(cache) if cache else ""
-    options.optimize = bool(optimize)
-    options.allow_native = bool(allow_native)
-    return options
-
-
-def load(path: str | os.PathLike[str], *, threads: int | None = None) -> Program:
-    """Loads a compiled program, a file that `save` or `ad-runner --emit` wrote. Arguments whose values are in the file
-    need not be given. It has native code: load files of authors whom you trust. `threads` is that of `compile`.
-
-    Raises FileError, OptionError if this is no such file or it is damaged, or TargetUnavailableError.
-    """
-    check_option("path", path, (str, os.PathLike))
-    name = os.fsdecode(path)
-    program = _adjoint.load(_read_file(name), name, count_threads(threads))
-    source = TracedSource(b"", name)
-    if isinstance(program, _adjoint.Failure):
-        raise make_exception(program, source)
-    return Program(program, source, None)
-
-
-def check_option(name: str, value: object, types: type | tuple[type, ...], *, optional: bool = False) -> None:
-    """Raises for a value of another type, and for an empty string: a missing value is None."""
-    if value is None and optional:
-        return
-    if not isinstance(value, types):
-        names = [type_.__name__.rstrip("_") for type_ in (types if isinstance(types, tuple) else (types,))]
-        expected = " or ".join([*dict.fromkeys(names), *(["None"] if optional else [])])
-        raise OptionTypeError(f"expected {name} as {expected}, got {type(value).__name__}")
-    if isinstance(value, str) and not value:
-        raise OptionError(f"expected {name} with a value{', or None' if optional else ''}, got ''")
-
-
-def _kernels(kernels: object) -> str:
-    """OP=NAME,... of a mapping of names to names."""
-    if kernels is None:
-        return ""
-    if not isinstance(kernels, Mapping):
-        raise OptionTypeError(f"expected kernels as Mapping or None, got {type(kernels).__name__}")
-    for text in (text for pair in kernels.items() for text in pair):
-        if not isinstance(text, str):
-            raise OptionTypeError(f"expected kernels as names of operations and kernels, got {type(text).__name__}")
-        if not text or "," in text or "=" in text:
-            raise OptionError(f"expected kernels as names of operations and kernels, got '{text}'")
-    return ",".join(f"{op}={name}" for op, name in kernels.items())
-
-
-def _read(source: str | bytes | os.PathLike[str], name: str | None) -> tuple[bytes, str]:
-    if isinstance(source, bytes):
-        return source, name or "<bytes>"
-    if isinstance(source, str) and ("\n" in source or "{" in source):
-        return source.encode(errors="surrogatepass"), name or "<string>"
-    if not isinstance(source, (str, os.PathLike)):
-        raise OptionTypeError(f"expected str, bytes or os.PathLike object as the program, got {type(source).__name__}")
-    path = os.fsdecode(source)
-    try:
-        return _read_file(path), name or path
-    except MissingFileError as error:
-        error.hint = "; a string is a program, not a name, if it has a line break or a brace"
-        raise
-
-
-def _read_file(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError as error:
-        raise make_file_error(error, path) from error
-    except ValueError as error:  # a null character
-        raise OptionError(f"cannot read {path!r}: {error}") from error
-
-
-_MAX_THREADS = 1024  # kMaxThreads of include/adjoint/Runner/Options/Options.h
-
-
-def count_threads(threads: int | None) -> int | None:
-    if threads is None:
-        return None
-    if isinstance(threads, bool) or not hasattr(threads, "__index__"):
-        raise OptionTypeError(f"expected threads as int or None, got {type(threads).__name__}")
-    count = operator.index(threads)
-    if not 0 <= count <= _MAX_THREADS:
-        raise OptionError(f"expected a number of threads from 0 to {_MAX_THREADS}, got {threads}")
-    return count
-
 
 # Daemon threads may be inside a program when Python ends.
 atexit.register(_adjoint.end_threads)
@@ -237,7 +49,7 @@ class Program:
             for spec in self.signature.arguments
             if spec.name == name
         }
-        self._results = _results_type(tuple(spec.name for spec in self.signature.results))
+        self._results = results_type(tuple(spec.name for spec in self.signature.results))
         self._has_storage = any(spec.element_type in STORAGE for spec in self.signature.results)
         for message in native.messages:
             if message[0] == "warning":
@@ -466,21 +278,3 @@ def make_call(
 
 def _output_memory(spec: TensorSpec, value: object) -> np.ndarray | None:
     return None if value is None else prepare_output(spec, value)
-
-
-@functools.cache
-def _results_type(names: tuple[str, ...]) -> Callable[..., Any]:
-    """A named tuple that can be pickled although its type is in no module."""
-    base = collections.namedtuple("Results", names, rename=True)  # type: ignore[misc]
-    return type("Results", (base,), {"__slots__": (), "__reduce__": lambda self: (_make_results, (names, tuple(self)))})
-
-
-def _make_results(names: tuple[str, ...], values: tuple[Any, ...]) -> Any:
-    return _results_type(names)(*values)
-
-
-def make_results(names: tuple[str, ...], values: list[np.ndarray]) -> Any:
-    """What a program with results of these names returns."""
-    if len(values) == 1:
-        return values[0]
-    return _make_results(names, tuple(values)) if values else None

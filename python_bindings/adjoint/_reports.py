@@ -16,6 +16,11 @@ def read_number(value: Any) -> float:
     return value if isinstance(value, int) and abs(value) > 2**53 else float(value)
 
 
+def read_optional_number(value: float | str | None) -> float | None:
+    """JSON has no infinities and no NaN: they are texts."""
+    return None if value is None else float(value)
+
+
 def read_report(found: Any, failed: Callable[[_adjoint.Failure], Exception]) -> tuple[str, dict[str, Any]]:
     """The text and the JSON of a report; its warnings are those of the function that calls this one."""
     if isinstance(found, _adjoint.Failure):

@@ -4,26 +4,14 @@
 from __future__ import annotations
 
 import dataclasses
-import numbers
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ._errors import OptionTypeError
-from ._examinations import ErrorSize
-from ._program import check_option
+from ._options import check_option
 from ._reports import read_number
-from ._tools import (
-    RUNS_MEASURES,
-    TENSOR_MEASURES,
-    Bound,
-    Input,
-    Tool,
-    bound_words,
-    option_words,
-    path_word,
-    words_of,
-)
+from ._tools import TENSOR_MEASURES, Bound, Input, Tool, bound_words, option_words, words_of
 
 _Path = str | os.PathLike[str]
 
@@ -287,11 +275,11 @@ def _rewrites(rows: list[dict[str, Any]]) -> tuple[Rewrite, ...]:
 def _differences(rows: list[dict[str, Any]]) -> tuple[ResultDifference, ...]:
     return tuple(
         ResultDifference(
-            row["name"],
-            *(read_number(row[key]) for key in ("abs", "rel", "dnan")),
-            read_number(row["ulp"]) if "ulp" in row else None,
-            row["only_zero_signs"],
-            *(float(row[key]) for key in ("l2", "max")),
+            name=row["name"],
+            ulp=read_number(row["ulp"]) if "ulp" in row else None,
+            only_zero_signs=row["only_zero_signs"],
+            **{key: read_number(row[key]) for key in ("abs", "rel", "dnan")},
+            **{key: float(row[key]) for key in ("l2", "max")},
         )
         for row in rows
     )
@@ -317,150 +305,3 @@ def _reduction(found: dict[str, Any], whole: dict[str, Any], text: str) -> Reduc
         whole["seconds"],
         text,
     )
-
-
-@dataclasses.dataclass(frozen=True)
-class StageChange:
-    """A result or a received value after a pass or on a target."""
-
-    #: The pass, or `target` and its name.
-    stage: str
-    value: str
-    #: Whether the bits are those of the stage before.
-    equal: bool
-    #: From the stage before.
-    change: ErrorSize
-    #: From the program as it was written.
-    from_written: ErrorSize
-
-
-@dataclasses.dataclass(frozen=True)
-class Stages:
-    """The values of a program after each pass and on each target."""
-
-    changes: tuple[StageChange, ...]
-    #: False if a difference is larger than `bound`.
-    holds: bool
-    #: The table and the lines that `ad-diff stages` prints.
-    text: str
-
-    @property
-    def first(self) -> StageChange | None:
-        """The first change of bits."""
-        return next((change for change in self.changes if not change.equal), None)
-
-    def __str__(self) -> str:
-        return self.text
-
-
-def stages(
-    source: str | bytes | _Path,
-    /,
-    *,
-    inputs: Mapping[str, Input] | None = None,
-    feeds: Mapping[str, Input] | None = None,
-    options: str | Sequence[str] = "",
-    bound: Bound | None = None,
-    name: str | None = None,
-    tools: _Path | None = None,
-) -> Stages:
-    """Runs a program as it was written, after each pass, and on the targets cpu and gpu-sim.
-
-    `options` are those of `ad-diff stages`, such as "--numerics fast". `bound` has the measures of `bisect`, from
-    the program as it was written, and "different", the number of changes. The other arguments are those of `bisect`.
-    """
-    with Tool(tools) as tool:
-        words = [tool.program(source, name), *tool.inputs("arg", "inputs", inputs)]
-        words += [*tool.inputs("feed", "feeds", feeds), *option_words(options)]
-        words += bound_words(bound, RUNS_MEASURES)
-        text, found = tool.run("stages", words)
-    changes = (
-        StageChange(row["stage"], row["value"], row["equal"], _size(row["change"]), _size(row["from_written"]))
-        for row in found["stages"]
-    )
-    return Stages(tuple(changes), found["holds"], text)
-
-
-def _size(distances: dict[str, Any]) -> ErrorSize:
-    """Values of different types have no distance in ulp; they are infinitely far apart."""
-    return ErrorSize(*(read_number(distances.get(key, "inf")) for key in ("abs", "rel", "ulp", "l2", "max")))
-
-
-@dataclasses.dataclass(frozen=True)
-class TensorPair:
-    """The differences of two files."""
-
-    name: str
-    abs: float
-    rel: float
-    sum: float
-    n: float
-    dnan: float
-    #: None if the element types differ.
-    ulp: float | None
-    #: How many elements differ by more than a threshold, by `>0.001`.
-    counts: dict[str, int]
-    #: The index of the first largest difference; None of tensors without elements.
-    index: tuple[int, ...] | None
-    #: False if a difference is larger than `bound`.
-    holds: bool
-    text: str
-    #: The norm of the difference, divided by that of the expected tensor; of zeros, the norm itself.
-    l2: float
-    #: The same of the largest magnitudes.
-    max: float
-
-
-@dataclasses.dataclass(frozen=True)
-class Tensors:
-    """The differences of files of one name in two folders, or of two files."""
-
-    pairs: tuple[TensorPair, ...]
-    #: Files without counterpart, files that cannot be read, and pairs of different shapes.
-    errors: tuple[str, ...]
-    #: False if a difference is larger than `bound`.
-    holds: bool
-    #: What `ad-diff tensors` prints.
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
-
-
-def tensors(
-    expected: _Path,
-    got: _Path,
-    /,
-    *,
-    bound: Bound | None = None,
-    thresholds: Sequence[float] | None = None,
-    tools: _Path | None = None,
-) -> Tensors:
-    """Compares two .npy files, or those of the same name in two folders, in parts: memory does not limit their size.
-
-    Of arrays in memory, `max_diff` has the same numbers. `bound` has the measures of `bisect`.
-    """
-    for side, path in (("expected", expected), ("got", got)):
-        check_option(f"the path '{side}'", path, (str, os.PathLike))
-    words = [path_word(expected), path_word(got), *bound_words(bound, TENSOR_MEASURES)]
-    if thresholds is not None:
-        check_option("thresholds", thresholds, Sequence)
-        if not all(isinstance(value, numbers.Real) for value in thresholds):
-            raise OptionTypeError(f"expected thresholds as numbers, got {thresholds!r}")
-        words.append("--thresholds=" + ",".join(repr(float(value)) for value in thresholds))
-    with Tool(tools) as tool:
-        text, found = tool.run("tensors", words)
-    pairs = (
-        TensorPair(
-            pair["name"],
-            *(read_number(pair[key]) for key in ("abs", "rel", "sum", "n", "dnan")),
-            read_number(pair["ulp"]) if "ulp" in pair else None,
-            pair["counts"],
-            tuple(pair["argm"]) if "argm" in pair else None,
-            pair["holds"],
-            pair["text"],
-            *(float(pair[key]) for key in ("l2", "max")),
-        )
-        for pair in found["pairs"]
-    )
-    return Tensors(tuple(pairs), tuple(found["errors"]), found["holds"], text)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 try:
-    import ml_dtypes
+    import ml_dtypes as ml_dtypes
 except ImportError:
     ml_dtypes = None  # type: ignore[assignment]
 

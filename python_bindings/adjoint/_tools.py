@@ -20,7 +20,7 @@ import numpy as np
 
 from ._commands import FOLDER
 from ._errors import OptionError, OptionTypeError, ToolError
-from ._program import check_option
+from ._options import check_option
 
 _Path = str | os.PathLike[str]
 #: An array, or the text of a source, such as "normal:1" or the name of a .npy file.

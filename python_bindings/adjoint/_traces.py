@@ -17,8 +17,10 @@ import numpy as np
 from . import _adjoint
 from ._errors import OptionTypeError, Source, TraceError, make_exception
 from ._host import Feed, Receiver
-from ._program import check_option, count_threads, make_call, make_results
+from ._options import check_option, count_threads
+from ._program import make_call
 from ._reports import read_number, read_report
+from ._results import make_results
 from ._signature import DTYPES, STORAGE, make_signature
 from ._tools import RUNS_MEASURES, Bound, bound_text
 
@@ -199,10 +201,13 @@ def _make_trace(folder: _Path, results: Any) -> Trace:
     rows = _adjoint.records(_text_of(folder))
     if isinstance(rows, _adjoint.Failure):
         raise TraceError(rows.message)
-    records = tuple(
-        Record(*row[:6], pathlib.Path(row[6]) if row[6] else None, *row[7:10], row[10] == "recomputed") for row in rows
-    )
-    return Trace(pathlib.Path(folder), results, records, info)
+    return Trace(pathlib.Path(folder), results, tuple(map(_record, rows)), info)
+
+
+def _record(row: tuple[Any, ...]) -> Record:
+    kind, dtype, shape, fingerprint, op, name, file, hash, location, run, source = row
+    path = pathlib.Path(file) if file else None
+    return Record(kind, dtype, shape, fingerprint, op, name, path, hash, location, run, source == "recomputed")
 
 
 def _element_type(tensor_type: str) -> str:
@@ -292,28 +297,35 @@ class RunsDifference:
         return self.text
 
 
+def _folder_of(side: Trace | _Path) -> str:
+    return _text_of(side.folder if isinstance(side, Trace) else side)
+
+
+def _value_difference(value: dict[str, Any]) -> ValueDifference:
+    numbers = {name: read_number(value[name]) for name in ("abs", "rel", "ulp", "l2", "max") if name in value}
+    return ValueDifference(
+        **{key: value[key] for key in ("kind", "name", "op", "run", "location", "by", "guess")},
+        hashes=tuple(value["hashes"]),
+        fingerprints=tuple(value["fingerprints"]),
+        abs=numbers.get("abs"),
+        rel=numbers.get("rel"),
+        ulp=numbers.get("ulp"),
+        l2=numbers.get("l2"),
+        max=numbers.get("max"),
+    )
+
+
 def runs(left: Trace | _Path, right: Trace | _Path, *, bound: Bound | None = None) -> RunsDifference:
     """Compares two traces value by value, as `ad-diff runs` does.
 
     `bound` has the differences that are allowed: "l2", "max", "abs", "rel" and "ulp" of each value, which both traces
     must have kept, and "different", how many values may differ; a number is one of "l2".
     """
-    folders = [_text_of(side.folder if isinstance(side, Trace) else side) for side in (left, right)]
     limits = "" if bound is None else bound_text(bound, RUNS_MEASURES)
-    text, found = read_report(_adjoint.runs(*folders, limits), lambda failure: TraceError(failure.message))
-    names = ("abs", "rel", "ulp", "l2", "max")
-    different, unknown = (
-        tuple(
-            ValueDifference(
-                **{key: value[key] for key in ("kind", "name", "op", "run", "location", "by", "guess")},
-                hashes=tuple(value["hashes"]),
-                fingerprints=tuple(value["fingerprints"]),
-                **{name: read_number(value[name]) if name in value else None for name in names},
-            )
-            for value in found[key]
-        )
-        for key in ("different", "unknown")
+    text, found = read_report(
+        _adjoint.runs(_folder_of(left), _folder_of(right), limits), lambda failure: TraceError(failure.message)
     )
+    different, unknown = (tuple(map(_value_difference, found[key])) for key in ("different", "unknown"))
     edits = tuple(
         Edit(*(edit[side] and Statement(**edit[side]) for side in ("left", "right"))) for edit in found["edits"]
     )

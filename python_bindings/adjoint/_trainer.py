@@ -16,11 +16,13 @@ from typing import Any
 import numpy as np
 
 from . import tree
+from ._derivatives import value_and_grad
 from ._errors import ArgumentTypeError, OptionError, ProgramError
 from ._files import whole_file
-from ._functions import feed, fori_loop, receive, value_and_grad
 from ._jit import jit
+from ._loops import fori_loop
 from ._signature import DTYPES
+from ._streams import feed, receive
 from ._types import Spec, element_of
 from .optim import LossScale, clip_by_global_norm
 
@@ -189,7 +191,7 @@ class Trainer:
         path.parent.mkdir(parents=True, exist_ok=True)
         leaves = tree.leaves(values)
         # NumPy's files have no bf16: its bytes.
-        arrays = {
+        arrays: dict[str, Any] = {
             f"leaf_{index}": np.asarray(leaf).reshape(-1).view(np.uint8) if np.asarray(leaf).dtype.kind == "V" else leaf
             for index, leaf in enumerate(leaves)
         }

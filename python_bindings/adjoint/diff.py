@@ -16,24 +16,8 @@ from typing import Any
 import numpy as np
 
 from . import _adjoint
-from ._examinations import (
-    Decision,
-    ErrorSize,
-    KeptOperation,
-    NonFinites,
-    Operand,
-    OperationErrors,
-    Origin,
-    Precision,
-    PrecisionDifference,
-    Range,
-    ResultErrors,
-    Shadow,
-    Step,
-    nan,
-    precision,
-    shadow,
-)
+from ._nonfinite import NonFinites, Operand, Origin, Range, Step, nan
+from ._precision import KeptOperation, Precision, PrecisionDifference, precision
 from ._searches import (
     Bisection,
     ReducedOperation,
@@ -42,16 +26,13 @@ from ._searches import (
     Rewrite,
     SideCause,
     Stage,
-    StageChange,
-    Stages,
-    TensorPair,
-    Tensors,
     bisect,
     reduce,
-    stages,
-    tensors,
 )
+from ._shadow import Decision, ErrorSize, OperationErrors, ResultErrors, Shadow, shadow
 from ._signature import DTYPES, STORAGE
+from ._stage_search import StageChange, Stages, stages
+from ._tensor_files import TensorPair, Tensors, tensors
 from ._tools import TENSOR_MEASURES
 from ._traces import (
     Edit,
@@ -290,7 +271,7 @@ def align(
 
 
 def _records(rows: Iterable[tuple[str, str, str, np.ndarray]]) -> list[tuple[str, str, str, np.ndarray]]:
-    records = [tuple(row) for row in rows]
+    records: list[Any] = [tuple(row) for row in rows]
     for record in records:
         if len(record) != 4:
             raise TypeError("expected records of a kind, a name, an operation and an array")

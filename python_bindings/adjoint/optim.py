@@ -1,48 +1,134 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Optimisers as functions of trees: state = optimizer.init(parameters), and inside of a traced function parameters,
-state = optimizer.update(parameters, gradients, state). Their formulas and defaults are those of torch.optim.
+"""Optimisers as functions of trees: state = optimizer.init(parameters), and parameters, state =
+optimizer.update(parameters, gradients, state), part of a traced function or compiled by itself. Their formulas and
+defaults are those of torch.optim.
+
+Updates are computed in f32, in f64 for parameters of f64, and so are the states. Parameters of narrow floats are
+rounded at the end; Masters and StochasticRounding keep what that loses.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+import functools
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from . import numpy, tree
+from . import numpy, ops, random, tree
+from ._builder import is_tracing
+from ._constants import tensor
 from ._errors import OptionError
-from ._tensor import Tensor, tensor
+from ._jit import jit
+from ._scaling import DelayedScales, LossScale, all_finite, wide
+from ._signature import format_type
+from ._tensor import Tensor
 
-__all__ = ["SGD", "Adam", "AdamW", "LossScale", "clip_by_global_norm", "cosine", "global_norm", "linear_warmup"]
+__all__ = [
+    "SGD",
+    "Adam",
+    "AdamW",
+    "DelayedScales",
+    "LossScale",
+    "Masters",
+    "StochasticRounding",
+    "all_finite",
+    "clip_by_global_norm",
+    "cosine",
+    "global_norm",
+    "linear_warmup",
+]
 
-#: A learning rate: a number, or a function of the number of the step, a traced f32 that is 0 at first.
-Rate = float | Callable[[Tensor], Any]
+#: A learning rate: a number, a traced one, or a function of the number of the step, a traced f32 that is 0 at first.
+Rate = float | Tensor | Callable[[Tensor], Any]
 
 
 def _rate(rate: Rate, step: Tensor) -> Any:
-    return rate(step.astype("f32")) if callable(rate) else rate
+    if callable(rate):
+        return rate(step.astype("f32"))
+    return rate if isinstance(rate, Tensor) else float(rate)
+
+
+def _wide_dtype(leaf: Any) -> Any:
+    return np.float64 if leaf.dtype == np.float64 else np.float32
 
 
 def _zeros(parameters: Any) -> Any:
-    return tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), parameters)
+    return tree.map(lambda leaf: np.zeros(leaf.shape, _wide_dtype(leaf)), parameters)
 
 
-def _step() -> np.ndarray:
-    return np.zeros((), np.int32)
+class _Optimizer:
+    """What optimisers share, which have an update of one parameter."""
+
+    lr: Rate
+    #: The names of the tensors that the state has for each parameter.
+    states: tuple[str, ...]
+
+    def init(self, parameters: Any) -> dict[str, Any]:
+        return {"step": np.zeros((), np.int32), **{name: _zeros(parameters) for name in self.states}}
+
+    def update(self, parameters: Any, gradients: Any, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        if not is_tracing():
+            return _compiled_update(self)(parameters, gradients, state)  # type: ignore[no-any-return]
+        _check_state(self, state)
+        step = tensor(state["step"])
+        count, rate = step + 1, _rate(self.lr, step)
+        columns = [list(map(tensor, tree.leaves(one))) for one in (parameters, gradients, *map(state.get, self.states))]
+        if len({len(column) for column in columns}) != 1:
+            raise OptionError("expected gradients and states in the tree of the parameters")
+        made = []
+        for parameter, gradient, *states in zip(*columns):
+            new = self.update_one(wide(parameter), wide(gradient), states, rate, count)
+            made.append([one.astype(old.element_type) for one, old in zip(new, (parameter, *states))])
+        form = tree.structure(parameters)
+        trees = [tree.unflatten(form, column) for column in zip(*made)]
+        return trees[0], {"step": count, **dict(zip(self.states, trees[1:]))}
+
+    def update_one(
+        self, parameter: Tensor, gradient: Tensor, states: Sequence[Tensor], rate: Any, count: Tensor
+    ) -> tuple[Tensor, ...]:
+        """The new parameter and its states. `count` is the number of the step, from 1."""
+        raise NotImplementedError
 
 
-def _map(function: Callable[..., tuple[Any, ...]], count: int, *trees: Any) -> tuple[Any, ...]:
-    """Trees of the results of a function that gives several."""
-    leaves, form = tree.flatten(trees[0])
-    rows = [function(*row) for row in zip(leaves, *(tree.leaves(one) for one in trees[1:]))]
-    return tuple(tree.unflatten(form, [row[index] for row in rows]) for index in range(count))
+@functools.lru_cache(maxsize=64)
+def _compiled_update(optimizer: Any) -> Any:
+    return jit(optimizer.update)
+
+
+def _check_state(optimizer: _Optimizer, state: Any) -> None:
+    expected = ("step", *optimizer.states)
+    if not isinstance(state, dict) or set(state) != set(expected):
+        found = ", ".join(map(str, state)) if isinstance(state, dict) else type(state).__name__
+        raise OptionError(
+            f"expected the state of {type(optimizer).__name__} with {', '.join(expected)}, which init makes, got "
+            f"{found or 'none'}"
+        )
+
+
+def _make_floats(optimizer: Any, *names: str) -> None:
+    """Numbers of Python: NumPy's would have element types of their own."""
+    for name in names:
+        object.__setattr__(optimizer, name, float(getattr(optimizer, name)))
+
+
+def _check_fraction(name: str, value: float, limit: float | None = None) -> None:
+    if not (0 <= value < 1 or value == limit):
+        raise OptionError(f"expected {name} in [0, 1{')' if limit is None else ']'}, got {value!r}")
+
+
+def _check_not_negative(name: str, value: float) -> None:
+    if not 0 <= value < math.inf:
+        raise OptionError(f"expected a finite {name} of at least 0, got {value!r}")
 
 
 @dataclasses.dataclass(frozen=True)
-class SGD:
-    """Gradient descent, with momentum if there is some."""
+class SGD(_Optimizer):
+    """Gradient descent: momentum = momentum * before + (1 - dampening) * gradient, parameter -= lr * momentum. The first
+    momentum is the gradient. With `nesterov` the step is gradient + momentum * new momentum. Weight decay is added to
+    the gradient."""
 
     lr: Rate = 1e-3
     momentum: float = 0.0
@@ -50,37 +136,37 @@ class SGD:
     weight_decay: float = 0.0
     nesterov: bool = False
 
-    def init(self, parameters: Any) -> dict[str, Any]:
-        state: dict[str, Any] = {"step": _step()}
-        if self.momentum:
-            state["momentum"] = _zeros(parameters)
-        return state
+    def __post_init__(self) -> None:
+        _check_fraction("momentum", self.momentum, 1.0)
+        if not math.isfinite(self.dampening):
+            raise OptionError(f"expected a finite dampening, got {self.dampening!r}")
+        _check_not_negative("weight_decay", self.weight_decay)
+        if self.nesterov and (self.momentum == 0 or self.dampening != 0):
+            raise OptionError("nesterov needs a momentum and no dampening")
+        _make_floats(self, "momentum", "dampening", "weight_decay")
 
-    def update(self, parameters: Any, gradients: Any, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        rate, is_first = _rate(self.lr, state["step"]), tensor(state["step"]) == 0
+    @property
+    def states(self) -> tuple[str, ...]:  # type: ignore[override]
+        return ("momentum",) if self.momentum else ()
 
-        def change(p: Any, g: Any, *momentum: Any) -> tuple[Any, ...]:
-            if self.weight_decay:
-                g = g + self.weight_decay * p
-            if not momentum:
-                return (_less(p, rate, g),)
-            # The first momentum is the gradient, without dampening.
-            m = numpy.where(is_first, g, self.momentum * momentum[0] + (1 - self.dampening) * g)
-            return _less(p, rate, g + self.momentum * m if self.nesterov else m), m
-
-        next_state: dict[str, Any] = {"step": state["step"] + 1}
+    def update_one(
+        self, parameter: Tensor, gradient: Tensor, states: Sequence[Tensor], rate: Any, count: Tensor
+    ) -> tuple[Tensor, ...]:
+        if self.weight_decay:
+            gradient = gradient + parameter * self.weight_decay
         if not self.momentum:
-            return _map(change, 1, parameters, gradients)[0], next_state
-        parameters, next_state["momentum"] = _map(change, 2, parameters, gradients, state["momentum"])
-        return parameters, next_state
-
-
-def _less(parameter: Any, rate: Any, change: Any) -> Any:
-    return (parameter - rate * change).astype(tensor(parameter).element_type)
+            return (parameter - gradient * rate,)
+        if self.dampening:
+            later = states[0] * self.momentum + gradient * (1 - self.dampening)
+            momentum = numpy.where(count == 1, gradient, later)
+        else:
+            momentum = states[0] * self.momentum + gradient
+        change = gradient + momentum * self.momentum if self.nesterov else momentum
+        return parameter - change * rate, momentum
 
 
 @dataclasses.dataclass(frozen=True)
-class Adam:
+class Adam(_Optimizer):
     """Adam (Kingma and Ba 2015); weight decay is added to the gradient."""
 
     lr: Rate = 1e-3
@@ -88,32 +174,36 @@ class Adam:
     eps: float = 1e-8
     weight_decay: float = 0.0
 
+    states = ("first", "second")
     _is_decoupled = False
 
-    def init(self, parameters: Any) -> dict[str, Any]:
-        return {"step": _step(), "first": _zeros(parameters), "second": _zeros(parameters)}
+    def __post_init__(self) -> None:
+        for number, beta in enumerate(self.betas, 1):
+            _check_fraction(f"beta{number}", beta)
+        _check_not_negative("epsilon", self.eps)
+        _check_not_negative("weight_decay", self.weight_decay)
+        _make_floats(self, "eps", "weight_decay")
+        object.__setattr__(self, "betas", tuple(map(float, self.betas)))
 
-    def update(self, parameters: Any, gradients: Any, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        count = tensor(state["step"]) + 1
-        rate, (b1, b2) = _rate(self.lr, state["step"]), self.betas
+    def update_one(
+        self, parameter: Tensor, gradient: Tensor, states: Sequence[Tensor], rate: Any, count: Tensor
+    ) -> tuple[Tensor, ...]:
+        (first, second), (b1, b2) = states, self.betas
+        if self.weight_decay and self._is_decoupled:
+            parameter = parameter - parameter * (rate * self.weight_decay)
+        elif self.weight_decay:
+            gradient = gradient + parameter * self.weight_decay
+        first = first * b1 + gradient * (1 - b1)
+        second = second * b2 + gradient * gradient * (1 - b2)
+        root = numpy.sqrt(_unbiased(second, b2, count)) + self.eps
+        return parameter - _unbiased(first, b1, count) / root * rate, first, second
 
-        def change(p: Any, g: Any, m: Any, v: Any) -> tuple[Any, Any, Any]:
-            element = tensor(p).element_type
-            wide = element if element in ("f32", "f64") else "f32"
-            steps = count.astype(wide)
-            if self.weight_decay and not self._is_decoupled:
-                g = g + self.weight_decay * p
-            elif self.weight_decay:
-                p = p * (1 - rate * self.weight_decay)
-            m = b1 * m + (1 - b1) * g
-            v = b2 * v + (1 - b2) * g * g
-            first, second = 1 - numpy.pow(tensor(b1, wide), steps), 1 - numpy.pow(tensor(b2, wide), steps)
-            root = numpy.sqrt(v) / numpy.sqrt(second) + self.eps
-            made = p - rate / first * (m / root)
-            return tuple(one.astype(element) for one in (made, m, v))  # type: ignore[return-value]
 
-        parameters, first, second = _map(change, 3, parameters, gradients, state["first"], state["second"])
-        return parameters, {"step": count, "first": first, "second": second}
+def _unbiased(mean: Tensor, beta: float, count: Tensor) -> Tensor:
+    """mean / (1 - beta^count); by expm1, since in f32 the difference would have lost half of its digits."""
+    if beta == 0:
+        return mean
+    return mean / -numpy.expm1(count.astype(mean.element_type) * math.log(beta))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,18 +215,69 @@ class AdamW(Adam):
     _is_decoupled = True
 
 
+# Parameters of narrow floats.
+
+
+@dataclasses.dataclass(frozen=True)
+class Masters:
+    """Trains parameters of narrow floats, e.g. of model.astype("bf16"), that are rounded copies of masters in the
+    state. Masters of all digits are those of init(model) before astype."""
+
+    optimizer: SGD | Adam
+
+    def init(self, parameters: Any) -> dict[str, Any]:
+        masters = tree.map(lambda leaf: leaf.astype(_wide_dtype(leaf)), parameters)
+        return {"masters": masters, **self.optimizer.init(masters)}
+
+    def update(self, parameters: Any, gradients: Any, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        if not is_tracing():
+            return _compiled_update(self)(parameters, gradients, state)  # type: ignore[no-any-return]
+        rest = {name: one for name, one in state.items() if name != "masters"}
+        masters, state = self.optimizer.update(state["masters"], gradients, rest)
+        copies = tree.map(lambda copy, master: master.astype(tensor(copy).element_type), parameters, masters)
+        return copies, {"masters": masters, **state}
+
+
+@dataclasses.dataclass(frozen=True)
+class StochasticRounding:
+    """Trains parameters of bf16 or f16 without masters. Updates are rounded stochastically, so that changes below half
+    an ulp are kept on average. The seed, the number of the step and that of the parameter make the key."""
+
+    optimizer: SGD | Adam
+    seed: int = 0
+
+    def init(self, parameters: Any) -> dict[str, Any]:
+        return self.optimizer.init(parameters)
+
+    def update(self, parameters: Any, gradients: Any, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        if not is_tracing():
+            return _compiled_update(self)(parameters, gradients, state)  # type: ignore[no-any-return]
+        made, state = self.optimizer.update(tree.map(wide, parameters), gradients, state)
+        key = ops.rng_bits(random.key(self.seed), state["step"].astype("i64"), type="tensor<i64>")
+        leaves, form = tree.flatten(made)
+        for number, old in enumerate(map(tensor, tree.leaves(parameters))):
+            if leaves[number].element_type != old.element_type:
+                own = ops.rng_bits(key, random.key(number), type="tensor<i64>")
+                leaves[number] = round_stochastically(leaves[number], own, old.element_type)
+        return tree.unflatten(form, leaves), state
+
+
+def round_stochastically(value: Tensor, key: Tensor, element: str) -> Tensor:
+    """ad.cast_stochastic with the index of each element, in memory order, as its counter."""
+    counters = ops.iota(axis=0, type=format_type("i64", (math.prod(value.shape),))).reshape(value.shape)
+    return ops.cast_stochastic(value, key, counters, type=format_type(element, value.shape))
+
+
+# Gradients and rates.
+
+
 def global_norm(gradients: Any) -> Tensor:
     """The root of the sum of the squares of all elements, in f32 or f64."""
-    squares = [numpy.sum(numpy.square(_wide(leaf))) for leaf in tree.leaves(gradients)]
+    squares = [numpy.sum(numpy.square(wide(leaf))) for leaf in tree.leaves(gradients)]
     total = squares[0]
     for square in squares[1:]:
         total = total + square
     return numpy.sqrt(total)
-
-
-def _wide(leaf: Any) -> Tensor:
-    made = tensor(leaf)
-    return made if made.element_type in ("f32", "f64") else made.astype("f32")
 
 
 def clip_by_global_norm(gradients: Any, max_norm: float) -> tuple[Any, Tensor]:
@@ -168,38 +309,3 @@ def cosine(peak: float, total: int, warmup: int = 0, floor: float = 0.0) -> Call
         return numpy.where(step < warmup, peak * (step + 1) / max(warmup, 1), falling)
 
     return rate
-
-
-@dataclasses.dataclass(frozen=True)
-class LossScale:
-    """Scales a loss so that gradients of narrow floats do not vanish. A dynamic scale halves when a gradient is not
-    finite, in which case the step is left out, and doubles after `growth_interval` steps without that; it stays between
-    2^-126 and 2^126. With `growth_interval=None` it is constant, and no step is left out."""
-
-    initial: float = 2.0**16
-    growth_interval: int | None = 2000
-
-    def init(self) -> dict[str, np.ndarray]:
-        if not 2.0**-126 <= self.initial <= 2.0**126:
-            raise OptionError(f"expected a scale between 2^-126 and 2^126, got {self.initial}")
-        return {"scale": np.float32(self.initial) * np.ones((), np.float32), "good": np.zeros((), np.int32)}
-
-    def scale(self, loss: Any, state: dict[str, Any]) -> Tensor:
-        return tensor(loss) * state["scale"]
-
-    def unscale(self, gradients: Any, state: dict[str, Any]) -> Any:
-        return tree.map(lambda leaf: (leaf / state["scale"]).astype(tensor(leaf).element_type), gradients)
-
-    def update(self, new: Any, old: Any, gradients: Any, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        """The new trees if the unscaled gradients are finite, else the old ones; and the next scale."""
-        if self.growth_interval is None:
-            return new, state
-        is_finite = numpy.asarray(True)
-        for leaf in tree.leaves(gradients):
-            is_finite = is_finite & numpy.all(numpy.isfinite(leaf))
-        kept = tree.map(lambda one, other: numpy.where(is_finite, one, other), new, old)
-        good = numpy.where(is_finite, state["good"] + 1, 0)
-        grows = good >= self.growth_interval
-        factor = numpy.where(is_finite, numpy.where(grows, 2.0, 1.0), 0.5)
-        scale = numpy.clip(state["scale"] * factor, min=2.0**-126, max=2.0**126)
-        return kept, {"scale": scale.astype("f32"), "good": numpy.where(grows, 0, good).astype("i32")}

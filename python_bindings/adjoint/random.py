@@ -15,10 +15,13 @@ import operator
 from typing import Any
 
 from . import numpy, ops
+from ._constants import tensor
+from ._eager import eager
 from ._errors import OptionError, TracingError
-from ._functions import eager
+from ._index import Index
+from ._shapes import axes_of, reshape
 from ._signature import format_type
-from ._tensor import Index, Tensor, axes_of, reshape, tensor
+from ._tensor import Tensor
 from ._types import element_of
 
 __all__ = [
@@ -59,25 +62,32 @@ _SPLIT = 1 << 62
 @eager("num")
 def split(key: Tensor, num: builtins.int = 2) -> Tensor:
     """`num` new keys, along an axis."""
-    return ops.rng_bits(key, _counters(num, _SPLIT), type=f"tensor<{num}xi64>")
+    return ops.rng_bits(_as_key(key), _counters(num, _SPLIT), type=f"tensor<{num}xi64>")
 
 
 @eager()
 def fold_in(key: Tensor, data: Any) -> Tensor:
     """A new key of a key and a number, e.g. of a step."""
     counter = tensor(data, "i64").astype("i64") + (_SPLIT + (1 << 61))
-    return ops.rng_bits(key, counter, type="tensor<i64>")
+    return ops.rng_bits(_as_key(key), counter, type="tensor<i64>")
 
 
 def _sizes(shape: Any) -> tuple[Any, ...]:
     sizes = (shape,) if isinstance(shape, (builtins.int, Index)) else tuple(shape)
-    if not all(isinstance(size, (builtins.int, Index)) for size in sizes):
+    if not all(isinstance(size, Index) or (isinstance(size, builtins.int) and size >= 0) for size in sizes):
         raise TracingError(f"expected a shape of numbers and sizes, got {sizes}")
     return sizes
 
 
-def _draw(name: str, key: Tensor, shape: Any, element: str) -> Tensor:
-    sizes = _sizes(shape)
+def _as_key(key: Any) -> Tensor:
+    made = tensor(key, "i64")
+    if made.element_type != "i64" or made.ndim:
+        raise TracingError(f"expected a key of adjoint.random.key, split or fold_in, got {made}")
+    return made
+
+
+def _draw(name: str, key: Any, shape: Any, element: str) -> Tensor:
+    key, sizes = _as_key(key), _sizes(shape)
     count = functools.reduce(operator.mul, sizes, 1)
     made = getattr(ops, name)(key, _counters(count), type=_row(element, count))
     return reshape(made, sizes)
@@ -139,7 +149,8 @@ def erf_inverse(x: Tensor) -> Tensor:
 @eager("shape")
 def bernoulli(key: Tensor, p: Any = 0.5, shape: Any = None) -> Tensor:
     probability = tensor(p, "f32")
-    return uniform(key, probability.shape if shape is None else shape) < probability
+    made: Tensor = uniform(key, probability.shape if shape is None else shape)
+    return made < probability
 
 
 @eager("shape", "minval", "maxval", "dtype")
@@ -147,7 +158,8 @@ def randint(key: Tensor, shape: Any, minval: builtins.int, maxval: builtins.int,
     """Integers in [minval, maxval). Their probabilities differ by less than 2^-31 of their mean for ranges up to
     2^32."""
     made = numpy.floor(uniform(key, shape, "f64") * builtins.float(maxval - minval))
-    return (made.astype("i64") + minval).astype(dtype)
+    moved: Tensor = made.astype("i64") + minval
+    return moved.astype(dtype)
 
 
 @eager("shape", "dtype")

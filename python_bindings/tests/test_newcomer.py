@@ -221,9 +221,10 @@ def test_values_in_f64(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_values_in_own_types(name):
-    """The same up to rounding, whose errors are not larger than in JAX."""
+    """The same up to rounding, whose errors are not larger than in JAX, which has up to 2e-4 where Adam divides by
+    1 - 0.999^n in f32."""
     found, own, exact = ours(name, False), known(name, "own"), known(name, "exact")
-    close(found, own, CASES[name].own_bound)
+    close(found, exact or own, CASES[name].own_bound)
     if exact:
         assert error(found, exact) <= 2 * error(own, exact) + 1e-6
 

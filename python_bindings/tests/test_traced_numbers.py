@@ -179,3 +179,31 @@ def test_random_numbers_are_drawn_outside_of_functions():
     assert set(adjoint.random.randint(key, (200,), 1, 4)) == {1, 2, 3}
     traced = adjoint.jit(lambda key, low: adjoint.random.uniform(key, (5,), minval=low))(key, np.float32(0))
     np.testing.assert_array_equal(traced, adjoint.random.uniform(key, (5,)))
+
+
+def test_models_and_optimizers_run_outside_of_functions():
+    model, x = adjoint.nn.Linear(3, 2, key=1), np.float32([[1, 2, 3]])
+    np.testing.assert_allclose(model(x), x @ model.weight.T + model.bias, rtol=1e-6)
+    for optimizer in (adjoint.optim.SGD(0.5), adjoint.optim.Masters(adjoint.optim.Adam(0.1))):
+        state = optimizer.init(model)
+        made = optimizer.update(model, model, state)
+        expected = adjoint.jit(lambda m, s: optimizer.update(m, m, s))(model, state)  # noqa: B023
+        for one, other in zip(adjoint.tree.leaves(made), adjoint.tree.leaves(expected), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("state, found", [({}, "none"), (adjoint.optim.SGD().init(np.ones(3)), "step"), (3, "Tensor")])
+def test_states_of_other_optimizers_are_refused(state, found):
+    x = np.ones(3, np.float32)
+    with pytest.raises(adjoint.OptionError, match=f"state of Adam with step, first, second.*got {found}"):
+        adjoint.jit(lambda x, s: adjoint.optim.Adam().update(x, x, s))(x, state)
+
+
+@pytest.mark.parametrize("use, message", [
+    (lambda x: f"{x[0]:.2f}", "receive"), (lambda x: anp.zeros((-3,)), "not negative"),
+    (lambda x: adjoint.random.normal((3,)), "expected a key"),
+    (lambda x: adjoint.random.normal(adjoint.random.key(0), (-3,)), "expected a shape"),
+])
+def test_wrong_values_are_named(use, message):
+    with pytest.raises(adjoint.TracingError, match=message):
+        adjoint.jit(lambda x: use(x) and x)(X32)

@@ -39,6 +39,7 @@ from ._layers import (
 )
 from ._module import Initializer, Module
 from ._recurrent import GRU, LSTM
+from ._safetensors import load_safetensors, save_safetensors
 
 __all__ = [
     "BCELoss",
@@ -73,6 +74,8 @@ __all__ = [
     "TransformerEncoder",
     "TransformerEncoderLayer",
     "functional",
+    "load_safetensors",
+    "save_safetensors",
 ]
 
 _MISSING = {

@@ -59,7 +59,7 @@ class MultiheadAttention(Module):
             made.append(split_heads(f.linear(one, self.in_proj_weight[part], bias), self.num_heads))
         if attn_mask is not None and numpy.asarray(attn_mask).element_type == "i1":
             attn_mask = numpy.logical_not(attn_mask)
-        joined = join_heads(f.scaled_dot_product_attention(*made, attn_mask, is_causal))
+        joined = join_heads(f.scaled_dot_product_attention(made[0], made[1], made[2], attn_mask, is_causal))
         return self.out_proj(joined)  # type: ignore[no-any-return]
 
 

@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import tree
+from .. import _adjoint, tree
+from .._builder import is_tracing
+from .._eager import eager
 from .._errors import OptionError
 from .._philox import uniform
+from .._signature import DTYPES
 from .._tensor import Tensor
 from .._types import Spec, element_of
 
@@ -41,46 +44,77 @@ class Module:
         tree.register(cls, flatten_module, unflatten)
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        return self.forward(*arguments, **keywords)
+        """The result of `forward`. Outside of a traced function it is compiled and run on arrays."""
+        return self.forward(*arguments, **keywords) if is_tracing() else _run(self, *arguments, **keywords)
 
     def forward(self, *arguments: Any, **keywords: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no forward")
 
     def state_dict(self) -> dict[str, Any]:
         """The parameters by the names that PyTorch gives them."""
-        leaves, form = tree.flatten(self)
-        return dict(zip(tree.names(form), leaves))
+        return parameters_of(self)
 
     def parameters(self) -> Iterator[Any]:
         return iter(tree.leaves(self))
 
     def load_state_dict(self, state: Mapping[str, Any]) -> Any:
         """This model with other parameters: arrays, or tensors of PyTorch in CPU memory, by name."""
-        leaves, form = tree.flatten(self)
-        names = tree.names(form)
-        missing, unknown = [name for name in names if name not in state], [name for name in state if name not in names]
-        if missing or unknown:
-            raise OptionError(
-                f"expected the parameters {', '.join(names)}; missing: {', '.join(missing) or 'none'}, "
-                f"unknown: {', '.join(unknown) or 'none'}"
-            )
-        values = []
-        for name, leaf in zip(names, leaves):
-            given = np.asarray(state[name].detach() if hasattr(state[name], "detach") else state[name])
-            if given.shape != leaf.shape:
-                raise OptionError(f"{name}: expected the shape {leaf.shape}, got {given.shape}")
-            values.append(given.astype(leaf.dtype))
-        return tree.unflatten(form, values)
+        return with_parameters(self, state)
 
     def astype(self, dtype: Any) -> Any:
         """This model with parameters of another element type."""
-        from .._signature import DTYPES
-
         return tree.map(lambda leaf: leaf.astype(DTYPES[element_of(dtype)]), self)
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name}: {getattr(value, 'shape', '')}" for name, value in self.state_dict().items())
         return f"<{type(self).__name__} {sizes}>"
+
+
+@eager()
+def _run(model: Module, *arguments: Any, **keywords: Any) -> Any:
+    return model.forward(*arguments, **keywords)
+
+
+def parameters_of(model: Any) -> dict[str, Any]:
+    """The leaves of a tree by their names."""
+    leaves, form = tree.flatten(model)
+    names = tree.names(form)
+    if len(set(names)) < len(names):
+        raise OptionError(f"expected parameters of different names, got {', '.join(names)}")
+    return dict(zip(names, leaves))
+
+
+def with_parameters(model: Any, state: Mapping[str, Any]) -> Any:
+    """The tree with other leaves, by name."""
+    own = parameters_of(model)
+    missing, unknown = [name for name in own if name not in state], [name for name in state if name not in own]
+    if missing or unknown:
+        raise OptionError(
+            f"expected the parameters {', '.join(own)}; missing: {', '.join(missing) or 'none'}, "
+            f"unknown: {', '.join(unknown) or 'none'}"
+        )
+    values = []
+    for name, leaf in own.items():
+        try:
+            given = as_array(state[name])
+        except (BufferError, RuntimeError, TypeError, ValueError) as error:
+            raise OptionError(f"{name}: expected an array, or a tensor in CPU memory: {error}") from error
+        if given.shape != leaf.shape:
+            raise OptionError(f"{name}: expected the shape {leaf.shape}, got {given.shape}")
+        values.append(given.astype(leaf.dtype))
+    return tree.unflatten(tree.structure(model), values)
+
+
+def as_array(value: Any) -> np.ndarray:
+    """An array of a value: also of a tensor of PyTorch whose element type NumPy lacks."""
+    value = value.detach() if hasattr(value, "detach") else value
+    try:
+        return np.asarray(value)
+    except TypeError:
+        if not hasattr(value, "__dlpack__") or value.__dlpack_device__()[0] != 1:  # the CPU
+            raise
+        element, bits = _adjoint.import_bits(value.__dlpack__())
+        return bits.view(DTYPES[element])
 
 
 def flatten_module(module: Module) -> tuple[list[Any], Any, list[str]]:
@@ -99,8 +133,6 @@ class Initializer:
 
     def uniform(self, shape: Sequence[int], bound: float, dtype: Any) -> np.ndarray:
         """Numbers in [-bound, bound), those of adjoint.random.uniform."""
-        from .._signature import DTYPES
-
         self.count += 1
         drawn = uniform((self.key, self.count), int(np.prod(shape)))
         return ((2 * drawn - 1) * bound).astype(DTYPES[element_of(dtype)]).reshape(tuple(shape))
@@ -117,12 +149,8 @@ def initializer(key: int | Initializer | None) -> Initializer:
 
 
 def ones(shape: Sequence[int], dtype: Any) -> np.ndarray:
-    from .._signature import DTYPES
-
     return np.ones(tuple(shape), DTYPES[element_of(dtype)])
 
 
 def zeros(shape: Sequence[int], dtype: Any) -> np.ndarray:
-    from .._signature import DTYPES
-
     return np.zeros(tuple(shape), DTYPES[element_of(dtype)])

@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from .. import numpy
-from .._functions import scan
+from .._scan import scan
 from .._tensor import Tensor
 from . import functional as f
 from ._module import Initializer, Module, initializer

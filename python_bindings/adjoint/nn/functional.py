@@ -8,8 +8,12 @@ import math
 from typing import Any
 
 from .. import numpy, ops, random
+from .._arithmetic import floating
+from .._constants import tensor
 from .._errors import OptionError, TracingError
-from .._tensor import Tensor, axes_of, floating, matmul, tensor
+from .._products import matmul
+from .._shapes import axes_of
+from .._tensor import Tensor
 from .._types import INTEGERS
 
 

@@ -1,5 +1,9 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""A training run as one program: a loop over steps that carries parameters, optimizer states and the loss scale."""
+"""A training run as one program: a loop over steps that carries parameters, optimizer states and the loss scale.
+
+The loop is written, not traced as the functions that it calls: only the text around it has the loss, and may have names
+for the types of feeds (`!images`).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from . import delayed as delays
 from . import scaling as scales
-from ._checks import is_whole
+from .._checks import is_whole
 from ._writer import Size, literal, signature, tensor
 from .delayed import DelayedScaling
 from .optim import Optimizer, Storage, call_arguments, update_call, update_function

@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Optimizers as functions of the `ad` dialect.
+"""Optimizers as functions of the `ad` dialect: the text of those of adjoint.optim.
 
 An optimizer describes one update: `SGD(momentum=0.9)`. `update_function` writes it for one shape, as a function that a
 training loop calls and that becomes one kernel. The semantics are those of torch.optim.
@@ -8,10 +8,11 @@ training loop calls and that becomes one kernel. The semantics are those of torc
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Sequence
+from typing import Any
 
-from ._writer import Size, Writer, literal, signature, tensor
+from .. import numpy, optim
+from ._writer import Size, function_text, signature, tensor
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,12 +29,15 @@ class SGD:
     weight_decay: float = 0.0
 
     def __post_init__(self) -> None:
-        _check_fraction("momentum", self.momentum, 1.0)
-        if not math.isfinite(self.dampening):
-            raise ValueError(f"expected a finite dampening, got {self.dampening!r}")
-        _check_not_negative("weight_decay", self.weight_decay)
-        if self.nesterov and (self.momentum == 0 or self.dampening != 0):
-            raise ValueError("nesterov needs a momentum and no dampening")
+        self.traced()
+
+    def traced(self) -> optim.SGD:
+        return optim.SGD(
+            momentum=self.momentum,
+            dampening=self.dampening,
+            weight_decay=self.weight_decay,
+            nesterov=self.nesterov,
+        )
 
     @property
     def states(self) -> tuple[str, ...]:
@@ -44,33 +48,6 @@ class SGD:
     def needs_step(self) -> bool:
         """Whether the update depends on the number of the step."""
         return bool(self.momentum and self.dampening)
-
-    def write(self, w: Writer) -> None:
-        """Writes %next_parameter and %next_STATE."""
-        if self.weight_decay:
-            w.scale("decay", "parameter", self.weight_decay)
-            w.binary("add", "slope", "gradient", "decay")
-        slope = direction = "slope" if self.weight_decay else "gradient"
-        if self.momentum:
-            self._write_velocity(w, slope)
-            direction = "next_velocity"
-        if self.nesterov:
-            w.scale("ahead", "next_velocity", self.momentum)
-            w.binary("add", "direction", slope, "ahead")
-            direction = "direction"
-        w.binary("mul", "change", direction, "rate", scalar=True)
-        w.binary("sub", "next_parameter", "parameter", "change")
-
-    def _write_velocity(self, w: Writer, slope: str) -> None:
-        w.scale("kept", "velocity", self.momentum)
-        if not self.dampening:
-            w.binary("add", "next_velocity", "kept", slope)
-            return
-        w.scale("damped", slope, 1 - self.dampening)
-        w.binary("add", "later", "kept", "damped")
-        w.line("%one = ad.constant dense<1> : tensor<i64>")
-        w.line("%first = ad.compare eq %step, %one : tensor<i64>")
-        w.select("next_velocity", "first", slope, "later")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,10 +63,11 @@ class Adam:
     decoupled = False
 
     def __post_init__(self) -> None:
-        _check_fraction("beta1", self.beta1)
-        _check_fraction("beta2", self.beta2)
-        _check_not_negative("epsilon", self.epsilon)
-        _check_not_negative("weight_decay", self.weight_decay)
+        self.traced()
+
+    def traced(self) -> optim.Adam:
+        kind = optim.AdamW if self.decoupled else optim.Adam
+        return kind(betas=(self.beta1, self.beta2), eps=self.epsilon, weight_decay=self.weight_decay)
 
     @property
     def states(self) -> tuple[str, ...]:
@@ -100,43 +78,6 @@ class Adam:
     def needs_step(self) -> bool:
         """Whether the update depends on the number of the step."""
         return True
-
-    def write(self, w: Writer) -> None:
-        """Writes %next_parameter, %next_mean and %next_square."""
-        parameter, slope = "parameter", "gradient"
-        if self.weight_decay and self.decoupled:
-            w.scale("decay_rate", "rate", self.weight_decay, shape=())
-            w.binary("mul", "decay", "parameter", "decay_rate", scalar=True)
-            w.binary("sub", "decayed", "parameter", "decay")
-            parameter = "decayed"
-        elif self.weight_decay:
-            w.scale("decay", "parameter", self.weight_decay)
-            w.binary("add", "slope", "gradient", "decay")
-            slope = "slope"
-        w.average("mean", slope, self.beta1)
-        w.binary("mul", "slope_square", slope, slope)
-        w.average("square", "slope_square", self.beta2)
-        self._write_weight(w, "mean_weight", self.beta1)
-        self._write_weight(w, "square_weight", self.beta2)
-        w.binary("div", "fair_mean", "next_mean", "mean_weight", scalar=True)
-        w.binary("div", "fair_square", "next_square", "square_weight", scalar=True)
-        w.unary("sqrt", "root", "fair_square")
-        w.line(f"%epsilon = ad.constant dense<{literal(self.epsilon)}> : tensor<f32>")
-        w.binary("add", "divisor", "root", "epsilon", scalar=True)
-        w.binary("div", "direction", "fair_mean", "divisor")
-        w.binary("mul", "change", "direction", "rate", scalar=True)
-        w.binary("sub", "next_parameter", parameter, "change")
-
-    def _write_weight(self, w: Writer, name: str, beta: float) -> None:
-        """1 - beta^step; by expm1, since in f32 the difference would have lost half of its digits."""
-        if beta == 0:
-            w.line(f"%{name} = ad.constant dense<1.0> : tensor<f32>")
-            return
-        if not w.has("count"):
-            w.line("%count = ad.cast %step : tensor<i64> -> tensor<f32>")
-        w.scale(f"{name}_log", "count", math.log(beta), shape=())
-        w.unary("expm1", f"{name}_loss", f"{name}_log", shape=())
-        w.unary("neg", name, f"{name}_loss", shape=())
 
 
 @dataclasses.dataclass(frozen=True)
@@ -202,16 +143,23 @@ def update_function(
     storage = storage or Storage()
     if storage.stochastic and any(size == "?" for size in shape):
         raise ValueError("stochastic rounding counts elements and needs static sizes")
-    w = Writer(shape)
     arguments = _arguments(optimizer, shape, storage, gradient or storage.read, guarded)
-    _write_widened(w, "gradient", gradient or storage.read)
-    _write_widened(w, "parameter", storage.element)
-    if guarded:
-        w.binary("mul", "unscaled", "gradient", "factor", scalar=True)
-        w.rename("gradient", "unscaled")
-    optimizer.write(w)
-    results = _write_results(w, optimizer, storage, guarded)
-    return w.function(name, arguments, results)
+
+    def body(values: list[Any]) -> Any:
+        given = {name: value for (name, _), value in zip(arguments, values)}
+        old = [given["parameter"], *[given[state] for state in optimizer.states]]
+        parameter, slope = old[0].astype("f32"), given["gradient"].astype("f32")
+        if guarded:
+            slope = slope * given["factor"]
+        step: Any = given.get("step")  # None where the optimizer does not read it
+        made = [*optimizer.traced().update_one(parameter, slope, old[1:], given["rate"], step)]
+        if storage.stochastic:
+            made[0] = optim.round_stochastically(made[0], given["key"], storage.stochastic)
+        if guarded:  # A step that is not made keeps each value: a select in the kernel of the update.
+            made = [numpy.where(given["finite"], new, before) for new, before in zip(made, old)]
+        return [*made, made[0].astype(storage.copy)] if storage.copy else made
+
+    return function_text(name, [kind for _, kind in arguments], body)
 
 
 def call_arguments(optimizer: Optimizer, storage: Storage, guarded: bool) -> tuple[str, ...]:
@@ -231,32 +179,6 @@ def _arguments(
     listed = [("parameter", tensor(shape, storage.element)), ("gradient", tensor(shape, gradient))]
     listed += [(state, tensor(shape)) for state in optimizer.states]
     return listed + [(s, tensor((), _SCALARS[s])) for s in call_arguments(optimizer, storage, guarded)]
-
-
-def _write_widened(w: Writer, name: str, element: str) -> None:
-    if element != "f32":
-        w.cast(f"{name}_f32", name, element, "f32")
-        w.rename(name, f"{name}_f32")
-
-
-def _write_results(w: Writer, optimizer: Optimizer, storage: Storage, guarded: bool) -> list[tuple[str, str]]:
-    """A step that is not made keeps each value: a select in the kernel of the update."""
-    results = []
-    for state in optimizer.states:
-        results.append((w.kept(state) if guarded else f"next_{state}", tensor(w.shape)))
-    if storage.stochastic:
-        w.round_stochastically("rounded", "next_parameter", "key", storage.stochastic)
-        new = "rounded"
-        if guarded:
-            w.select("kept_parameter", "finite", "rounded", w.original("parameter"), storage.stochastic)
-            new = "kept_parameter"
-    else:
-        new = w.kept("parameter") if guarded else "next_parameter"
-    results.insert(0, (new, tensor(w.shape, storage.element)))
-    if storage.copy:
-        w.cast("copy", new, "f32", storage.copy)
-        results.append(("copy", tensor(w.shape, storage.copy)))
-    return results
 
 
 def update_call(
@@ -283,13 +205,3 @@ def update_call(
         f"{', '.join(results)} = func.call @{name}({', '.join(values)})\n"
         f"    : {signature([kind for _, kind in arguments], kinds)}"
     )
-
-
-def _check_fraction(name: str, value: float, limit: float | None = None) -> None:
-    if not (0 <= value < 1 or value == limit):
-        raise ValueError(f"expected {name} in [0, 1{')' if limit is None else ']'}, got {value!r}")
-
-
-def _check_not_negative(name: str, value: float) -> None:
-    if not 0 <= value < math.inf:
-        raise ValueError(f"expected a finite {name} of at least 0, got {value!r}")

@@ -4,10 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ._errors import TracingError
-from ._tensor import Tensor, common, dot, permute, reduce
+from .._arithmetic import common
+from .._errors import TracingError
+from .._products import dot
+from .._shapes import permute, reduce, reshape
+from ._making import eye
+
+if TYPE_CHECKING:
+    from .._tensor import Tensor
 
 
 def _subscripts(text: str, operands: Sequence[Tensor]) -> tuple[list[str], str]:
@@ -39,15 +45,13 @@ def _subscripts(text: str, operands: Sequence[Tensor]) -> tuple[list[str], str]:
 
 def _diagonals(value: Tensor, letters: str) -> tuple[Tensor, str]:
     """A letter twice in one operand: its diagonal."""
-    from . import numpy
-
     for letter in dict.fromkeys(letters):
         while letters.count(letter) > 1:
             first, second = (position for position, other in enumerate(letters) if other == letter)
             size = value.shape[first]
-            mask = numpy.eye(size, dtype=value.element_type)
+            mask = eye(size, dtype=value.element_type)
             shape = [size if position in (first, second) else 1 for position in range(value.ndim)]
-            value = reduce("reduce_sum", value * numpy.reshape(mask, shape), second, False)
+            value = reduce("reduce_sum", value * reshape(mask, shape), second, False)
             letters = letters[:second] + letters[second + 1 :]
     return value, letters
 
@@ -72,9 +76,10 @@ def _product(left: Tensor, a: str, right: Tensor, b: str, later: str) -> tuple[T
     return made, "".join(batch + rest)
 
 
-def einsum(text: str, *operands: Any) -> Tensor:
+def einsum(subscripts: str, *operands: Any) -> Tensor:
+    """NumPy's einsum: products from the left to the right, each an ad.dot."""
     values = common(*operands)
-    terms, result = _subscripts(text, values)
+    terms, result = _subscripts(subscripts, values)
     pairs = [_diagonals(value, letters) for value, letters in zip(values, terms)]
     value, letters = pairs[0]
     for position, (other, its) in enumerate(pairs[1:], 2):

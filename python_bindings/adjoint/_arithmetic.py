@@ -1,0 +1,138 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Arithmetic of numbers, indices and tensors, after their promotion to one element type."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._constants import number_kind, tensor
+from ._emit import create
+from ._shapes import broadcast_to
+from ._types import FLOATS, INTEGERS, element_of, promote
+from ._value import Value, is_index, is_tensor
+
+if TYPE_CHECKING:
+    from ._tensor import Tensor
+
+
+def is_operand(value: Any) -> bool:
+    return isinstance(value, (Value, bool, int, float, np.ndarray, np.generic, list, tuple))
+
+
+def refused() -> Tensor:
+    """What an operator gives for values that it does not know, so that Python asks the other one."""
+    return NotImplemented  # type: ignore[no-any-return]
+
+
+def _kind(value: Any) -> str | None:
+    """The element type that a value has of its own. Python numbers, indices and what is made of them alone have none."""
+    if is_tensor(value):
+        return None if value.is_weak else value.element_type
+    if number_kind(value) or is_index(value):
+        return None
+    return element_of(np.asarray(value).dtype)
+
+
+def common(*values: Any) -> list[Tensor]:
+    """The values as tensors of one element type. Python numbers and indices follow the tensors beside them, as in the
+    array API standard; a float beside integers gives f32. What is made of indices and numbers alone is exact in f64 and
+    i64, and follows the tensors that it meets later."""
+    if any(isinstance(value, (list, tuple)) for value in values):
+        from .numpy import asarray
+
+        values = tuple(asarray(value) if isinstance(value, (list, tuple)) else value for value in values)
+    kinds = [kind for kind in map(_kind, values) if kind]
+    weak = [value for value in values if is_index(value) or (is_tensor(value) and value.is_weak)]
+    element = functools.reduce(promote, kinds) if kinds else None
+    is_weak = not kinds and bool(weak)
+    is_float = any(
+        number_kind(value) is float or (is_tensor(value) and value.element_type in FLOATS) for value in values
+    )
+    if is_float and element not in FLOATS:
+        element = "f64" if is_weak else "f32"
+    if element in (None, "i1") and any(number_kind(value) is int or is_index(value) for value in values):
+        element = "i64" if is_weak else "i32"
+    if element is None:
+        element = next((value.element_type for value in values if is_tensor(value) and value.is_weak), "i1")
+    made = [tensor(value, element).astype(element) for value in values]
+    for one, value in zip(made, values):
+        one.is_weak = is_weak and not (is_tensor(value) and not value.is_weak)
+    return made
+
+
+def common_select(condition: Any, on_true: Any, on_false: Any) -> list[Tensor]:
+    return [tensor(condition), *common(on_true, on_false)]
+
+
+def floating(value: Any, element: str = "f32") -> Tensor:
+    """A tensor of floats."""
+    made = tensor(value, element)
+    if made.element_type in FLOATS:
+        return made
+    is_weak = made.is_weak
+    made = made.astype("f64" if is_weak else element)
+    made.is_weak = is_weak
+    return made
+
+
+def compare(predicate: str, left: Any, right: Any) -> Tensor:
+    if not (is_operand(left) and is_operand(right)):
+        return refused()
+    return create("compare", common(left, right), [("predicate", f"#ad<predicate {predicate}>")])
+
+
+def binary(name: str, left: Any, right: Any) -> Tensor:
+    if not (is_operand(left) and is_operand(right)):
+        return refused()
+    special = {"div": divide, "floor_divide": floor_divide, "remainder": remainder}.get(name)
+    return special(left, right) if special else create(name, common(left, right))
+
+
+def divide(left: Any, right: Any) -> Tensor:
+    a, b = common(left, right)
+    return create("div", [floating(a), floating(b)])
+
+
+def floor_divide(left: Any, right: Any) -> Tensor:
+    """The quotient rounded down, also of integers, whose division in `ad` truncates."""
+    a, b = common(left, right)
+    if a.element_type in FLOATS:
+        # What is left without the remainder divides up to rounding, so that a // b * b + a % b is a.
+        whole = create("round_even", [create("div", [create("sub", [a, remainder(a, b)]), b])])
+        return create("select", [compare("eq", b, 0), create("div", [a, b]), whole])
+    quotient = create("div", [a, b])
+    rest = create("sub", [a, create("mul", [quotient, b])])
+    is_below = create("and", [compare("ne", rest, 0), compare("ne", compare("lt", rest, 0), compare("lt", b, 0))])
+    return create("select", common_select(is_below, quotient - 1, quotient))
+
+
+def remainder(left: Any, right: Any) -> Tensor:
+    """The remainder with the sign of the divisor, as Python's %."""
+    a, b = common(left, right)
+    rest = create("rem", [a, b])
+    is_other_sign = create("and", [compare("ne", rest, 0), compare("ne", compare("lt", rest, 0), compare("lt", b, 0))])
+    return create("select", [is_other_sign, rest + b, rest])
+
+
+def power(left: Any, right: Any) -> Tensor:
+    """x ** n for a small integer n is a product, in the order of repeated squaring."""
+    if isinstance(right, int) and not isinstance(right, bool) and is_tensor(left) and 0 <= right <= 64:
+        result: Tensor | None = None
+        square = left
+        while right:
+            if right & 1:
+                result = square if result is None else create("mul", [result, square])
+            right >>= 1
+            if right:
+                square = create("mul", [square, square])
+        if result is not None:
+            return result
+        return broadcast_to(common(left, 1)[1], left.shape)
+    a, b = common(left, right)
+    if a.element_type in INTEGERS:
+        made = create("pow", [a.astype("f64"), b.astype("f64")])
+        return create("round_even", [made]).astype(a.element_type)
+    return create("pow", [floating(a), floating(b)])

@@ -1,0 +1,90 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Numbers and arrays of Python as values of a program."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._attributes import elements_text
+from ._builder import current
+from ._errors import TracingError
+from ._signature import DTYPES
+from ._types import ELEMENTS
+from ._value import is_index, is_tensor, wrap
+
+if TYPE_CHECKING:
+    from ._index import Index
+    from ._tensor import Tensor
+
+
+def number_kind(value: Any) -> type | None:
+    """bool, int or float of a Python number; None of a NumPy scalar, which has a type of its own. NumPy's float64 is a
+    float of Python, such as np.sqrt(2)."""
+    if isinstance(value, np.generic) and not isinstance(value, float):
+        return None
+    return next((kind for kind in (bool, int, float) if isinstance(value, kind)), None)
+
+
+@functools.lru_cache(maxsize=4096)
+def _scalar_text(element: str, text: str) -> str:
+    """By the text of the number, since -0.0 equals 0.0."""
+    value = {"True": True, "False": False}.get(text)
+    number = value if value is not None else float(text) if "." in text or "n" in text or "e" in text else int(text)
+    try:
+        return elements_text(np.asarray(number, DTYPES[element]))
+    except OverflowError:
+        raise TracingError(
+            f"{text} is no number of type {element}; convert the tensor beside it with .astype"
+        ) from None
+
+
+def constant(value: Any, element: str | None = None) -> Tensor:
+    """The constant tensor of a number or an array; a number is of the element type `element`."""
+    kind = number_kind(value)
+    if kind:
+        element = element or {bool: "i1", int: "i32", float: "f32"}[kind]
+        text = _scalar_text(element, repr(kind(value)))
+    else:
+        array = np.asarray(value)
+        if array.dtype not in ELEMENTS:
+            raise TracingError(f"an array of {array.dtype} has no element type of Adjoint; convert it with .astype")
+        text = elements_text(array)
+    made: Tensor = wrap(current().create("ad.constant", (), [("value", text)])[0])
+    return made
+
+
+def tensor(value: Any, element: str | None = None) -> Tensor:
+    """A traced tensor of a value: a number is of the element type that is given."""
+    if is_tensor(value):
+        return value
+    if is_index(value):
+        return value.astype(element or "i32")
+    return constant(value, element)
+
+
+def number_of_index(value: Any) -> int:
+    """The number of a value of type index: of a size, an integer, or a traced integer of rank 0."""
+    trace = current()
+    if is_index(value):
+        return trace.number(value)
+    if is_tensor(value):
+        if value.shape or value.element_type not in ("i8", "i32", "i64"):
+            raise TracingError(f"expected an integer of rank 0 as an index, got {value}")
+        (scalar,) = trace.create("tensor.extract", [trace.number(value)])
+        return trace.create("arith.index_cast", [scalar], types=["index"])[0]
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TracingError(f"expected an integer as an index, a size or a bound, got {value!r}") from None
+    return trace.create("arith.constant", (), [("value", f"{number} : index")])[0]
+
+
+def constant_index(value: int) -> Index:
+    """The traced value of a number."""
+    made: Index = wrap(number_of_index(value))
+    made.is_natural = value >= 0
+    return made

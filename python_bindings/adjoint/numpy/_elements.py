@@ -1,0 +1,227 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Functions of elements."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .._arithmetic import common, common_select, compare, floating
+from .._constants import tensor
+from .._emit import create
+from .._shapes import full
+from .._types import FLOATS
+
+if TYPE_CHECKING:
+    from .._tensor import Tensor
+
+
+def _float_function(name: str) -> Callable[[Any], Tensor]:
+    def function(x: Any, /) -> Tensor:
+        return create(name, [floating(x)])
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+exp, expm1, log, log1p, log2 = map(_float_function, ("exp", "expm1", "log", "log1p", "log2"))
+sin, cos, tan, tanh, sqrt = map(_float_function, ("sin", "cos", "tan", "tanh", "sqrt"))
+exp2, erf, rsqrt = map(_float_function, ("exp2", "erf", "rsqrt"))
+
+
+def log10(x: Any, /) -> Tensor:
+    return log2(x) * math.log10(2)
+
+
+def sinh(x: Any, /) -> Tensor:
+    # (e + e / (e + 1)) / 2 with e = exp(x) - 1 keeps small values; large ones halve before they overflow.
+    value = floating(x)
+    small = expm1(value)
+    half = exp(value - math.log(2))
+    return where(abs(value) < 1, (small + small / (small + 1)) * 0.5, half - exp(-value - math.log(2)))
+
+
+def cosh(x: Any, /) -> Tensor:
+    value = abs(floating(x))
+    return exp(value - math.log(2)) + exp(-value - math.log(2))
+
+
+def asinh(x: Any, /) -> Tensor:
+    value = floating(x)
+    magnitude = abs(value)
+    square = magnitude * magnitude
+    small = log1p(magnitude + square / (1 + sqrt(square + 1)))
+    made = where(magnitude > 1e6, log(magnitude) + math.log(2), small)
+    return copysign(made, value)
+
+
+def acosh(x: Any, /) -> Tensor:
+    value = floating(x)
+    less = value - 1
+    return where(value > 1e6, log(value) + math.log(2), log1p(less + sqrt(less * (value + 1))))
+
+
+def atanh(x: Any, /) -> Tensor:
+    value = floating(x)
+    return (log1p(value) - log1p(-value)) * 0.5
+
+
+def atan2(x1: Any, x2: Any, /) -> Tensor:
+    a, b = common(x1, x2)
+    return create("atan2", [floating(a), floating(b)])
+
+
+def atan(x: Any, /) -> Tensor:
+    value = floating(x)
+    return atan2(value, full(value.shape, 1, value.element_type))
+
+
+def asin(x: Any, /) -> Tensor:
+    value = floating(x)
+    return atan2(value, sqrt((1 - value) * (1 + value)))
+
+
+def acos(x: Any, /) -> Tensor:
+    value = floating(x)
+    return atan2(sqrt((1 - value) * (1 + value)), value)
+
+
+def hypot(x1: Any, x2: Any, /) -> Tensor:
+    a, b = (abs(floating(one)) for one in common(x1, x2))
+    large, small = maximum(a, b), minimum(a, b)
+    ratio = small / where(large == 0, 1, large)
+    made = large * sqrt(1 + ratio * ratio)
+    return where(isinf(a) | isinf(b), math.inf, made)
+
+
+def logaddexp(x1: Any, x2: Any, /) -> Tensor:
+    a, b = (floating(one) for one in common(x1, x2))
+    large = maximum(a, b)
+    made = large + log1p(exp(-abs(a - b)))
+    return where(a == b, a + math.log(2), made)
+
+
+def abs(x: Any, /) -> Tensor:
+    return create("abs", [tensor(x)])
+
+
+absolute = abs
+
+
+def negative(x: Any, /) -> Tensor:
+    return create("neg", [tensor(x)])
+
+
+def positive(x: Any, /) -> Tensor:
+    return tensor(x)
+
+
+def sign(x: Any, /) -> Tensor:
+    return create("sign", [tensor(x)])
+
+
+def square(x: Any, /) -> Tensor:
+    value = tensor(x)
+    return value * value
+
+
+def reciprocal(x: Any, /) -> Tensor:
+    return create("recip", [floating(x)])
+
+
+def _rounding(name: str) -> Callable[[Any], Tensor]:
+    def function(x: Any, /) -> Tensor:
+        value = tensor(x)
+        return create(name, [value]) if value.element_type in FLOATS else value
+
+    return function
+
+
+floor, ceil, round = map(_rounding, ("floor", "ceil", "round_even"))
+
+
+def trunc(x: Any, /) -> Tensor:
+    value = tensor(x)
+    if value.element_type not in FLOATS:
+        return value
+    return where(value < 0, ceil(value), floor(value))
+
+
+def isfinite(x: Any, /) -> Tensor:
+    value = tensor(x)
+    return create("is_finite", [value]) if value.element_type in FLOATS else value == value
+
+
+def isnan(x: Any, /) -> Tensor:
+    value = tensor(x)
+    return value != value
+
+
+def isinf(x: Any, /) -> Tensor:
+    value = tensor(x)
+    return (abs(value) == math.inf) if value.element_type in FLOATS else value != value
+
+
+def signbit(x: Any, /) -> Tensor:
+    value = tensor(x)
+    return (value < 0) | ((value == 0) & (1 / value < 0))
+
+
+def copysign(x1: Any, x2: Any, /) -> Tensor:
+    a, b = (floating(one) for one in common(x1, x2))
+    return where(signbit(b), -abs(a), abs(a))
+
+
+def _two(name: str) -> Callable[[Any, Any], Tensor]:
+    def function(x1: Any, x2: Any, /) -> Tensor:
+        return create(name, common(x1, x2))
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+add, subtract, multiply, maximum, minimum = map(_two, ("add", "sub", "mul", "max", "min"))
+bitwise_and, bitwise_or, bitwise_xor = map(_two, ("and", "or", "xor"))
+
+
+def bitwise_invert(x: Any, /) -> Tensor:
+    return create("not", [tensor(x)])
+
+
+def truth(x: Any) -> Tensor:
+    value = tensor(x)
+    return value if value.element_type == "i1" else value != 0
+
+
+def logical_and(x1: Any, x2: Any, /) -> Tensor:
+    return create("and", [truth(x1), truth(x2)])
+
+
+def logical_or(x1: Any, x2: Any, /) -> Tensor:
+    return create("or", [truth(x1), truth(x2)])
+
+
+def logical_xor(x1: Any, x2: Any, /) -> Tensor:
+    return create("xor", [truth(x1), truth(x2)])
+
+
+def logical_not(x: Any, /) -> Tensor:
+    return create("not", [truth(x)])
+
+
+equal, not_equal, less, less_equal, greater, greater_equal = (
+    functools.partial(compare, predicate) for predicate in ("eq", "ne", "lt", "le", "gt", "ge")
+)
+
+
+def where(condition: Any, x1: Any, x2: Any, /) -> Tensor:
+    return create("select", common_select(truth(condition), x1, x2))
+
+
+def clip(x: Any, /, min: Any = None, max: Any = None) -> Tensor:
+    value = tensor(x)
+    if min is not None:
+        value = maximum(value, min)
+    return value if max is None else minimum(value, max)

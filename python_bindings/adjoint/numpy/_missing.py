@@ -1,0 +1,44 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Names of NumPy that Adjoint does not have, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+
+def _refusing(name: str, reason: str) -> Callable[..., NoReturn]:
+    def refuse(*_: Any, **__: Any) -> NoReturn:
+        raise NotImplementedError(f"adjoint.numpy.{name} {reason}")
+
+    refuse.__name__ = name
+    return refuse
+
+
+take, take_along_axis, searchsorted, isin = (
+    _refusing(name, "looks elements up; Adjoint has no operation for that yet")
+    for name in ("take", "take_along_axis", "searchsorted", "isin")
+)
+sort, argsort = (_refusing(name, "sorts; Adjoint has no operation for that yet") for name in ("sort", "argsort"))
+nonzero, unique_all, unique_counts, unique_inverse, unique_values = (
+    _refusing(name, "has a shape that depends on values, which a traced program cannot have")
+    for name in ("nonzero", "unique_all", "unique_counts", "unique_inverse", "unique_values")
+)
+conj, imag, real = (
+    _refusing(name, "is about complex numbers, which Adjoint does not have") for name in ("conj", "imag", "real")
+)
+bitwise_left_shift, bitwise_right_shift = (
+    _refusing(name, "shifts; Adjoint has no operation for that yet")
+    for name in ("bitwise_left_shift", "bitwise_right_shift")
+)
+cumulative_prod = _refusing("cumulative_prod", "has no operation yet; a scan does the same")
+nextafter = _refusing("nextafter", "reads bits; Adjoint has no operation for that yet")
+from_dlpack = _refusing("from_dlpack", "makes an array; arguments of compiled functions take such objects as they are")
+HINTS = {
+    "linalg": "its products are adjoint.numpy.matmul, matrix_transpose, vecdot and tensordot",
+    "vmap": "write the batch as a leading axis",
+    "random": "adjoint.random has keys, as jax.random",
+    "top_k": "it sorts, and Adjoint has no operation for that yet",
+    "uint8": "Adjoint has no unsigned integers; convert pictures to int32 or to floats",
+    "int16": "Adjoint has integers of 8, 32 and 64 bits",
+}

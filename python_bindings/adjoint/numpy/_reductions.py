@@ -1,0 +1,137 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Reductions and running sums."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from typing import TYPE_CHECKING, Any
+
+from .._arithmetic import floating
+from .._constants import tensor
+from .._emit import create
+from .._errors import TracingError
+from .._shapes import axes_of, reduce, reshape
+from .._value import is_index, is_tensor
+from ._elements import sqrt, truth
+from ._shapes import concat, expand_dims, pad
+
+if TYPE_CHECKING:
+    from .._tensor import Tensor
+
+
+def _accumulated(x: Tensor, dtype: Any) -> Tensor:
+    if dtype is not None:
+        return x.astype(dtype)
+    return x.astype("i64") if x.element_type in ("i1", "i8", "i32") else x
+
+
+def sum(x: Any, /, axis: Any = None, *, dtype: Any = None, keepdims: bool = False) -> Tensor:
+    return reduce("reduce_sum", _accumulated(tensor(x), dtype), axis, keepdims)
+
+
+def prod(x: Any, /, axis: Any = None, *, dtype: Any = None, keepdims: bool = False) -> Tensor:
+    return reduce("reduce_prod", _accumulated(tensor(x), dtype), axis, keepdims)
+
+
+def max(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Tensor:
+    value = tensor(x)
+    return (
+        any(value, axis=axis, keepdims=keepdims)
+        if value.element_type == "i1"
+        else reduce("reduce_max", value, axis, keepdims)
+    )
+
+
+def min(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Tensor:
+    value = tensor(x)
+    return (
+        all(value, axis=axis, keepdims=keepdims)
+        if value.element_type == "i1"
+        else reduce("reduce_min", value, axis, keepdims)
+    )
+
+
+def mean(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Tensor:
+    return reduce("reduce_mean", floating(x), axis, keepdims)
+
+
+def _count(x: Tensor, axis: Any) -> Any:
+    return functools.reduce(operator.mul, [x.shape[one] for one in axes_of(axis, x.ndim)], 1)
+
+
+def var(x: Any, /, axis: Any = None, *, correction: float = 0, keepdims: bool = False) -> Tensor:
+    value = floating(x)
+    distance = value - mean(value, axis=axis, keepdims=True)
+    squares = sum(distance * distance, axis=axis, keepdims=keepdims)
+    count = _count(value, axis)
+    less = count.astype(value.element_type) - correction if is_index(count) else count - correction
+    if not is_tensor(less) and less <= 0:
+        less = 0.0
+    made: Tensor = squares / less
+    return made
+
+
+def std(x: Any, /, axis: Any = None, *, correction: float = 0, keepdims: bool = False) -> Tensor:
+    return sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
+
+
+def all(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Tensor:
+    return reduce("reduce_min", truth(x).astype("i8"), axis, keepdims).astype("i1")
+
+
+def any(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Tensor:
+    return reduce("reduce_max", truth(x).astype("i8"), axis, keepdims) > 0
+
+
+def count_nonzero(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Tensor:
+    return reduce("reduce_sum", truth(x).astype("i64"), axis, keepdims)
+
+
+def _arg(name: str, x: Any, axis: int | None, keepdims: bool) -> Tensor:
+    value = tensor(x)
+    if axis is None:
+        made = create(name, [value.flatten()], [("axis", "0 : i64")])
+        return reshape(made, [1] * value.ndim) if keepdims else made
+    (place,) = axes_of(axis, value.ndim)
+    made = create(name, [value], [("axis", f"{place} : i64")])
+    return expand_dims(made, axis=place) if keepdims else made
+
+
+def argmax(x: Any, /, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
+    return _arg("argmax", x, axis, keepdims)
+
+
+def argmin(x: Any, /, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
+    return _arg("argmin", x, axis, keepdims)
+
+
+def cumulative_sum(
+    x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+) -> Tensor:
+    value = _accumulated(tensor(x), dtype)
+    if axis is None:
+        if value.ndim != 1:
+            raise TracingError(f"cumulative_sum needs an axis for {value}")
+        axis = 0
+    (place,) = axes_of(axis, value.ndim)
+    made = create("cumsum", [value], [("axis", f"{place} : i64")])
+    if include_initial:
+        widths = [(1, 0) if one == place else (0, 0) for one in range(value.ndim)]
+        made = pad(made, widths)
+    return made
+
+
+cumsum = cumulative_sum
+
+
+def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Tensor:
+    value = tensor(x)
+    parts = [one for one in (prepend, value, append) if one is not None]
+    value = concat(parts, axis=axis) if len(parts) > 1 else value
+    (place,) = axes_of(axis, value.ndim)
+    whole = [slice(None)] * place
+    for _ in range(n):
+        later, earlier = value[(*whole, slice(1, None))], value[(*whole, slice(0, -1))]
+        value = (later != earlier) if value.element_type == "i1" else later - earlier
+    return value
