@@ -10,6 +10,8 @@ import json
 import os
 import pathlib
 import warnings
+import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -17,12 +19,13 @@ import numpy as np
 
 from . import tree
 from ._derivatives import value_and_grad
-from ._errors import ArgumentTypeError, OptionError, ProgramError
+from ._errors import ArgumentTypeError, OptionError, ProgramError, make_file_error
 from ._files import whole_file
-from ._jit import jit
+from ._jit import Jitted, jit
 from ._loops import fori_loop
 from ._signature import DTYPES
 from ._streams import feed, receive
+from ._traced_program import TracedProgram
 from ._types import Spec, element_of
 from .optim import LossScale, clip_by_global_norm
 
@@ -113,11 +116,7 @@ class Trainer:
         if step >= steps:
             return Trained(model, state, step, losses)
         batches = _Batches(data, step)
-        program = jit(
-            lambda model, state, scale, count: self._part(model, state, scale, count, batches),
-            donate_argnames=("model", "state", "scale"),
-            **self.options,
-        )
+        program = self._program(batches)
         # What is donated is overwritten: the caller keeps the model that it gave.
         model, state, scale = tree.map(np.array, (model, state, scale))
         feeds, bar = batches.feeds(), _bar(steps, step, self.progress)
@@ -155,6 +154,19 @@ class Trainer:
         finally:
             bar.close()
         return Trained(model, state, step, losses)
+
+    def _program(self, batches: _Batches) -> Jitted:
+        made: Jitted = jit(
+            lambda model, state, scale, count: self._part(model, state, scale, count, batches),
+            donate_argnames=("model", "state", "scale"),
+            **self.options,
+        )
+        return made
+
+    def trace(self, model: Any, batch: Any) -> TracedProgram:
+        """The program of the loop, for batches of the types of this one: to print, to lower and to save."""
+        state, scale = self.optimizer.init(model), self.loss_scale and self.loss_scale.init()
+        return self._program(_Batches([batch], 0)).trace(model, state, scale, np.int64(1))
 
     def _part(self, model: Any, state: Any, scale: Any, count: Any, batches: _Batches) -> Any:
         """`count` steps."""
@@ -204,10 +216,7 @@ class Trainer:
         path = self._path()
         if path is None or not path.exists():
             return None
-        with np.load(path) as file:
-            about = json.loads(file["about"].tobytes())
-            names = sorted((name for name in file.files if name.startswith("leaf_")), key=lambda name: int(name[5:]))
-            values = [file[name] for name in names]
+        about, values = _read_checkpoint(path)
         if len(values) != len(leaves):
             raise OptionError(
                 f"the checkpoint {path} has {len(values)} tensors, the model and its optimizer {len(leaves)}"
@@ -223,6 +232,21 @@ class Trainer:
                 )
             read.append(value)
         return read, int(about["step"]), [float.fromhex(loss) for loss in about["losses"]]
+
+
+def _read_checkpoint(path: pathlib.Path) -> tuple[dict[str, Any], list[np.ndarray]]:
+    """What is known of the steps, and the tensors."""
+    try:
+        with np.load(path) as file:
+            about = json.loads(file["about"].tobytes())
+            names = sorted((name for name in file.files if name.startswith("leaf_")), key=lambda name: int(name[5:]))
+            return {"step": int(about["step"]), "losses": about["losses"]}, [file[name] for name in names]
+    except OSError as error:
+        raise make_file_error(error, str(path)) from error
+    except (ValueError, LookupError, TypeError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise OptionError(
+            f"{str(path)!r} is no checkpoint of a trainer, or is damaged ({error}); remove it to begin anew"
+        ) from error
 
 
 class _Bar:

@@ -1,6 +1,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Numbers of Python in traced functions: they take the element types of the tensors that they meet, wherever they go."""
 
+import pickle
+
 import adjoint
 import adjoint.numpy as anp
 import numpy as np
@@ -207,3 +209,9 @@ def test_states_of_other_optimizers_are_refused(state, found):
 def test_wrong_values_are_named(use, message):
     with pytest.raises(adjoint.TracingError, match=message):
         adjoint.jit(lambda x: use(x) and x)(X32)
+
+
+def test_functions_of_elements_pickle():
+    for name in ("subtract", "floor", "bitwise_xor", "exp", "take", "where"):
+        function = getattr(anp, name)
+        assert pickle.loads(pickle.dumps(function)) is function

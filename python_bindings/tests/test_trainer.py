@@ -109,6 +109,30 @@ def test_narrow_parameters_in_checkpoints(tmp_path):
     assert (tmp_path / "checkpoint.npz").stat().st_mode & 0o444 == 0o444
 
 
+def test_the_program_of_the_loop_is_shown():
+    program = trainer().trace(model(), DATA[0])
+    assert 'ad.feed "batch.x"' in program.text and "scf.for" in program.text
+    assert "ad.fusion" in program.lowered("fusion")
+
+
+def test_damaged_checkpoints_are_refused(tmp_path):
+    saving = trainer(folder=tmp_path, steps_per_call=2)
+    saving.fit(model(), DATA, 2)
+    path = tmp_path / "checkpoint.npz"
+    whole = path.read_bytes()
+    changed = bytearray(whole)
+    changed[len(whole) // 3] ^= 0xFF
+    for content in (b"", b"x" * 100, whole[: len(whole) // 2], bytes(changed)):
+        path.write_bytes(content)
+        with pytest.raises(adjoint.OptionError, match="checkpoint.npz' is no checkpoint.*remove it"):
+            saving.fit(model(), DATA, 4)
+    np.savez(path, other=np.ones(3))
+    with pytest.raises(adjoint.OptionError, match="is no checkpoint"):
+        saving.fit(model(), DATA, 4)
+    path.write_bytes(whole)
+    assert saving.fit(model(), DATA, 4).step == 4
+
+
 def test_loss_curve():
     made = trainer().fit(model(), DATA, 5)
     assert made.loss_curve().startswith("<svg") and len(re.search('points="([^"]*)"', made.loss_curve())[1].split()) == 5

@@ -131,15 +131,16 @@ def reciprocal(x: Any, /) -> Tensor:
     return create("recip", [floating(x)])
 
 
-def _rounding(name: str) -> Callable[[Any], Tensor]:
+def _rounding(name: str, operation: str) -> Callable[[Any], Tensor]:
     def function(x: Any, /) -> Tensor:
         value = tensor(x)
-        return create(name, [value]) if value.element_type in FLOATS else value
+        return create(operation, [value]) if value.element_type in FLOATS else value
 
+    function.__name__ = function.__qualname__ = name
     return function
 
 
-floor, ceil, round = map(_rounding, ("floor", "ceil", "round_even"))
+floor, ceil, round = _rounding("floor", "floor"), _rounding("ceil", "ceil"), _rounding("round", "round_even")
 
 
 def trunc(x: Any, /) -> Tensor:
@@ -174,16 +175,18 @@ def copysign(x1: Any, x2: Any, /) -> Tensor:
     return where(signbit(b), -abs(a), abs(a))
 
 
-def _two(name: str) -> Callable[[Any, Any], Tensor]:
+def _two(name: str, operation: str) -> Callable[[Any, Any], Tensor]:
     def function(x1: Any, x2: Any, /) -> Tensor:
-        return create(name, common(x1, x2))
+        return create(operation, common(x1, x2))
 
     function.__name__ = function.__qualname__ = name
     return function
 
 
-add, subtract, multiply, maximum, minimum = map(_two, ("add", "sub", "mul", "max", "min"))
-bitwise_and, bitwise_or, bitwise_xor = map(_two, ("and", "or", "xor"))
+add, subtract, multiply = _two("add", "add"), _two("subtract", "sub"), _two("multiply", "mul")
+maximum, minimum = _two("maximum", "max"), _two("minimum", "min")
+bitwise_and, bitwise_or = _two("bitwise_and", "and"), _two("bitwise_or", "or")
+bitwise_xor = _two("bitwise_xor", "xor")
 
 
 def bitwise_invert(x: Any, /) -> Tensor:

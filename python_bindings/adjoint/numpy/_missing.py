@@ -11,7 +11,7 @@ def _refusing(name: str, reason: str) -> Callable[..., NoReturn]:
     def refuse(*_: Any, **__: Any) -> NoReturn:
         raise NotImplementedError(f"adjoint.numpy.{name} {reason}")
 
-    refuse.__name__ = name
+    refuse.__name__ = refuse.__qualname__ = name
     return refuse
 
 
