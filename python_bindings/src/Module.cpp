@@ -10,6 +10,7 @@
 #include "Gil.h"
 #include "Host.h"
 #include "Trees.h"
+#include "adjoint/Builder/LowerProgram.h"
 #include "adjoint/Runner/ProgramFile.h"
 #include "adjoint/Runner/StandardHooks.h"
 #include "adjoint/Support/FloatingPointState.h"
@@ -90,7 +91,7 @@ nb::object lowerText(nb::bytes source, const std::string &name, const std::strin
   bool done = false;
   {
     GilRelease release;
-    done = lowerProgram({source.c_str(), source.size()}, name, pipeline, text, failure);
+    done = mlir::ad::lowerProgram({source.c_str(), source.size()}, name, pipeline, text, failure);
   }
   return done ? nb::cast(mlir::ad::printableLines(text)) : nb::cast(std::move(failure));
 }

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Programs that leave the process: as a compiled file, and as the text of a stage of the compiler. Like
-// Program.h, this header includes neither LLVM nor MLIR, and the functions print nothing.
+// Programs as compiled files. Like Program.h, this header includes neither LLVM nor MLIR, and the function
+// prints nothing.
 #ifndef ADJOINT_RUNNER_PROGRAMFILE_H
 #define ADJOINT_RUNNER_PROGRAMFILE_H
 
@@ -17,12 +17,6 @@ namespace mlir::ad::runner {
 bool writeProgram(std::string_view source, std::string_view name, const ProgramOptions &options,
                   const std::vector<BoundArgument> &bound, const std::string &path, const Hooks &hooks,
                   const std::function<bool()> &interrupted, Failure &failure);
-
-/// Runs the passes of `pipeline`, which is written as for `ad-opt --pass-pipeline` inside of
-/// `builtin.module(...)` and names passes and pipelines of Adjoint. `text` is the program after them. False,
-/// with the reason in `failure`, if there is no such pipeline, or the program does not parse or is refused.
-bool lowerProgram(std::string_view source, std::string_view name, const std::string &pipeline,
-                  std::string &text, Failure &failure);
 
 } // namespace mlir::ad::runner
 

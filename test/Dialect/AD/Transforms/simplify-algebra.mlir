@@ -171,3 +171,17 @@ func.func @sum_of_f32_has_no_rounding_to_skip(%x: tensor<2x8xf32>, %w: tensor<8x
   %z = ad.add %y, %b {allow = #ad.allow<widen>} : tensor<2x4xf32>, tensor<4xf32>
   return %z : tensor<2x4xf32>
 }
+
+// Constants go to the right, but a zero of dynamic size is no constant.
+// CHECK-LABEL: @zero_of_dynamic_size_on_the_left
+// CHECK-SAME: %[[X:.+]]: tensor<?xf32>
+func.func @zero_of_dynamic_size_on_the_left(%x: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) {
+  // CHECK: %[[ZERO:.+]] = ad.full
+  // CHECK: %[[D:.+]] = ad.neg %[[X]]
+  // CHECK: return %[[ZERO]], %[[X]], %[[D]]
+  %zero = ad.constant dense<0.0> : tensor<f32>
+  %0 = ad.mul %zero, %x {allow = #ad.allow<algebra>} : tensor<f32>, tensor<?xf32>
+  %1 = ad.add %zero, %x {allow = #ad.allow<algebra>} : tensor<f32>, tensor<?xf32>
+  %2 = ad.sub %zero, %x {allow = #ad.allow<algebra>} : tensor<f32>, tensor<?xf32>
+  return %0, %1, %2 : tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
+}

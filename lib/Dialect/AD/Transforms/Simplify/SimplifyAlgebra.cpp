@@ -57,13 +57,22 @@ template <typename OpTy> struct DropZero : AlgebraPattern<OpTy> {
   explicit DropZero(MLIRContext *context) : AlgebraPattern<OpTy>(context, "drop-zero") {}
 
   LogicalResult match(OpTy op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
-    if (!isFloat(op) || !isZero(op.getRhs()))
-      return rewriter.notifyMatchFailure(op, "expected a float zero everywhere as the right operand");
-    if (!canReplace(op, op.getLhs()))
-      return rewriter.notifyMatchFailure(op, "expected a left operand with the type and shape of the result");
+    if (!isFloat(op) || !other(op))
+      return rewriter.notifyMatchFailure(op,
+                                         "expected a float zero everywhere as an operand, the right one of "
+                                         "a difference");
+    if (!canReplace(op, other(op)))
+      return rewriter.notifyMatchFailure(op,
+                                         "expected another operand with the type and shape of the result");
     return success();
   }
-  Value build(OpTy op, PatternRewriter &) const override { return op.getLhs(); }
+  Value build(OpTy op, PatternRewriter &) const override { return other(op); }
+
+  // The operand beside a zero. Constants are on the right, but not zeros of dynamic size.
+  static Value other(OpTy op) {
+    bool mayBeLeft = std::is_same_v<OpTy, AddOp> && isZero(op.getLhs());
+    return isZero(op.getRhs()) ? op.getLhs() : mayBeLeft ? op.getRhs() : Value();
+  }
 };
 
 // 0 - n is -n.
@@ -88,13 +97,19 @@ struct MultiplyByZero : AlgebraPattern<MulOp> {
   explicit MultiplyByZero(MLIRContext *context) : AlgebraPattern(context, "multiply-by-zero") {}
 
   LogicalResult match(MulOp op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
-    if (!isFloat(op) || !isZero(op.getRhs()))
-      return rewriter.notifyMatchFailure(op, "expected a float zero everywhere as the right operand");
-    if (!canReplace(op, op.getRhs()))
-      return rewriter.notifyMatchFailure(op, "expected a zero with the type and shape of the result");
+    if (!isFloat(op) || (!isZero(op.getRhs()) && !isZero(op.getLhs())))
+      return rewriter.notifyMatchFailure(op, "expected a float zero everywhere as an operand");
+    if (!canReplace(op, op.getLhs()) && !canReplace(op, op.getRhs()))
+      return rewriter.notifyMatchFailure(op, "expected an operand with the type and shape of the result");
     return success();
   }
-  Value build(MulOp op, PatternRewriter &) const override { return op.getRhs(); }
+  Value build(MulOp op, PatternRewriter &rewriter) const override {
+    for (Value operand : {op.getRhs(), op.getLhs()})
+      if (isZero(operand) && canReplace(op, operand))
+        return operand;
+    Value whole = canReplace(op, op.getLhs()) ? op.getLhs() : op.getRhs();
+    return fullLike(rewriter, op.getLoc(), whole, 0.0);
+  }
 };
 
 // 0 / n is 0.

@@ -1,11 +1,11 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Texts of the stages of the compiler, for embedders.
-#include "Compile/ProgramText.h"
-#include "ProgramSupport.h"
+#include "adjoint/Builder/LowerProgram.h"
+#include "../Runner/Compile/ProgramText.h"
+#include "../Runner/ProgramSupport.h"
 #include "adjoint/InitAllDialects.h"
 #include "adjoint/InitAllPasses.h"
-#include "adjoint/Runner/ProgramFile.h"
 #include "adjoint/Runtime/Host/CPUCount.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/FloatingPointState.h"
@@ -56,8 +56,8 @@ static Error lower(std::string_view source, std::string_view name, const std::st
   return Error::success();
 }
 
-bool mlir::ad::runner::lowerProgram(std::string_view source, std::string_view name,
-                                    const std::string &pipeline, std::string &text, Failure &failure) {
+bool mlir::ad::lowerProgram(std::string_view source, std::string_view name, const std::string &pipeline,
+                            std::string &text, Failure &failure) {
   adrt::FloatingPointScope floatingPoint;
   static std::once_flag registered;
   std::call_once(registered, [] {
