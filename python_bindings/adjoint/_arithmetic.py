@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -102,6 +103,11 @@ def floor_divide(left: Any, right: Any) -> Tensor:
     if a.element_type in FLOATS:
         # What is left without the remainder divides up to rounding, so that a // b * b + a % b is a.
         whole = create("round_even", [create("div", [create("sub", [a, remainder(a, b)]), b])])
+        is_below = create("and", [compare("ne", a, 0), compare("ne", compare("lt", a, 0), compare("lt", b, 0))])
+        # A finite number by an infinity is 0, or -1 below it.
+        tiny = create("select", common_select(is_below, a * 0 - 1, a * 0))
+        is_tiny = create("and", [compare("eq", abs(b), math.inf), compare("lt", abs(a), math.inf)])
+        whole = create("select", [is_tiny, tiny, whole])
         return create("select", [compare("eq", b, 0), create("div", [a, b]), whole])
     quotient = create("div", [a, b])
     rest = create("sub", [a, create("mul", [quotient, b])])

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from typing import TYPE_CHECKING, Any
 
@@ -34,12 +35,25 @@ def _scalar_text(element: str, text: str) -> str:
     """By the text of the number, since -0.0 equals 0.0."""
     value = {"True": True, "False": False}.get(text)
     number = value if value is not None else float(text) if "." in text or "n" in text or "e" in text else int(text)
+    if DTYPES[element].type is np.void:
+        return _narrow_text(element, float(number))
     try:
         return elements_text(np.asarray(number, DTYPES[element]))
     except OverflowError:
         raise TracingError(
             f"{text} is no number of type {element}; convert the tensor beside it with .astype"
         ) from None
+
+
+# The bits of infinity, its negative and NaN; what has no infinity has NaN.
+_SPECIAL = {"bf16": ("0x7F80", "0xFF80", "0x7FC0"), "f8E5M2": ("0x7C", "0xFC", "0x7E"), "f8E4M3FN": ("0x7F", "0xFF", "0x7F")}
+
+
+def _narrow_text(element: str, number: float) -> str:
+    """A number of a type that NumPy does not have without ml_dtypes: the compiler rounds it."""
+    infinity, negative, nan = _SPECIAL[element]
+    text = repr(number) if math.isfinite(number) else nan if number != number else infinity if number > 0 else negative
+    return f"dense<{text}> : tensor<{element}>"
 
 
 def constant(value: Any, element: str | None = None) -> Tensor:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from . import tree
+from ._checks import is_number, is_whole
 from ._derivatives import value_and_grad
 from ._errors import ArgumentTypeError, OptionError, ProgramError, make_file_error
 from ._files import whole_file
@@ -100,8 +101,12 @@ class Trainer:
         progress: bool = True,
         **options: Any,
     ):
-        if steps_per_call < 1:
-            raise OptionError(f"expected steps_per_call of at least 1, got {steps_per_call}")
+        if not is_whole(steps_per_call, 1):
+            raise OptionError(f"expected steps_per_call as an int of at least 1, got {steps_per_call!r}")
+        if clip_norm is not None and not (is_number(clip_norm, 0, np.inf) and clip_norm > 0):
+            raise OptionError(f"expected clip_norm above 0, or None, got {clip_norm!r}")
+        if isinstance(optimizer, type) or not callable(getattr(optimizer, "update", None)):
+            raise OptionError(f"expected an optimizer such as adjoint.optim.Adam(1e-3), got {optimizer!r}")
         self.loss, self.optimizer, self.clip_norm, self.loss_scale = loss, optimizer, clip_norm, loss_scale
         self.folder = None if folder is None else pathlib.Path(folder)
         self.steps_per_call, self.progress, self.options = steps_per_call, progress, options
@@ -109,6 +114,8 @@ class Trainer:
     def fit(self, model: Any, data: Iterable[Any], steps: int) -> Trained:
         """Trains up to step number `steps`, from a checkpoint if there is one. Each step takes one batch of the data,
         all of one shape."""
+        if not is_whole(steps, 0):
+            raise OptionError(f"expected steps as an int of at least 0, got {steps!r}")
         leaves, form = tree.flatten((model, self.optimizer.init(model), self.loss_scale and self.loss_scale.init()))
         reached = self._restore(leaves) or (leaves, 0, [])
         leaves, step, losses = reached
@@ -136,13 +143,15 @@ class Trainer:
                     )
                 except KeyboardInterrupt:
                     model, state, scale = done
+                    warnings.warn(f"interrupted: the model is that of step {step}", RuntimeWarning, stacklevel=2)
                     break
                 except ProgramError:
                     if not batches.ended:
                         raise
                     model, state, scale = done
                     warnings.warn(
-                        f"the data ended after step {step}: the steps of the part after it are left out",
+                        f"the data ended after step {step}: the steps of the part after it are left out; a part has "
+                        f"steps_per_call={self.steps_per_call} steps",
                         RuntimeWarning,
                         stacklevel=2,
                     )
@@ -200,7 +209,10 @@ class Trainer:
         path = self._path()
         if path is None:
             return
-        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise make_file_error(error, str(path.parent), "write") from error
         leaves = tree.leaves(values)
         # NumPy's files have no bf16: its bytes.
         arrays: dict[str, Any] = {
@@ -226,9 +238,10 @@ class Trainer:
             dtype = DTYPES[element_of(leaf.dtype)]
             if value.dtype != dtype and value.size == dtype.itemsize * np.size(leaf):
                 value = value.view(dtype).reshape(np.shape(leaf))
-            if value.shape != np.shape(leaf):
+            if value.shape != np.shape(leaf) or value.dtype != dtype:
                 raise OptionError(
-                    f"the checkpoint {path} has a tensor of shape {value.shape}, the model {np.shape(leaf)}"
+                    f"the checkpoint {path} has a tensor of {value.dtype} with shape {value.shape}, the model one of "
+                    f"{dtype} with shape {np.shape(leaf)}"
                 )
             read.append(value)
         return read, int(about["step"]), [float.fromhex(loss) for loss in about["losses"]]

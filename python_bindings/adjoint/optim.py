@@ -114,6 +114,17 @@ def _make_floats(optimizer: Any, *names: str) -> None:
         object.__setattr__(optimizer, name, float(getattr(optimizer, name)))
 
 
+def _check_rate(rate: Any) -> None:
+    if callable(rate) or isinstance(rate, Tensor):
+        return
+    try:
+        number = math.nan if isinstance(rate, str) else float(rate)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not 0 <= number < math.inf:
+        raise OptionError(f"expected a finite lr of at least 0, or a function of the step, got {rate!r}")
+
+
 def _check_fraction(name: str, value: float, limit: float | None = None) -> None:
     if not (0 <= value < 1 or value == limit):
         raise OptionError(f"expected {name} in [0, 1{')' if limit is None else ']'}, got {value!r}")
@@ -137,6 +148,7 @@ class SGD(_Optimizer):
     nesterov: bool = False
 
     def __post_init__(self) -> None:
+        _check_rate(self.lr)
         _check_fraction("momentum", self.momentum, 1.0)
         if not math.isfinite(self.dampening):
             raise OptionError(f"expected a finite dampening, got {self.dampening!r}")
@@ -178,6 +190,7 @@ class Adam(_Optimizer):
     _is_decoupled = False
 
     def __post_init__(self) -> None:
+        _check_rate(self.lr)
         for number, beta in enumerate(self.betas, 1):
             _check_fraction(f"beta{number}", beta)
         _check_not_negative("epsilon", self.eps)

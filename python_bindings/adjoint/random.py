@@ -22,7 +22,7 @@ from ._index import Index
 from ._shapes import axes_of, reshape
 from ._signature import format_type
 from ._tensor import Tensor
-from ._types import element_of
+from ._types import FLOATS, INTEGERS, element_of
 
 __all__ = [
     "bernoulli",
@@ -42,8 +42,15 @@ __all__ = [
 
 @eager()
 def key(seed: Any) -> Tensor:
-    """The key of a seed."""
-    return tensor(seed, "i64").astype("i64")
+    """The key of a seed, an integer."""
+    return _integer(seed, "a seed")
+
+
+def _integer(value: Any, what: str) -> Tensor:
+    made = tensor(value, "i64") if not isinstance(value, float) else tensor(value)
+    if made.element_type not in INTEGERS or made.ndim:
+        raise TracingError(f"expected an integer as {what}, got {made}")
+    return made.astype("i64")
 
 
 def _counters(count: Any, first: builtins.int = 0) -> Tensor:
@@ -68,7 +75,7 @@ def split(key: Tensor, num: builtins.int = 2) -> Tensor:
 @eager()
 def fold_in(key: Tensor, data: Any) -> Tensor:
     """A new key of a key and a number, e.g. of a step."""
-    counter = tensor(data, "i64").astype("i64") + (_SPLIT + (1 << 61))
+    counter = _integer(data, "data of fold_in") + (_SPLIT + (1 << 61))
     return ops.rng_bits(_as_key(key), counter, type="tensor<i64>")
 
 
@@ -104,6 +111,8 @@ _DIGITS = {"f16": 11, "bf16": 8, "f8E4M3FN": 4, "f8E5M2": 3}
 
 def _floats(name: str, key: Tensor, shape: Any, dtype: Any) -> Tensor:
     element = element_of(dtype)
+    if element not in FLOATS:
+        raise OptionError(f"expected a float type for these numbers, got {element}; randint gives integers")
     made = _draw(name, key, shape, element if element in ("f32", "f64") else "f32")
     if name == "rng_uniform" and element in _DIGITS:
         # Rounded down, since the cast would round the last numbers up to 1.
@@ -157,6 +166,8 @@ def bernoulli(key: Tensor, p: Any = 0.5, shape: Any = None) -> Tensor:
 def randint(key: Tensor, shape: Any, minval: builtins.int, maxval: builtins.int, dtype: Any = "i32") -> Tensor:
     """Integers in [minval, maxval). Their probabilities differ by less than 2^-31 of their mean for ranges up to
     2^32."""
+    if not minval < maxval:
+        raise OptionError(f"expected minval below maxval, got {minval} and {maxval}")
     made = numpy.floor(uniform(key, shape, "f64") * builtins.float(maxval - minval))
     moved: Tensor = made.astype("i64") + minval
     return moved.astype(dtype)

@@ -2,6 +2,8 @@
 """Numbers of Python in traced functions: they take the element types of the tensors that they meet, wherever they go."""
 
 import pickle
+import subprocess
+import sys
 
 import adjoint
 import adjoint.numpy as anp
@@ -215,3 +217,58 @@ def test_functions_of_elements_pickle():
     for name in ("subtract", "floor", "bitwise_xor", "exp", "take", "where"):
         function = getattr(anp, name)
         assert pickle.loads(pickle.dumps(function)) is function
+
+
+WITHOUT_ML_DTYPES = """
+import sys
+sys.modules["ml_dtypes"] = None
+import adjoint, adjoint.numpy as anp, numpy as np
+x = np.float32([1, 2, -1])
+print(adjoint.jit(lambda x: anp.where(x > 0, x.astype("bf16") * 2.5 + 1, -anp.inf).astype("f32"))(x))
+print(adjoint.jit(lambda x: anp.clip(x.astype("f8E4M3FN"), min=-1, max=0.3).astype("f32"))(x))
+"""
+
+
+def test_numbers_beside_narrow_floats_need_no_package():
+    done = subprocess.run([sys.executable, "-c", WITHOUT_ML_DTYPES], capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == ["[ 3.5  6.  -inf]", "[ 0.3125  0.3125 -1.    ]"], done.stderr
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_inverse_hyperbolic_functions_of_large_and_small_numbers(dtype):
+    x = np.array([0, -0.0, 1e-3, -0.5, 300, -300, 1e4, 6e4, np.inf, -np.inf, np.nan], dtype)
+    tolerance = 4 * np.finfo(dtype).eps
+    made = adjoint.jit(anp.asinh)(x)
+    np.testing.assert_allclose(made, np.arcsinh(x.astype(np.float64)), rtol=tolerance)
+    assert np.signbit(made[1]) and not np.signbit(made[0])
+    np.testing.assert_allclose(adjoint.jit(anp.acosh)(abs(x) + dtype(1)), np.arccosh((abs(x) + dtype(1)).astype("f8")),
+                               rtol=tolerance, atol=0)
+    x = np.array([0, 0.5, -3, 1e3, 2e4], dtype)
+    gradient = adjoint.jit(adjoint.grad(lambda x: anp.asinh(x).sum()))(x)
+    np.testing.assert_allclose(gradient, 1 / np.hypot(1, x.astype("f8")), rtol=1e-2 if dtype == np.float16 else 1e-5)
+    if dtype != np.float16:
+        assert adjoint.grad(anp.asinh)(dtype(-1e20)) == pytest.approx(1e-20)
+        assert adjoint.grad(anp.acosh)(dtype(1e20)) == pytest.approx(1e-20)
+
+
+def test_finite_numbers_by_infinities():
+    a = np.float32([-2.5, 2.5, 0.5, -0.5, 0, 7])
+    for b in (np.inf, -np.inf, 2):
+        np.testing.assert_array_equal(adjoint.jit(lambda a: a // np.float32(b))(a), a // np.float32(b))  # noqa: B023
+
+
+@pytest.mark.parametrize("use, message", [
+    (lambda: adjoint.random.key(1.5), "an integer as a seed"),
+    (lambda: adjoint.random.fold_in(adjoint.random.key(1), 1.5), "an integer as data"),
+    (lambda: adjoint.random.randint(adjoint.random.key(0), (3,), 5, 2), "minval below maxval"),
+    (lambda: adjoint.random.normal(adjoint.random.key(0), (2,), "i32"), "randint gives integers"),
+    (lambda: adjoint.optim.Adam(-1), "a finite lr"), (lambda: adjoint.optim.SGD("a"), "a finite lr"),
+    (lambda: adjoint.Trainer(None, 1e-3), "expected an optimizer"),
+    (lambda: adjoint.Trainer(None, adjoint.optim.Adam), "expected an optimizer"),
+    (lambda: adjoint.Trainer(None, adjoint.optim.Adam(), steps_per_call=1.5), "an int of at least 1"),
+    (lambda: adjoint.Trainer(None, adjoint.optim.Adam(), clip_norm=-1), "above 0"),
+    (lambda: adjoint.Trainer(None, adjoint.optim.Adam()).fit(X32, [X32], -1), "steps as an int"),
+])
+def test_wrong_arguments_are_refused(use, message):
+    with pytest.raises(adjoint.Error, match=message):
+        use()

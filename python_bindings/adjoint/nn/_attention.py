@@ -51,16 +51,21 @@ class MultiheadAttention(Module):
 
     def forward(self, query: Any, key: Any, value: Any, attn_mask: Any = None, is_causal: bool = False) -> Tensor:
         """A boolean mask says which keys do not take part, as in PyTorch; another one is added to the scores."""
-        size = self.in_proj_weight.shape[1]
-        made = []
-        for number, one in enumerate((query, key, value)):
-            part = slice(number * size, (number + 1) * size)
-            bias = None if self.in_proj_bias is None else self.in_proj_bias[part]
-            made.append(split_heads(f.linear(one, self.in_proj_weight[part], bias), self.num_heads))
+        made = [split_heads(one, self.num_heads) for one in self._project(query, key, value)]
         if attn_mask is not None and numpy.asarray(attn_mask).element_type == "i1":
             attn_mask = numpy.logical_not(attn_mask)
         joined = join_heads(f.scaled_dot_product_attention(made[0], made[1], made[2], attn_mask, is_causal))
         return self.out_proj(joined)  # type: ignore[no-any-return]
+
+    def _project(self, query: Any, key: Any, value: Any) -> list[Tensor]:
+        weight, bias, size = self.in_proj_weight, self.in_proj_bias, self.in_proj_weight.shape[1]
+        if query is key and key is value:
+            return numpy.split(f.linear(query, weight, bias), 3, axis=-1)  # one product
+        made = []
+        for number, one in enumerate((query, key, value)):
+            part = slice(number * size, (number + 1) * size)
+            made.append(f.linear(one, weight[part], None if bias is None else bias[part]))
+        return made
 
 
 class TransformerEncoderLayer(Module):

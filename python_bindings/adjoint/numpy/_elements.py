@@ -48,19 +48,39 @@ def cosh(x: Any, /) -> Tensor:
     return exp(value - math.log(2)) + exp(-value - math.log(2))
 
 
-def asinh(x: Any, /) -> Tensor:
+# Above it, a square plus 1 is the square, and in f32 the square of a square is still a number.
+_LARGE = 1e6
+
+
+def _in_wide(function: Callable[[Tensor], Tensor], x: Any) -> Tensor:
+    """The function in f32 for narrow floats, whose squares overflow."""
     value = floating(x)
-    magnitude = abs(value)
-    square = magnitude * magnitude
-    small = log1p(magnitude + square / (1 + sqrt(square + 1)))
-    made = where(magnitude > 1e6, log(magnitude) + math.log(2), small)
-    return copysign(made, value)
+    return function(value.astype("f32") if value.element_type != "f64" else value).astype(value.element_type)
+
+
+def asinh(x: Any, /) -> Tensor:
+    def function(value: Tensor) -> Tensor:
+        side = where(value < 0, -1, 1)  # unlike those of abs and copysign, the slope at 0 is right
+        magnitude = value * side
+        is_large = magnitude > _LARGE
+        # What is not taken has numbers of its own, since slopes that are infinite would make NaN of zeros.
+        near, far = where(is_large, 1, magnitude), where(is_large, magnitude, 2)
+        square = near * near
+        small = log1p(near + square / (1 + sqrt(square + 1)))
+        made = where(is_large, log(far) + math.log(2), small) * side
+        return where(value == 0, value, made)
+
+    return _in_wide(function, x)
 
 
 def acosh(x: Any, /) -> Tensor:
-    value = floating(x)
-    less = value - 1
-    return where(value > 1e6, log(value) + math.log(2), log1p(less + sqrt(less * (value + 1))))
+    def function(value: Tensor) -> Tensor:
+        is_large = value > _LARGE
+        near, far = where(is_large, 2, value), where(is_large, value, 2)
+        less = near - 1
+        return where(is_large, log(far) + math.log(2), log1p(less + sqrt(less * (near + 1))))
+
+    return _in_wide(function, x)
 
 
 def atanh(x: Any, /) -> Tensor:

@@ -39,7 +39,7 @@ func.func @main(%x: tensor<f32>, %n: index) -> tensor<f32> {
 // -----
 
 func.func @while(%x: tensor<f32>) -> tensor<f32> {
-  // expected-error @below {{'scf.while' op has no reverse: the reverse of scf.while needs a bound on the number of iterations; use scf.for with a static trip count}}
+  // expected-error @below {{'scf.while' op has no reverse: the reverse of scf.while needs a bound on the number of iterations; use scf.for with a static trip count (in Python adjoint.fori_loop or adjoint.scan)}}
   %y = scf.while (%a = %x) : (tensor<f32>) -> tensor<f32> {
     %go = arith.constant false
     scf.condition(%go) %a : tensor<f32>

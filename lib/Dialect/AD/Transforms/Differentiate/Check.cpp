@@ -72,7 +72,7 @@ void Checker::checkOperation(Operation *op) {
     checkRule(rule);
   } else if (isa<scf::WhileOp>(op)) {
     report(op) << "has no reverse: the reverse of scf.while needs a bound on the number of iterations; "
-                  "use scf.for with a static trip count";
+                  "use scf.for with a static trip count (in Python adjoint.fori_loop or adjoint.scan)";
   } else {
     InFlightDiagnostic diagnostic = report(op) << "has no derivative rule";
     if (isa<FusionOp, KernelOp, LaunchOp>(op))
