@@ -1,7 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Gradient cases of loops, made from lists: every range of indices with every body. Ten and more trips, negative
 bounds, steps, no trip; carries that begin with one value, change places or are sums; the index itself; loops in
-loops."""
+loops; products whose results are saved, and those that are computed again."""
 
 from case import Argument, Case
 
@@ -97,5 +97,32 @@ def case(range_name, body_name, starts_name):
                 second_order=short)
 
 
-CASES = [case(range_name, body_name, starts_name) for range_name in RANGES for body_name in BODIES
+# Products, whose results are saved if they are long (%u), with what uses them in a loop of three iterations.
+PRODUCTS = {
+    "used_twice": "%u = ad.dot %v, %a1 : ({0}, {1}) -> {0}\n%t = ad.gelu %u : {0}\n%p = ad.add %t, %u : {0}\n",
+    "in_a_chain": "%t = ad.dot %v, %a1 : ({0}, {1}) -> {0}\n%h = ad.sin %t : {0}\n"
+                  "%u = ad.dot %h, %a1 : ({0}, {1}) -> {0}\n%p = ad.sin %u : {0}\n",
+    "yielded": "%p = ad.dot %v, %a1 : ({0}, {1}) -> {0}\n%h = ad.sin %p : {0}\nad.receive \"h\"(%h) : {0}\n",
+    "captured": "%u = ad.dot %a0, %a1 : ({0}, {1}) -> {0}\n%h = ad.mul %u, %v : {0}\n%p = ad.sin %h : {0}\n",
+    "in_a_branch": "%c1 = arith.constant 1 : index\n%low = arith.cmpi sle, %i, %c1 : index\n"
+                   "%p = scf.if %low -> {0} {{\n%u = ad.dot %v, %a1 : ({0}, {1}) -> {0}\n%h = ad.sin %u : {0}\n"
+                   "scf.yield %h : {0}\n}} else {{\nscf.yield %v : {0}\n}}\n",
+    "in_a_loop": "%p = scf.for %j = %lo to %hi step %step iter_args(%w = %v) -> {0} {{\n"
+                 "%u = ad.dot %w, %a1 : ({0}, {1}) -> {0}\n%h = ad.sin %u : {0}\nscf.yield %h : {0}\n}}\n",
+}
+# Length, and the rows as the program sees them.
+LENGTHS = {"long": (9, "2"), "short": (3, "2"), "long_dynamic": (8, "?")}
+
+
+def product_case(length_name, name):
+    length, rows = LENGTHS[length_name]
+    text = "%lo = arith.constant 0 : index\n%hi = arith.constant 3 : index\n%step = arith.constant 1 : index\n" \
+        "%y = scf.for %i = %lo to %hi step %step iter_args(%v = %a0) -> {0} {{\n" + PRODUCTS[name] + \
+        "scf.yield %p : {0}\n}}"
+    arguments = [Argument(f"{rows}x{length}", (2, length)), Argument(f"{length}x{length}", low=-0.5, high=0.5)]
+    return Case("ad.dot", f"for_product_{length_name}_{name}", arguments, text, Argument(f"{rows}x{length}", (2, length)),
+                second_order=length == 3)
+
+
+CASES = [product_case(length, name) for length in LENGTHS for name in PRODUCTS] + [case(range_name, body_name, starts_name) for range_name in RANGES for body_name in BODIES
          for starts_name in STARTS]

@@ -130,6 +130,102 @@ func.func @yielded(%x: tensor<4xf64>, %w: tensor<4xf64>) -> tensor<f64> {
   return %y : tensor<f64>
 }
 
+// The result of a long product is saved right after it, and not computed again.
+// CHECK-LABEL: func.func private @product__grad_0_1(
+// CHECK:       ad.full %{{.+}} : f64 -> tensor<3x2x8xf64>
+// CHECK:       scf.for
+// CHECK:         %[[P:.+]] = ad.dot
+// CHECK:         %[[ROW:.+]] = ad.reshape %[[P]] : tensor<2x8xf64> -> tensor<1x2x8xf64>
+// CHECK:         ad.dynamic_update_slice %{{.+}}, %[[ROW]]
+// CHECK:       scf.for
+// CHECK:         %[[READ:.+]] = ad.dynamic_slice %{{.+}}#2[
+// CHECK:         %[[SAVED:.+]] = ad.reshape %[[READ]] : tensor<1x2x8xf64> -> tensor<2x8xf64>
+// CHECK-NEXT:    ad.cos %[[SAVED]]
+// Two products remain: the cotangents of both operands.
+// CHECK-COUNT-2: ad.dot
+// CHECK-NOT:   ad.dot
+// CHECK:       return
+func.func @product(%x: tensor<2x8xf64>, %w: tensor<8x8xf64>) -> tensor<f64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %x) -> tensor<2x8xf64> {
+    %p = ad.dot %a, %w : (tensor<2x8xf64>, tensor<8x8xf64>) -> tensor<2x8xf64>
+    %s = ad.sin %p : tensor<2x8xf64>
+    scf.yield %s : tensor<2x8xf64>
+  }
+  %y = ad.reduce_sum %r axes [0, 1] : tensor<2x8xf64> -> tensor<f64>
+  return %y : tensor<f64>
+}
+
+// The same with dynamic rows, whose number the carry has in front of the loop.
+// CHECK-LABEL: func.func private @rows__grad_0_1(
+// CHECK-SAME:    %[[X:[^ ,]+]]: tensor<?x8xf64>
+// CHECK:       %[[ROWS:.+]] = tensor.dim %[[X]]
+// CHECK:       ad.full %{{.+}}(%[[ROWS]]) : f64 -> tensor<3x?x8xf64>
+// CHECK-COUNT-3: ad.dot
+// CHECK-NOT:   ad.dot
+// CHECK:       return
+func.func @rows(%x: tensor<?x8xf64>, %w: tensor<8x8xf64>) -> tensor<f64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %x) -> tensor<?x8xf64> {
+    %p = ad.dot %a, %w : (tensor<?x8xf64>, tensor<8x8xf64>) -> tensor<?x8xf64>
+    %s = ad.sin %p : tensor<?x8xf64>
+    scf.yield %s : tensor<?x8xf64>
+  }
+  %y = ad.reduce_sum %r axes [0, 1] : tensor<?x8xf64> -> tensor<f64>
+  return %y : tensor<f64>
+}
+
+// A short product is computed again, and so is one whose result is much larger than its operands: one product forward,
+// three in reverse.
+// CHECK-LABEL: func.func private @short__grad_0(
+// CHECK-COUNT-3: ad.dot
+// CHECK:       return
+func.func @short(%x: tensor<2x7xf64>, %w: tensor<7x7xf64>) -> tensor<f64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %x) -> tensor<2x7xf64> {
+    %p = ad.dot %a, %w : (tensor<2x7xf64>, tensor<7x7xf64>) -> tensor<2x7xf64>
+    %s = ad.sin %p : tensor<2x7xf64>
+    scf.yield %s : tensor<2x7xf64>
+  }
+  %y = ad.reduce_sum %r axes [0, 1] : tensor<2x7xf64> -> tensor<f64>
+  return %y : tensor<f64>
+}
+// CHECK-LABEL: func.func private @grown__grad_0(
+// CHECK-COUNT-3: ad.dot
+// CHECK:       return
+func.func @grown(%x: tensor<33x8xf64>, %w: tensor<8x33xf64>) -> tensor<f64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %x) -> tensor<33x8xf64> {
+    %p = ad.dot %a, %w : (tensor<33x8xf64>, tensor<8x33xf64>) -> tensor<33x33xf64>
+    %s = ad.sin %p : tensor<33x33xf64>
+    %t = ad.slice %s [0, 0] strides [1, 1] : tensor<33x33xf64> -> tensor<33x8xf64>
+    scf.yield %t : tensor<33x8xf64>
+  }
+  %y = ad.reduce_sum %r axes [0, 1] : tensor<33x8xf64> -> tensor<f64>
+  return %y : tensor<f64>
+}
+
+func.func @products(%x: tensor<2x8xf64>, %d: tensor<?x8xf64>, %w: tensor<8x8xf64>, %s: tensor<2x7xf64>,
+                    %v: tensor<7x7xf64>, %m: tensor<33x8xf64>, %n: tensor<8x33xf64>) {
+  %product:3 = ad.value_and_grad @product(%x, %w) wrt [0, 1]
+    : (tensor<2x8xf64>, tensor<8x8xf64>) -> (tensor<f64>, tensor<2x8xf64>, tensor<8x8xf64>)
+  %rows:3 = ad.value_and_grad @rows(%d, %w) wrt [0, 1]
+    : (tensor<?x8xf64>, tensor<8x8xf64>) -> (tensor<f64>, tensor<?x8xf64>, tensor<8x8xf64>)
+  %short:2 = ad.value_and_grad @short(%s, %v) wrt [0]
+    : (tensor<2x7xf64>, tensor<7x7xf64>) -> (tensor<f64>, tensor<2x7xf64>)
+  %grown:2 = ad.value_and_grad @grown(%m, %n) wrt [0]
+    : (tensor<33x8xf64>, tensor<8x33xf64>) -> (tensor<f64>, tensor<33x8xf64>)
+  return
+}
+
 func.func @requests(%x: tensor<4xf64>, %s: tensor<f64>, %p: i1) {
   %yielded:3 = ad.value_and_grad @yielded(%x, %x) wrt [0, 1]
     : (tensor<4xf64>, tensor<4xf64>) -> (tensor<f64>, tensor<4xf64>, tensor<4xf64>)

@@ -16,7 +16,7 @@ struct StaticBounds {
 };
 std::optional<StaticBounds> staticBounds(scf::ForOp loop);
 
-/// A value that each iteration of a loop leaves on a tape: a carry, or the result of an effect.
+/// A value that each iteration of a loop leaves on a tape: a carry, or the result of an effect or contraction.
 struct Saved {
   Value value;
   /// Its dynamic sizes, which are the same in all iterations.
@@ -30,6 +30,10 @@ bool canBeSaved(Type type);
 
 /// Operations of the body whose results must be saved because running them again is not allowed.
 SmallVector<Operation *> effectsWithResults(scf::ForOp loop);
+
+/// The result of a contraction of the body, if it is better saved than computed again. Its sizes are built in
+/// front of the loop, where `before` inserts.
+std::optional<Saved> savedContraction(scf::ForOp loop, Operation *op, OpBuilder &before);
 
 /// A loop that leaves values on tapes, and its tapes in the order of the values.
 struct TapedLoop {

@@ -1,9 +1,10 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // The reverse of scf.for: a loop over the iterations from the last to the first. It reads the values at the
-// start of each iteration from tapes, computes the body again and reverses it. It carries the cotangents of
-// the forward loop's carries, and one sum for each value that the body captures. The sum of a value of which
-// the body reads only parts starts with what later uses contribute, and each part is added in place.
+// start of each iteration, and the results of contractions, from tapes, computes the rest of the body again
+// and reverses it. It carries the cotangents of the forward loop's carries, and one sum for each value that
+// the body captures. The sum of a value of which the body reads only parts starts with what later uses
+// contribute, and each part is added in place.
 
 #include "Loops.h"
 #include "Reverse.h"
@@ -157,6 +158,23 @@ static Value copyOf(Reverser::ReverseLoop &state, Value value) {
   return Value();
 }
 
+// Saves results of contractions that the reverse body uses and that take long to compute.
+static void saveContractions(Reverser::ReverseLoop &state, Activity &activity, OpBuilder &builder) {
+  OpBuilder outside(state.reversed, builder.getListener()), before(state.forward, builder.getListener());
+  for (Operation &op : *state.reversed.getBody()) {
+    Operation *original = state.originals.lookup(&op);
+    if (!original || op.use_empty())
+      continue;
+    std::optional<Saved> saved = savedContraction(state.forward, original, before);
+    if (!saved)
+      continue;
+    IRMapping ignored;
+    addPlaceholder(state, *saved, ignored, outside);
+    op.getResult(0).replaceAllUsesWith(state.placeholders.back().operation->getResult(0));
+  }
+  eraseDead(*state.reversed.getBody(), &activity);
+}
+
 // If a carry is on a tape, the value that an iteration yields to it is in the next row. A reverse body that
 // uses this value, such as the derivative of tanh, reads it there instead of computing it again.
 static void saveYieldedCarries(Reverser::ReverseLoop &state, Activity &activity, OpBuilder &builder) {
@@ -223,6 +241,7 @@ static TapedLoop tape(Reverser::ReverseLoop &state, ArrayRef<Placeholder> needed
 
 // Replaces the placeholders that the reverse body uses by reads of tapes.
 static void replacePlaceholders(Reverser::ReverseLoop &state, Activity &activity, OpBuilder &builder) {
+  saveContractions(state, activity, builder);
   savePartsOfCarries(state, activity, builder);
   saveYieldedCarries(state, activity, builder);
   SmallVector<Placeholder> needed = usedPlaceholders(state, activity);
