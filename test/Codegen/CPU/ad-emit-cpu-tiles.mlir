@@ -6,6 +6,7 @@
 
 // REFUSED: error: unknown table of tiles 'tiny', expected large or small
 
+#element = affine_map<(d0, d1) -> (d0, d1)>
 #lhs = affine_map<(d0, d1, d2) -> (d0, d2)>
 #rhs = affine_map<(d0, d1, d2) -> (d2, d1)>
 #panels = affine_map<(i, j, k) -> (j floordiv 256, k, j mod 256)>
@@ -55,6 +56,59 @@ ad.kernel private @unknown_rows(%a: tensor<?x512xf32>, %b: tensor<512x1024xf32>)
     linalg.yield %next : f32
   } -> tensor<?x1024xf32>
   ad.yield %r : tensor<?x1024xf32>
+}
+
+// What a product is combined with is prefetched in its loop over K, if it comes from memory: vector number K of the
+// tile, none beyond its last one.
+// CHECK-LABEL: func.func private @combined
+// LARGE: math.fma
+// LARGE: %[[LAST:.+]] = arith.minui
+// LARGE: arith.divui %[[LAST]], %[[COLUMNS:.+]] : index
+// LARGE: arith.remui %[[LAST]], %[[COLUMNS]] : index
+// LARGE: llvm.getelementptr %arg2
+// LARGE: "llvm.intr.prefetch"(%{{.+}}) <{cache = 1 : i32, hint = 3 : i32, rw = 0 : i32}>
+ad.kernel private @combined(%a: tensor<2048x64xf32>, %b: tensor<64x1152xf32>, %c: tensor<2048x1152xf32>) -> tensor<2048x1152xf32> attributes
+    {kernel_class = "contraction", order = #ad.order<block = 512>} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2048x1152xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<2048x1152xf32>) -> tensor<2048x1152xf32>
+  %r = linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<2048x64xf32>, tensor<64x1152xf32>) outs(%f : tensor<2048x1152xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %next = math.fma %x, %y, %sum : f32
+    linalg.yield %next : f32
+  } -> tensor<2048x1152xf32>
+  %t = linalg.generic {indexing_maps = [#element, #element, #element], iterator_types = ["parallel", "parallel"]}
+      ins(%r, %c : tensor<2048x1152xf32>, tensor<2048x1152xf32>) outs(%e : tensor<2048x1152xf32>) {
+  ^bb0(%x: f32, %y: f32, %old: f32):
+    %next = arith.addf %x, %y : f32
+    linalg.yield %next : f32
+  } -> tensor<2048x1152xf32>
+  ad.yield %t : tensor<2048x1152xf32>
+}
+// From the last-level cache it arrives in time.
+// CHECK-LABEL: func.func private @combined_in_cache
+// LARGE: math.fma
+// LARGE-NOT: "llvm.intr.prefetch"
+// LARGE: scf.yield
+ad.kernel private @combined_in_cache(%a: tensor<2048x64xf32>, %b: tensor<64x512xf32>, %c: tensor<2048x512xf32>) -> tensor<2048x512xf32> attributes
+    {kernel_class = "contraction", order = #ad.order<block = 512>} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2048x512xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<2048x512xf32>) -> tensor<2048x512xf32>
+  %r = linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<2048x64xf32>, tensor<64x512xf32>) outs(%f : tensor<2048x512xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %next = math.fma %x, %y, %sum : f32
+    linalg.yield %next : f32
+  } -> tensor<2048x512xf32>
+  %t = linalg.generic {indexing_maps = [#element, #element, #element], iterator_types = ["parallel", "parallel"]}
+      ins(%r, %c : tensor<2048x512xf32>, tensor<2048x512xf32>) outs(%e : tensor<2048x512xf32>) {
+  ^bb0(%x: f32, %y: f32, %old: f32):
+    %next = arith.addf %x, %y : f32
+    linalg.yield %next : f32
+  } -> tensor<2048x512xf32>
+  ad.yield %t : tensor<2048x512xf32>
 }
 
 // Products with a large K have narrow blocks of columns, so tiles of rows are short: each prefetches the rows of the

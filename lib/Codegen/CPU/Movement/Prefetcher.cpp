@@ -3,7 +3,8 @@
 // Prefetches of operands and results that are larger than the second-level cache, so that memory is busy
 // during computation. In a kernel over rows, the last reduction along a row prefetches the cache lines of its
 // results. The loop with the most work prefetches the next row: the last reduction if it caches values,
-// otherwise the loop that stores. A tile of a contraction prefetches the rows of the next one.
+// otherwise the loop that stores. A tile of a contraction prefetches the rows of the next one, and what it
+// is combined with itself.
 
 #include "Prefetcher.h"
 
@@ -125,6 +126,15 @@ bool Prefetcher::hasNarrowBlocks(int64_t sizeK, int64_t elementBytes) {
   return !ShapedType::isDynamic(sizeK) && sizeK * elementBytes * kFewColumns >= tiles.blockBytes;
 }
 
+// Whether the positions are rows and columns of a sum along the last loop. Rows at computed indices do not
+// follow each other.
+bool Prefetcher::isTile(linalg::GenericOp product, ArrayRef<SmallVector<Index>> loops) {
+  size_t rank = loops.front().size();
+  return lanes > 1 && rank >= 3 && product.getNumReductionLoops() == 1 &&
+         product.getIteratorTypesArray().back() == utils::IteratorType::reduction &&
+         llvm::all_of(loops, [&](ArrayRef<Index> each) { return each[rank - 3].isUniform(); });
+}
+
 // The left operand of a tile: it has the rows, not the columns, and is contiguous along K.
 OpOperand *Prefetcher::leftOperand(linalg::GenericOp product, unsigned rowLoop) {
   for (OpOperand *operand : product.getDpsInputOperands()) {
@@ -140,13 +150,9 @@ OpOperand *Prefetcher::leftOperand(linalg::GenericOp product, unsigned rowLoop) 
 // Prefetches as many elements of the rows of the next tile as this tile has read.
 void Prefetcher::prefetchNextTile(linalg::GenericOp product, ArrayRef<SmallVector<Index>> loops,
                                   Value indexK) {
-  unsigned rank = loops.front().size(), rowLoop = rank - 3;
-  if (lanes == 1 || rank < 3 || product.getNumReductionLoops() != 1 ||
-      product.getIteratorTypesArray().back() != utils::IteratorType::reduction)
-    return;
-  OpOperand *left = leftOperand(product, rowLoop);
-  // Rows at computed indices do not follow each other.
-  if (!left || llvm::any_of(loops, [&](ArrayRef<Index> each) { return !each[rowLoop].isUniform(); }))
+  unsigned rowLoop = loops.front().size() - 3;
+  OpOperand *left = isTile(product, loops) ? leftOperand(product, rowLoop) : nullptr;
+  if (!left)
     return;
   const Buffer &buffer = buffers.find(left->get())->second;
   SmallVector<int64_t> sizes = product.getStaticLoopRanges();
@@ -170,4 +176,56 @@ void Prefetcher::prefetchNextTile(linalg::GenericOp product, ArrayRef<SmallVecto
                      buffer, maps.apply(product.getMatchingIndexingMap(left), next), step, indices);
   LLVM::Prefetch::create(builder, loc, memoryAccess.pointerAt(buffer, index), /*rw=*/0, kSecondLevel,
                          /*cache=*/1);
+}
+
+// The arguments that the kernel combines with the result of the product, element by element. None if they may
+// be in the last-level cache, from which they arrive in time.
+SmallVector<Value> Prefetcher::combinedWith(linalg::GenericOp product) {
+  SmallVector<int64_t> space = product.getStaticLoopRanges();
+  space.pop_back();
+  SmallVector<Value> inputs;
+  int64_t bytes = 0;
+  for (BlockArgument argument : kernel.getBody().getArguments())
+    if (isLarge(argument.getType(), space) && !llvm::is_contained(product.getDpsInputs(), argument)) {
+      auto type = cast<RankedTensorType>(argument.getType());
+      bytes += type.getNumElements() * memoryBytes(type.getElementType());
+      inputs.push_back(argument);
+    }
+  return bytes > kCore.lastLevelBytes ? inputs : SmallVector<Value>();
+}
+
+// Prefetches the elements that this tile is combined with once it is computed: the loop over K waits for
+// nothing, the code behind it would wait for memory. A step takes one vector of each argument, or some if
+// there are fewer steps than vectors in the tile.
+void Prefetcher::prefetchCombined(linalg::GenericOp product, ArrayRef<SmallVector<Index>> loops,
+                                  Value indexK) {
+  unsigned rank = loops.front().size(), rowLoop = rank - 3, columnLoop = rank - 2;
+  if (!isTile(product, loops) ||
+      llvm::any_of(loops, [&](ArrayRef<Index> each) { return each[columnLoop].step != 1; }))
+    return;
+  llvm::SmallSetVector<Value, 8> rows, columns;
+  for (const SmallVector<Index> &each : loops) {
+    rows.insert(each[rowLoop].base);
+    columns.insert(each[columnLoop].base);
+  }
+  SmallVector<Value> inputs = combinedWith(product);
+  int64_t count = rows.size() * columns.size(), steps = product.getStaticLoopRanges().back();
+  if (inputs.empty() || count != int64_t(loops.size()) || steps <= 0) // K is dynamic or has no step
+    return;
+  int64_t inStep = llvm::divideCeil(count, steps);
+  for (int64_t i = 0; i < inStep; ++i) {
+    Value number =
+        binary<arith::AddIOp>(binary<arith::MulIOp>(indexK, indexConstant(inStep)), indexConstant(i));
+    number = binary<arith::MinUIOp>(number, indexConstant(count - 1));
+    Value row = binary<arith::DivUIOp>(number, indexConstant(columns.size()));
+    Value column = binary<arith::RemUIOp>(number, indexConstant(columns.size()));
+    SmallVector<Index> at(loops.front());
+    at[rowLoop] = {binary<arith::AddIOp>(rows.front(), row), 0, nullptr};
+    at[columnLoop] = {
+        binary<arith::AddIOp>(columns.front(), binary<arith::MulIOp>(column, indexConstant(lanes))), 0,
+        nullptr};
+    Position position(ArrayRef(at).drop_back());
+    for (Value input : inputs)
+      prefetchCacheLines(buffers.find(input)->second, position, /*rowsAhead=*/0, /*toWrite=*/false);
+  }
 }

@@ -30,10 +30,13 @@ public:
   void prefetchNextRow(ArrayRef<Position> positions);
   void prefetchRowsAhead(linalg::GenericOp generic, ArrayRef<Index> loops, Value first);
   void prefetchNextTile(linalg::GenericOp product, ArrayRef<SmallVector<Index>> loops, Value indexK);
+  void prefetchCombined(linalg::GenericOp product, ArrayRef<SmallVector<Index>> loops, Value indexK);
 
 private:
   void prefetchCacheLines(const Buffer &buffer, const Position &position, int64_t rowsAhead, bool toWrite);
   bool hasNarrowBlocks(int64_t sizeK, int64_t elementBytes);
+  bool isTile(linalg::GenericOp product, ArrayRef<SmallVector<Index>> loops);
+  SmallVector<Value> combinedWith(linalg::GenericOp product);
   OpOperand *leftOperand(linalg::GenericOp product, unsigned rowLoop);
 
   bool nextRowPrefetched = false;        // by a reduction along this row

@@ -17,8 +17,10 @@ FailureOr<SmallVector<Value>> CPUChainSteps::accumulate(linalg::GenericOp generi
 }
 
 void CPUChainSteps::afterStep(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops, Value k) {
-  if (productGroups.groupSize(generic) == 1)
+  if (productGroups.groupSize(generic) == 1) {
     prefetcher.prefetchNextTile(generic, loops, k);
+    prefetcher.prefetchCombined(generic, loops, k);
+  }
 }
 
 FailureOr<SmallVector<Value>> CPUReductionChains::hoistedChain(linalg::GenericOp generic,
