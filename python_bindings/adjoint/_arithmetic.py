@@ -11,8 +11,7 @@ import numpy as np
 
 from ._constants import number_kind, tensor
 from ._emit import create
-from ._shapes import broadcast_to
-from ._types import FLOATS, INTEGERS, element_of, promote
+from ._types import FLOATS, element_of, promote
 from ._value import Value, is_index, is_tensor
 
 if TYPE_CHECKING:
@@ -34,7 +33,8 @@ def _kind(value: Any) -> str | None:
         return None if value.is_weak else value.element_type
     if number_kind(value) or is_index(value):
         return None
-    return element_of(np.asarray(value).dtype)
+    dtype = np.asarray(value).dtype
+    return element_of(dtype) if dtype.kind not in "OSU" else tensor(value).element_type  # which says what it is
 
 
 def common(*values: Any) -> list[Tensor]:
@@ -100,6 +100,8 @@ def divide(left: Any, right: Any) -> Tensor:
 def floor_divide(left: Any, right: Any) -> Tensor:
     """The quotient rounded down, also of integers, whose division in `ad` truncates."""
     a, b = common(left, right)
+    if a.element_type in FLOATS[2:]:  # the quotient of narrow floats is rounded once
+        return floor_divide(a.astype("f32"), b.astype("f32")).astype(a.element_type)
     if a.element_type in FLOATS:
         # What is left without the remainder divides up to rounding, so that a // b * b + a % b is a.
         whole = create("round_even", [create("div", [create("sub", [a, remainder(a, b)]), b])])
@@ -121,24 +123,3 @@ def remainder(left: Any, right: Any) -> Tensor:
     rest = create("rem", [a, b])
     is_other_sign = create("and", [compare("ne", rest, 0), compare("ne", compare("lt", rest, 0), compare("lt", b, 0))])
     return create("select", [is_other_sign, rest + b, rest])
-
-
-def power(left: Any, right: Any) -> Tensor:
-    """x ** n for a small integer n is a product, in the order of repeated squaring."""
-    if isinstance(right, int) and not isinstance(right, bool) and is_tensor(left) and 0 <= right <= 64:
-        result: Tensor | None = None
-        square = left
-        while right:
-            if right & 1:
-                result = square if result is None else create("mul", [result, square])
-            right >>= 1
-            if right:
-                square = create("mul", [square, square])
-        if result is not None:
-            return result
-        return broadcast_to(common(left, 1)[1], left.shape)
-    a, b = common(left, right)
-    if a.element_type in INTEGERS:
-        made = create("pow", [a.astype("f64"), b.astype("f64")])
-        return create("round_even", [made]).astype(a.element_type)
-    return create("pow", [floating(a), floating(b)])

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._arithmetic import binary, compare, divide, floor_divide, power, remainder
+from ._arithmetic import binary, compare, divide, floor_divide, remainder
 from ._builder import Function, Trace, current
 from ._constants import number_of_index
 from ._numpy_protocol import NumpyProtocol
+from ._powers import power
 from ._types import INTEGERS, element_of
 from ._value import classes, wrap
 

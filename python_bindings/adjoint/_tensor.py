@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from . import numpy
-from ._arithmetic import binary, compare, floating, is_operand, power, refused
+from ._arithmetic import binary, compare, floating, is_operand, refused
 from ._builder import Function, Trace, current
 from ._constants import number_of_index
 from ._emit import unary
@@ -20,6 +20,7 @@ from ._errors import TracingError
 from ._index import Index
 from ._indexing import At, get
 from ._numpy_protocol import NumpyProtocol
+from ._powers import power
 from ._products import matmul
 from ._shapes import axes_of, permute, reduce, reshape
 from ._signature import DTYPES, format_type

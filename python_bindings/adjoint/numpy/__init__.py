@@ -10,7 +10,8 @@ import math
 from types import FunctionType
 from typing import NoReturn
 
-from .._arithmetic import divide, floor_divide, power as pow, remainder
+from .._arithmetic import divide, floor_divide, remainder
+from .._powers import power as pow
 from .._products import matmul
 from ._einsum import einsum
 from ._elements import (
