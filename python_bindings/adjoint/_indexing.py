@@ -156,7 +156,7 @@ def _take(value: Tensor, axes: list[_Axis]) -> Tensor:
     dynamic = [trace.number(size) for size in sizes if is_index(size)]
     if any(isinstance(axis.offset, Value) for axis in axes):
         if any(axis.stride != 1 for axis in axes):
-            raise TracingError("an index has traced numbers or steps, not both; take the parts one after the other")
+            return _take_twice(value, axes)
         offsets = [number_of_index(axis.offset) for axis in axes]
         segments = f"array<i32: 1, {len(offsets)}, {len(dynamic)}>"
         operands = [trace.number(value), *offsets, *dynamic]
@@ -168,6 +168,14 @@ def _take(value: Tensor, axes: list[_Axis]) -> Tensor:
     ]
     made: Tensor = wrap(trace.create("ad.slice", [trace.number(value), *dynamic], attributes, [type])[0])
     return made
+
+
+def _take_twice(value: Tensor, axes: list[_Axis]) -> Tensor:
+    """First what has traced offsets, then what has steps."""
+    if any(axis.stride != 1 and isinstance(axis.offset, Value) for axis in axes):
+        raise TracingError("an index has a traced number or a step, not both; take the parts one after the other")
+    first = [axis if axis.stride == 1 else _Axis(size=size) for axis, size in zip(axes, value.shape)]
+    return _take(_take(value, first), [axis if axis.stride != 1 else _Axis(size=axis.size) for axis in axes])
 
 
 def get(value: Tensor, key: Any) -> Tensor:

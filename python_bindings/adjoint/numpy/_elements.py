@@ -48,8 +48,8 @@ def cosh(x: Any, /) -> Tensor:
     return exp(value - math.log(2)) + exp(-value - math.log(2))
 
 
-# Above it, a square plus 1 is the square, and in f32 the square of a square is still a number.
-_LARGE = 1e6
+# Above it, a square plus 1 is the square, and the square of a square is still a number.
+_LARGE = {"f32": 1e6, "f64": 1e9}
 
 
 def _in_wide(function: Callable[[Tensor], Tensor], x: Any) -> Tensor:
@@ -62,7 +62,7 @@ def asinh(x: Any, /) -> Tensor:
     def function(value: Tensor) -> Tensor:
         side = where(value < 0, -1, 1)  # unlike those of abs and copysign, the slope at 0 is right
         magnitude = value * side
-        is_large = magnitude > _LARGE
+        is_large = magnitude > _LARGE[value.element_type]
         # What is not taken has numbers of its own, since slopes that are infinite would make NaN of zeros.
         near, far = where(is_large, 1, magnitude), where(is_large, magnitude, 2)
         square = near * near
@@ -75,10 +75,11 @@ def asinh(x: Any, /) -> Tensor:
 
 def acosh(x: Any, /) -> Tensor:
     def function(value: Tensor) -> Tensor:
-        is_large = value > _LARGE
+        is_large = value > _LARGE[value.element_type]
         near, far = where(is_large, 2, value), where(is_large, value, 2)
         less = near - 1
-        return where(is_large, log(far) + math.log(2), log1p(less + sqrt(less * (near + 1))))
+        # The root of each factor is NaN below 1.
+        return where(is_large, log(far) + math.log(2), log1p(less + sqrt(less) * sqrt(near + 1)))
 
     return _in_wide(function, x)
 
