@@ -4,29 +4,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from . import _adjoint
-from ._errors import MissingFileError, OptionError, OptionTypeError, Source, TracedSource, make_exception, make_file_error
-from ._options import check_option, count_threads, make_options
+from ._errors import (
+    MissingFileError,
+    OptionError,
+    OptionTypeError,
+    Source,
+    TracedSource,
+    make_exception,
+    make_file_error,
+)
+from ._options import CompileOptions, check_option, count_threads, make_options, with_options
 from ._program import Program
 
+if TYPE_CHECKING:
+    from typing import Unpack  # since Python 3.11
 
+
+@with_options(CompileOptions)
 def compile(
     source: str | bytes | os.PathLike[str],
     *,
-    entry: str = "main",
-    target: str = "cpu",
-    numerics: str | None = None,
-    precision: str | None = None,
-    kernels: Mapping[str, str] | None = None,
-    threads: int | None = None,
-    cpu: str | None = None,
-    cache: str | os.PathLike[str] | None = None,
-    optimize: bool = True,
-    allow_native: bool = False,
     name: str | None = None,
     source_type: type[Source] = Source,
+    **given: Unpack[CompileOptions],
 ) -> Program:
     """Compiles a program in the `ad` dialect.
 
@@ -49,18 +52,7 @@ def compile(
 
     Raises CompileError, FileError, OptionError or TargetUnavailableError.
     """
-    options = make_options(
-        entry=entry,
-        target=target,
-        numerics=numerics,
-        precision=precision,
-        kernels=kernels,
-        threads=threads,
-        cpu=cpu,
-        cache=cache,
-        optimize=optimize,
-        allow_native=allow_native,
-    )
+    options = make_options(**given)
     check_option("name", None if name == "" else name, str, optional=True)
     text, name = _read(source, name)
     name = name.encode(errors="replace").decode()

@@ -6,9 +6,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -17,7 +16,9 @@ from ._builder import Trace, is_tracing, tracing
 from ._errors import ArgumentTypeError, OptionError, TracingError
 from ._functions import Traced, call, name_of, trace_function
 from ._host import Feed, Receiver
+from ._jit_options import JittedOptions, check_jit_options, check_specs, names_of_parameters
 from ._names import name_values, order_of_leaves
+from ._options import JitOptions, with_options
 from ._specs import is_dynamic, share_sizes, spec_of
 from ._traced_program import TracedProgram
 from ._types import Spec
@@ -31,6 +32,17 @@ _POSITIONAL = (
     inspect.Parameter.POSITIONAL_OR_KEYWORD,
     inspect.Parameter.VAR_POSITIONAL,
 )
+
+
+_SIMPLE = (bool, int, float, str)
+
+
+def _state(value: Any) -> tuple[Any, ...]:
+    """The attributes of an object that are numbers and texts, if it is compared by its identity: they may change."""
+    if isinstance(value, type) or getattr(type(value), "__hash__", None) is not object.__hash__:
+        return ()
+    attributes = getattr(value, "__dict__", {}).items()
+    return tuple((name, type(one), one) for name, one in attributes if one is None or isinstance(one, _SIMPLE))
 
 
 class Jitted:
@@ -150,19 +162,14 @@ class Jitted:
         specs = self._specs(arguments, leaves, is_static)
         static = {index: leaf for index, leaf in enumerate(leaves) if is_static[index]}
         moving = [leaf for index, leaf in enumerate(leaves) if not is_static[index]]
-        try:
-            key: Any = (form, tuple(specs), tuple((index, type(value), value) for index, value in static.items()))
-            hash(key)
-        except TypeError as error:
-            raise ArgumentTypeError(
-                f"{self.__name__}: a static argument is compared, but {error}; arrays and numbers "
-                "are traced, other values are static"
-            ) from None
+        key = self._key(form, specs, static)
         program = self._programs.get(key)
         if program is None:
             program = self._programs[key] = self._trace(
                 form, static, specs, [name for index, name in enumerate(names) if not is_static[index]]
             )
+            # Attributes that the function itself has changed.
+            self._programs[self._key(form, specs, static)] = program
         if (
             not static
             and not keywords
@@ -171,6 +178,18 @@ class Jitted:
         ):
             self._programs[form, tuple([(leaf.shape, leaf.dtype) for leaf in leaves])] = program
         return program, moving
+
+    def _key(self, form: tree.Structure, specs: list[Spec], static: dict[int, Any]) -> Any:
+        constants = tuple((index, type(value), value, _state(value)) for index, value in static.items())
+        key = form, tuple(specs), constants
+        try:
+            hash(key)
+        except TypeError as error:
+            raise ArgumentTypeError(
+                f"{self.__name__}: a static argument is compared, but {error}; arrays and numbers "
+                "are traced, other values are static"
+            ) from None
+        return key
 
     def _names(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> list[str]:
         """A name for each leaf: that of the parameter, and the path in its tree."""
@@ -254,80 +273,36 @@ class Jitted:
         return found
 
 
-class _Options(TypedDict, total=False):
-    """The options of jit for its overloads."""
-
-    target: str
-    numerics: str | None
-    precision: str | None
-    threads: int | None
-    kernels: Mapping[str, str] | None
-    cpu: str | None
-    cache: str | os.PathLike[str] | None
-    optimize: bool
-    static_argnames: str | Sequence[str]
-    static_argnums: int | Sequence[int]
-    donate_argnames: str | Sequence[str]
-    donate_argnums: int | Sequence[int]
-    specs: Sequence[Any] | None
-
-
 @overload
-def jit(function: Callable[..., Any], **options: Unpack[_Options]) -> Jitted: ...
+def jit(function: Callable[..., Any], **options: Unpack[JittedOptions]) -> Jitted: ...
 @overload
-def jit(function: None = None, **options: Unpack[_Options]) -> Callable[[Callable[..., Any]], Jitted]: ...
+def jit(function: None = None, **options: Unpack[JittedOptions]) -> Callable[[Callable[..., Any]], Jitted]: ...
+@with_options(JitOptions)
 def jit(
     function: Callable[..., Any] | None = None,
     *,
-    target: str = "cpu",
-    numerics: str | None = None,
-    precision: str | None = None,
-    threads: int | None = None,
-    kernels: Mapping[str, str] | None = None,
-    cpu: str | None = None,
-    cache: str | os.PathLike[str] | None = None,
-    optimize: bool = True,
     static_argnames: str | Sequence[str] = (),
     static_argnums: int | Sequence[int] = (),
     donate_argnames: str | Sequence[str] = (),
     donate_argnums: int | Sequence[int] = (),
     specs: Sequence[Any] | None = None,
+    **options: Any,
 ) -> Any:
     """Compiles a function of tensors. It is traced when it is called with arguments of new types.
 
     Arguments and results are trees (adjoint.tree) of arrays and numbers. Other values, and the parameters that
-    `static_argnames` and `static_argnums` choose, are constants of the program, which is traced again for other ones. The
-    memory of arguments that `donate_argnames` and `donate_argnums` choose is reused for results. `specs` has the types of all arguments, a tree for each; sizes
-    may be dynamic there (adjoint.spec). The other options are those of adjoint.compile.
+    `static_argnames` and `static_argnums` choose, are constants of the program, which is traced again for other ones, and
+    for other numbers and texts that an object has as attributes. The memory of arguments that `donate_argnames` and
+    `donate_argnums` choose is reused for results. `specs` has the types of all arguments, a tree for each; sizes may be
+    dynamic there (adjoint.spec). The other options are those of adjoint.compile.
     """
-    options = {
-        "target": target,
-        "numerics": numerics,
-        "precision": precision,
-        "threads": threads,
-        "kernels": kernels,
-        "cpu": cpu,
-        "cache": cache,
-        "optimize": optimize,
-    }
+    check_jit_options("jit", options)
+    check_specs(specs)
 
     def wrap_function(one: Callable[..., Any]) -> Jitted:
         if not callable(one):
             raise OptionError(f"expected a function, got {type(one).__name__}")
-        static = _as_names(one, static_argnames, static_argnums)
-        return Jitted(one, options, static, _as_names(one, donate_argnames, donate_argnums), specs)
+        static = names_of_parameters(one, static_argnames, static_argnums)
+        return Jitted(one, options, static, names_of_parameters(one, donate_argnames, donate_argnums), specs)
 
     return wrap_function if function is None else wrap_function(function)
-
-
-def _as_names(
-    function: Callable[..., Any], names: str | Sequence[str], numbers: int | Sequence[int]
-) -> tuple[str, ...]:
-    """The names of parameters, which their numbers may choose, too."""
-    parameters = list(inspect.signature(function).parameters)
-    chosen = [names] if isinstance(names, str) else list(names)
-    for number in [numbers] if isinstance(numbers, int) else numbers:
-        if not -len(parameters) <= number < len(parameters):
-            raise OptionError(f"{name_of(function)} has {len(parameters)} parameters, and no number {number}")
-        chosen.append(parameters[number])
-    return tuple(chosen)
