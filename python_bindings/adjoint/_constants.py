@@ -64,6 +64,8 @@ def constant(value: Any, element: str | None = None) -> Tensor:
         text = _scalar_text(element, repr(kind(value)))
     else:
         array = np.asarray(value)
+        if array.dtype.kind in "OSU":
+            raise TracingError(f"expected a tensor, an array or a number, got {value!r}")
         if array.dtype not in ELEMENTS:
             raise TracingError(f"an array of {array.dtype} has no element type of Adjoint; convert it with .astype")
         text = elements_text(array)

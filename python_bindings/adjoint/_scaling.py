@@ -63,14 +63,21 @@ class LossScale:
 
     def __post_init__(self) -> None:
         if not is_number(self.initial, LOWEST, HIGHEST):
-            raise OptionError(f"expected a scale from 2^-126 to 2^126, got {self.initial!r}")
+            raise OptionError(f"expected initial as a scale from 2^-126 to 2^126, got {self.initial!r}")
         if self.growth_interval is not None and not is_whole(self.growth_interval, 1):
-            raise OptionError(f"expected an interval of at least 1 and below 2^63, got {self.growth_interval!r}")
+            raise OptionError(
+                "expected growth_interval as an interval of at least 1 and below 2^63, or None, got "
+                f"{self.growth_interval!r}"
+            )
         # The nearest numbers to 1 in f32 are 1 + 2^-23 and 1 - 2^-24.
         if not is_number(self.growth_factor, 1 + 2.0**-23, HIGHEST):
-            raise OptionError(f"expected a growth above 1 and up to 2^126 in f32, got {self.growth_factor!r}")
+            raise OptionError(
+                f"expected growth_factor as a growth above 1 and up to 2^126 in f32, got {self.growth_factor!r}"
+            )
         if not is_number(self.backoff_factor, LOWEST, 1 - 2.0**-24):
-            raise OptionError(f"expected a backoff between 2^-126 and 1 in f32, got {self.backoff_factor!r}")
+            raise OptionError(
+                f"expected backoff_factor as a backoff between 2^-126 and 1 in f32, got {self.backoff_factor!r}"
+            )
 
     def init(self) -> dict[str, np.ndarray]:
         return {"scale": np.array(self.initial, np.float32), "good": np.zeros((), np.int64)}
@@ -125,13 +132,13 @@ class DelayedScales:
 
     def __post_init__(self) -> None:
         if not is_whole(self.contractions, 1):
-            raise OptionError(f"expected at least one contraction, got {self.contractions!r}")
+            raise OptionError(f"expected contractions as at least one contraction, got {self.contractions!r}")
         if not is_whole(self.history, 1):
-            raise OptionError(f"expected a history of at least one step, got {self.history!r}")
+            raise OptionError(f"expected history as a history of at least one step, got {self.history!r}")
         if not is_whole(self.margin, 0, 64):
-            raise OptionError(f"expected a whole margin from 0 to 64, got {self.margin!r}")
+            raise OptionError(f"expected margin as a whole margin from 0 to 64, got {self.margin!r}")
         if not isinstance(self.types, (tuple, list)) or len(self.types) != 3:
-            raise OptionError(f"expected the types of lhs, rhs and cotangent, got {self.types!r}")
+            raise OptionError(f"expected types as the types of lhs, rhs and cotangent, got {self.types!r}")
         for element in self.types:
             if element not in LARGEST:
                 raise OptionError(f"expected f8E4M3FN or f8E5M2 as types, got {element!r}")

@@ -25,7 +25,10 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
     """Ascending axes of an argument `axis`: None is all of them."""
     if axis is None:
         return tuple(range(rank))
-    listed = [operator.index(one) for one in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    try:
+        listed = [operator.index(one) for one in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    except TypeError:
+        raise TracingError(f"expected an axis as an int, or axes as ints, got {axis!r}") from None
     for one in listed:
         if not -rank <= one < rank:
             raise TracingError(f"axis {one} is out of range for a tensor of rank {rank}")
@@ -45,7 +48,10 @@ def shaped(name: str, value: Tensor, sizes: Sequence[Any], attributes: Sequence[
 
 
 def _checked_sizes(shape: Sequence[Any], least: int = 0) -> list[Any]:
-    sizes = [size if is_index(size) else operator.index(size) for size in shape]
+    try:
+        sizes = [size if is_index(size) else operator.index(size) for size in shape]
+    except TypeError:
+        raise TracingError(f"expected a shape of ints and sizes, got {shape!r}") from None
     if any(not is_index(size) and size < least for size in sizes):
         raise TracingError(f"expected sizes that are not negative, got {tuple(shape)}")
     return sizes

@@ -19,8 +19,9 @@ import numpy as np
 
 from . import numpy, ops, random, tree
 from ._builder import is_tracing
+from ._checks import flag, number, whole
 from ._constants import tensor
-from ._errors import OptionError
+from ._errors import OptionError, OptionTypeError
 from ._jit import jit
 from ._scaling import DelayedScales, LossScale, all_finite, wide
 from ._signature import format_type
@@ -108,31 +109,33 @@ def _check_state(optimizer: _Optimizer, state: Any) -> None:
         )
 
 
-def _make_floats(optimizer: Any, *names: str) -> None:
-    """Numbers of Python: NumPy's would have element types of their own."""
-    for name in names:
-        object.__setattr__(optimizer, name, float(getattr(optimizer, name)))
+def _set_numbers(optimizer: Any, **low: float) -> None:
+    """Numbers of Python of at least these: NumPy's would have element types of their own."""
+    for name, least in low.items():
+        object.__setattr__(optimizer, name, number(name, getattr(optimizer, name), least))
 
 
 def _check_rate(rate: Any) -> None:
     if callable(rate) or isinstance(rate, Tensor):
         return
     try:
-        number = math.nan if isinstance(rate, str) else float(rate)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not 0 <= number < math.inf:
-        raise OptionError(f"expected a finite lr of at least 0, or a function of the step, got {rate!r}")
+        number("lr", rate, 0)
+    except OptionError:
+        raise OptionError(
+            f"expected lr as a finite number of at least 0, or a function of the step, got {rate!r}"
+        ) from None
 
 
-def _check_fraction(name: str, value: float, limit: float | None = None) -> None:
-    if not (0 <= value < 1 or value == limit):
-        raise OptionError(f"expected {name} in [0, 1{')' if limit is None else ']'}, got {value!r}")
+def _fraction(name: str, value: Any, *, with_one: bool = False) -> float:
+    made = number(name, value)
+    if not (0 <= made < 1 or (made == 1 and with_one)):
+        raise OptionError(f"expected {name} in [0, 1{']' if with_one else ')'}, got {value!r}")
+    return made
 
 
-def _check_not_negative(name: str, value: float) -> None:
-    if not 0 <= value < math.inf:
-        raise OptionError(f"expected a finite {name} of at least 0, got {value!r}")
+def _check_inner(optimizer: Any) -> None:
+    if not isinstance(optimizer, _Optimizer):
+        raise OptionTypeError(f"expected optimizer as one such as adjoint.optim.Adam(1e-3), got {optimizer!r}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -149,13 +152,10 @@ class SGD(_Optimizer):
 
     def __post_init__(self) -> None:
         _check_rate(self.lr)
-        _check_fraction("momentum", self.momentum, 1.0)
-        if not math.isfinite(self.dampening):
-            raise OptionError(f"expected a finite dampening, got {self.dampening!r}")
-        _check_not_negative("weight_decay", self.weight_decay)
-        if self.nesterov and (self.momentum == 0 or self.dampening != 0):
+        _set_numbers(self, momentum=-math.inf, dampening=-math.inf, weight_decay=0)
+        _fraction("momentum", self.momentum, with_one=True)
+        if flag("nesterov", self.nesterov) and (self.momentum == 0 or self.dampening != 0):
             raise OptionError("nesterov needs a momentum and no dampening")
-        _make_floats(self, "momentum", "dampening", "weight_decay")
 
     @property
     def states(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -191,12 +191,11 @@ class Adam(_Optimizer):
 
     def __post_init__(self) -> None:
         _check_rate(self.lr)
-        for number, beta in enumerate(self.betas, 1):
-            _check_fraction(f"beta{number}", beta)
-        _check_not_negative("epsilon", self.eps)
-        _check_not_negative("weight_decay", self.weight_decay)
-        _make_floats(self, "eps", "weight_decay")
-        object.__setattr__(self, "betas", tuple(map(float, self.betas)))
+        if not isinstance(self.betas, (tuple, list)) or len(self.betas) != 2:
+            raise OptionTypeError(f"expected betas as two numbers, got {self.betas!r}")
+        betas = tuple(_fraction(f"beta{index}", beta) for index, beta in enumerate(self.betas, 1))
+        object.__setattr__(self, "betas", betas)
+        _set_numbers(self, eps=0, weight_decay=0)
 
     def update_one(
         self, parameter: Tensor, gradient: Tensor, states: Sequence[Tensor], rate: Any, count: Tensor
@@ -238,6 +237,9 @@ class Masters:
 
     optimizer: SGD | Adam
 
+    def __post_init__(self) -> None:
+        _check_inner(self.optimizer)
+
     def init(self, parameters: Any) -> dict[str, Any]:
         masters = tree.map(lambda leaf: leaf.astype(_wide_dtype(leaf)), parameters)
         return {"masters": masters, **self.optimizer.init(masters)}
@@ -259,6 +261,10 @@ class StochasticRounding:
     optimizer: SGD | Adam
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        _check_inner(self.optimizer)
+        object.__setattr__(self, "seed", whole("seed", self.seed, -(2**63)))
+
     def init(self, parameters: Any) -> dict[str, Any]:
         return self.optimizer.init(parameters)
 
@@ -268,10 +274,10 @@ class StochasticRounding:
         made, state = self.optimizer.update(tree.map(wide, parameters), gradients, state)
         key = ops.rng_bits(random.key(self.seed), state["step"].astype("i64"), type="tensor<i64>")
         leaves, form = tree.flatten(made)
-        for number, old in enumerate(map(tensor, tree.leaves(parameters))):
-            if leaves[number].element_type != old.element_type:
-                own = ops.rng_bits(key, random.key(number), type="tensor<i64>")
-                leaves[number] = round_stochastically(leaves[number], own, old.element_type)
+        for index, old in enumerate(map(tensor, tree.leaves(parameters))):
+            if leaves[index].element_type != old.element_type:
+                own = ops.rng_bits(key, random.key(index), type="tensor<i64>")
+                leaves[index] = round_stochastically(leaves[index], own, old.element_type)
         return tree.unflatten(form, leaves), state
 
 
@@ -296,6 +302,8 @@ def global_norm(gradients: Any) -> Tensor:
 def clip_by_global_norm(gradients: Any, max_norm: float) -> tuple[Any, Tensor]:
     """The gradients times min(1, max_norm / (norm + 1e-6)), as torch.nn.utils.clip_grad_norm_ has it, and their
     norm."""
+    if not isinstance(max_norm, Tensor):
+        number("max_norm", max_norm, 0, above=True)
     norm = global_norm(gradients)
     factor = numpy.minimum(max_norm / (norm + 1e-6), 1.0)
     return tree.map(lambda leaf: (leaf * factor).astype(tensor(leaf).element_type), gradients), norm
@@ -303,6 +311,8 @@ def clip_by_global_norm(gradients: Any, max_norm: float) -> tuple[Any, Tensor]:
 
 def linear_warmup(peak: float, steps: int, total: int | None = None) -> Callable[[Tensor], Tensor]:
     """Rises to `peak` in the first steps, then falls to 0 at `total`, if that is given."""
+    peak, steps = number("peak", peak, 0), whole("steps", steps, 0)
+    total = None if total is None else whole("total", total, 0)
 
     def rate(step: Tensor) -> Tensor:
         made = peak * numpy.minimum((step + 1) / max(steps, 1), 1.0)
@@ -315,6 +325,8 @@ def linear_warmup(peak: float, steps: int, total: int | None = None) -> Callable
 
 def cosine(peak: float, total: int, warmup: int = 0, floor: float = 0.0) -> Callable[[Tensor], Tensor]:
     """Rises to `peak` in `warmup` steps, then falls to `floor` along half a cosine, until `total`."""
+    peak, floor = number("peak", peak, 0), number("floor", floor, 0)
+    total, warmup = whole("total", total, 0), whole("warmup", warmup, 0)
 
     def rate(step: Tensor) -> Tensor:
         part = numpy.clip((step - warmup) / max(total - warmup, 1), min=0.0, max=1.0)

@@ -15,9 +15,12 @@ import operator
 from typing import Any
 
 from . import numpy, ops
+from ._arithmetic import floating
+from ._checks import is_number, whole
 from ._constants import tensor
 from ._eager import eager
-from ._errors import OptionError, TracingError
+from ._errors import OptionError, OptionTypeError, TracingError
+from ._functions import is_value
 from ._index import Index
 from ._shapes import axes_of, reshape
 from ._signature import format_type
@@ -47,6 +50,8 @@ def key(seed: Any) -> Tensor:
 
 
 def _integer(value: Any, what: str) -> Tensor:
+    if not is_value(value):
+        raise TracingError(f"expected an integer as {what}, got {value!r}")
     made = tensor(value, "i64") if not isinstance(value, float) else tensor(value)
     if made.element_type not in INTEGERS or made.ndim:
         raise TracingError(f"expected an integer as {what}, got {made}")
@@ -69,6 +74,7 @@ _SPLIT = 1 << 62
 @eager("num")
 def split(key: Tensor, num: builtins.int = 2) -> Tensor:
     """`num` new keys, along an axis."""
+    num = whole("num", num, 0)
     return ops.rng_bits(_as_key(key), _counters(num, _SPLIT), type=f"tensor<{num}xi64>")
 
 
@@ -80,13 +86,19 @@ def fold_in(key: Tensor, data: Any) -> Tensor:
 
 
 def _sizes(shape: Any) -> tuple[Any, ...]:
-    sizes = (shape,) if isinstance(shape, (builtins.int, Index)) else tuple(shape)
-    if not all(isinstance(size, Index) or (isinstance(size, builtins.int) and size >= 0) for size in sizes):
-        raise TracingError(f"expected a shape of numbers and sizes, got {sizes}")
+    given = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    try:
+        sizes = tuple(size if isinstance(size, Index) else operator.index(size) for size in given)
+    except TypeError:
+        sizes = (-1,)
+    if not all(isinstance(size, Index) or size >= 0 for size in sizes):
+        raise TracingError(f"expected a shape of numbers and sizes, got {shape!r}")
     return sizes
 
 
 def _as_key(key: Any) -> Tensor:
+    if not is_value(key) or isinstance(key, (bool, float)):
+        raise TracingError(f"expected a key of adjoint.random.key, split or fold_in, got {key!r}")
     made = tensor(key, "i64")
     if made.element_type != "i64" or made.ndim:
         raise TracingError(f"expected a key of adjoint.random.key, split or fold_in, got {made}")
@@ -125,6 +137,9 @@ def _floats(name: str, key: Tensor, shape: Any, dtype: Any) -> Tensor:
 def uniform(key: Tensor, shape: Any = (), dtype: Any = "f32", minval: Any = 0.0, maxval: Any = 1.0) -> Tensor:
     """Numbers in [minval, maxval)."""
     made = _floats("rng_uniform", key, shape, dtype)
+    for bound in (minval, maxval):
+        if not is_value(bound):
+            raise OptionTypeError(f"expected minval and maxval as numbers, got {bound!r}")
     is_unit = isinstance(minval, (builtins.int, float)) and minval == 0 and isinstance(maxval, (builtins.int, float))
     return made if is_unit and maxval == 1 else made * (maxval - minval) + minval
 
@@ -137,12 +152,20 @@ def normal(key: Tensor, shape: Any = (), dtype: Any = "f32") -> Tensor:
 @eager("lower", "upper", "shape", "dtype")
 def truncated_normal(key: Tensor, lower: float, upper: float, shape: Any = (), dtype: Any = "f32") -> Tensor:
     """Normal numbers between two bounds, by the inverse of the distribution function."""
+    lower, upper = (_bound(*one) for one in (("lower", lower), ("upper", upper)))
     a, b = (math.erf(bound / math.sqrt(2)) for bound in (lower, upper))
     if not a < b:
         raise OptionError(f"expected bounds that normal numbers are between, got {lower} and {upper}")
     made = uniform(key, shape, "f64", a, b)
     found = erf_inverse(made) * math.sqrt(2)
     return numpy.clip(found, min=lower, max=upper).astype(dtype)
+
+
+def _bound(name: str, value: Any) -> float:
+    """A number, or an infinity."""
+    if not is_number(value, -math.inf, math.inf):
+        raise OptionTypeError(f"expected {name} as a number, got {value!r}")
+    return builtins.float(value)
 
 
 def erf_inverse(x: Tensor) -> Tensor:
@@ -157,6 +180,10 @@ def erf_inverse(x: Tensor) -> Tensor:
 
 @eager("shape")
 def bernoulli(key: Tensor, p: Any = 0.5, shape: Any = None) -> Tensor:
+    if not is_value(p):
+        raise OptionTypeError(f"expected p as a probability, got {p!r}")
+    if isinstance(p, (builtins.int, float)) and not 0 <= p <= 1:
+        raise OptionError(f"expected p as a probability from 0 to 1, got {p}")
     probability = tensor(p, "f32")
     made: Tensor = uniform(key, probability.shape if shape is None else shape)
     return made < probability
@@ -166,6 +193,7 @@ def bernoulli(key: Tensor, p: Any = 0.5, shape: Any = None) -> Tensor:
 def randint(key: Tensor, shape: Any, minval: builtins.int, maxval: builtins.int, dtype: Any = "i32") -> Tensor:
     """Integers in [minval, maxval). Their probabilities differ by less than 2^-31 of their mean for ranges up to
     2^32."""
+    minval, maxval = whole("minval", minval, -(2**63)), whole("maxval", maxval, -(2**63), 2**63)
     if not minval < maxval:
         raise OptionError(f"expected minval below maxval, got {minval} and {maxval}")
     made = numpy.floor(uniform(key, shape, "f64") * builtins.float(maxval - minval))
@@ -182,6 +210,7 @@ def gumbel(key: Tensor, shape: Any = (), dtype: Any = "f32") -> Tensor:
 @eager("axis")
 def categorical(key: Tensor, logits: Tensor, axis: builtins.int = -1) -> Tensor:
     """Numbers of classes with probabilities softmax(logits)."""
+    logits = floating(logits)
     (place,) = axes_of(axis, logits.ndim)
     return numpy.argmax(logits + gumbel(key, logits.shape, logits.element_type), axis=place)
 

@@ -76,6 +76,35 @@ def test_class_numbers_that_are_ignored():
     np.testing.assert_allclose(run(F.cross_entropy, scores, labels), expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("name", ["cross_entropy", "nll_loss"])
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64])
+def test_numbers_that_are_no_class(name, dtype, target):
+    """As PyTorch: only `ignore_index` does not count."""
+    scores = np.log(np.full((2, 2, 3), 1 / 3))
+
+    def loss(labels, **options):
+        made = adjoint.jit(lambda x, y: getattr(F, name)(x, y, **options), target=target)
+        return made(scores, np.array(labels, dtype).reshape(2, 2))
+
+    third = np.log(3)
+    np.testing.assert_allclose(loss([0, -100, 2, -100]), third)
+    np.testing.assert_allclose(loss([0, -1, 2, 1], ignore_index=-1), third)
+    np.testing.assert_allclose(loss([0, 1, 7, 1], ignore_index=7, reduction="sum"), 3 * third)
+    np.testing.assert_allclose(loss([0, 1, 7, 1], ignore_index=7, reduction="none"), [[third] * 2, [0, third]])
+    for labels, options, number in (([0, 1, 3, 1], {}, 3), ([0, -1, 2, 1], {}, -1), ([0, -2, -100, 1], {}, -2),
+                                    ([-100, 1, 2, 0], {"ignore_index": -1}, -100), ([0, -100, 1, 7], {}, 7)):
+        with pytest.raises(adjoint.ProgramError, match=f"(number|index) {number} is outside") as caught:
+            loss(labels, **options)
+        assert caught.value.location.startswith(__file__)
+
+
+def test_labels_of_no_rows():
+    for function in (F.cross_entropy, F.nll_loss):
+        for specs in (None, (adjoint.spec("n 3"), adjoint.spec("n", "i32"))):
+            made = adjoint.jit(lambda x, y: function(x, y, "sum"), specs=specs)  # noqa: B023
+            assert made(np.ones((0, 3), np.float32), np.zeros(0, np.int32)) == 0
+
+
 def descend(optimizer, steps=5):
     """Parameters after some steps on a quadratic function, from the package and as a list of gradients' points."""
     start, matrix = {"a": np.array([1.0, -2.0, 3.0])}, np.diag([1.0, 2.0, 0.5])

@@ -104,7 +104,7 @@ def test_a_tree_with_other_leaves_is_refused():
     (lambda: optim.SGD(momentum=1.5), "momentum in"),
     (lambda: optim.SGD(nesterov=True), "nesterov needs"),
     (lambda: optim.Adam(betas=(0.9, 1.0)), "beta2 in"),
-    (lambda: optim.AdamW(eps=-1.0), "epsilon of at least 0"),
+    (lambda: optim.AdamW(eps=-1.0), "eps as a finite number of at least 0"),
     (lambda: optim.LossScale(0.0), "scale from 2"),
     (lambda: optim.LossScale(growth_interval=0), "interval of at least 1"),
     (lambda: optim.LossScale(backoff_factor=1.0), "backoff between"),

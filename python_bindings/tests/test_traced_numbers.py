@@ -262,12 +262,13 @@ def test_finite_numbers_by_infinities():
     (lambda: adjoint.random.fold_in(adjoint.random.key(1), 1.5), "an integer as data"),
     (lambda: adjoint.random.randint(adjoint.random.key(0), (3,), 5, 2), "minval below maxval"),
     (lambda: adjoint.random.normal(adjoint.random.key(0), (2,), "i32"), "randint gives integers"),
-    (lambda: adjoint.optim.Adam(-1), "a finite lr"), (lambda: adjoint.optim.SGD("a"), "a finite lr"),
+    (lambda: adjoint.optim.Adam(-1), "lr as a finite"), (lambda: adjoint.optim.SGD("a"), "lr as a finite"),
     (lambda: adjoint.Trainer(None, 1e-3), "expected an optimizer"),
     (lambda: adjoint.Trainer(None, adjoint.optim.Adam), "expected an optimizer"),
     (lambda: adjoint.Trainer(None, adjoint.optim.Adam(), steps_per_call=1.5), "an int of at least 1"),
     (lambda: adjoint.Trainer(None, adjoint.optim.Adam(), clip_norm=-1), "above 0"),
-    (lambda: adjoint.Trainer(None, adjoint.optim.Adam()).fit(X32, [X32], -1), "steps as an int"),
+    (lambda: adjoint.Trainer(abs, adjoint.optim.Adam()).fit(X32, [X32], -1), "steps as an int"),
+    (lambda: adjoint.Trainer(None, adjoint.optim.Adam()), "loss as a function"),
 ])
 def test_wrong_arguments_are_refused(use, message):
     with pytest.raises(adjoint.Error, match=message):

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from .. import numpy
-from .._errors import OptionError
+from .._checks import choice, flag, number, whole
+from .._errors import OptionError, OptionTypeError
 from .._tensor import Tensor
 from . import functional as f
 from ._layers import LayerNorm, Linear, RMSNorm
@@ -39,8 +40,9 @@ class MultiheadAttention(Module):
         key: int | Initializer | None = None,
         dtype: Any = "f32",
     ):
+        embed_dim, num_heads, bias = whole("embed_dim", embed_dim), whole("num_heads", num_heads), flag("bias", bias)
         if embed_dim % num_heads:
-            raise OptionError(f"expected a number of heads that divides {embed_dim}, got {num_heads}")
+            raise OptionError(f"expected num_heads as a number that divides embed_dim={embed_dim}, got {num_heads}")
         draw = initializer(key)
         self.in_proj_weight = draw.uniform((3 * embed_dim, embed_dim), math.sqrt(6 / (4 * embed_dim)), dtype)
         self.in_proj_bias = zeros((3 * embed_dim,), dtype) if bias else None
@@ -62,8 +64,8 @@ class MultiheadAttention(Module):
         if query is key and key is value:
             return numpy.split(f.linear(query, weight, bias), 3, axis=-1)  # one product
         made = []
-        for number, one in enumerate((query, key, value)):
-            part = slice(number * size, (number + 1) * size)
+        for index, one in enumerate((query, key, value)):
+            part = slice(index * size, (index + 1) * size)
             made.append(f.linear(one, weight[part], None if bias is None else bias[part]))
         return made
 
@@ -84,8 +86,12 @@ class TransformerEncoderLayer(Module):
         key: int | Initializer | None = None,
         dtype: Any = "f32",
     ):
-        if activation not in ("relu", "gelu"):
-            raise OptionError(f"expected activation as 'relu' or 'gelu', got {activation!r}")
+        choice("activation", activation, ("relu", "gelu"))
+        d_model, nhead, bias = whole("d_model", d_model), whole("nhead", nhead), flag("bias", bias)
+        dim_feedforward, norm_first = whole("dim_feedforward", dim_feedforward), flag("norm_first", norm_first)
+        layer_norm_eps = number("layer_norm_eps", layer_norm_eps, 0)
+        if d_model % nhead:
+            raise OptionError(f"expected nhead as a number that divides d_model={d_model}, got {nhead}")
         draw = initializer(key)
         self.self_attn = MultiheadAttention(d_model, nhead, bias, key=draw, dtype=dtype)
         self.linear1 = Linear(d_model, dim_feedforward, bias, key=draw, dtype=dtype)
@@ -112,6 +118,10 @@ class TransformerEncoder(Module):
     """Layers one after the other."""
 
     def __init__(self, layers: list[TransformerEncoderLayer], norm: Any = None):
+        if not isinstance(layers, (list, tuple)) or not all(map(callable, layers)):
+            raise OptionTypeError(f"expected layers as a list of layers, got {layers!r}")
+        if norm is not None and not callable(norm):
+            raise OptionTypeError(f"expected norm as a layer, or None, got {norm!r}")
         self.layers = list(layers)
         self.norm = norm
 
@@ -182,12 +192,20 @@ class LlamaDecoderLayer(Module):
         key: int | Initializer | None = None,
         dtype: Any = "f32",
     ):
-        draw = initializer(key)
+        hidden_size, heads = whole("hidden_size", hidden_size), whole("num_attention_heads", num_attention_heads)
+        intermediate_size = whole("intermediate_size", intermediate_size)
+        fewer = heads if num_key_value_heads is None else whole("num_key_value_heads", num_key_value_heads)
+        if hidden_size % (2 * heads) or heads % fewer:
+            raise OptionError(
+                f"expected heads of an even size that divides hidden_size={hidden_size}, and num_key_value_heads that "
+                f"divides num_attention_heads={heads}, got {fewer}"
+            )
+        rms_norm_eps, draw = number("rms_norm_eps", rms_norm_eps, 0), initializer(key)
         self.self_attn = LlamaAttention(
             hidden_size,
-            num_attention_heads,
-            num_key_value_heads or num_attention_heads,
-            rope_theta,
+            heads,
+            fewer,
+            number("rope_theta", rope_theta, 0, above=True),
             key=draw,
             dtype=dtype,
         )

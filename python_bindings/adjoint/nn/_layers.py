@@ -7,6 +7,8 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from .._checks import choice, flag, number, whole
+from .._errors import OptionTypeError
 from .._tensor import Tensor
 from . import functional as f
 from ._module import Initializer, Module, initializer, ones, zeros
@@ -24,9 +26,10 @@ class Linear(Module):
         key: int | Initializer | None = None,
         dtype: Any = "f32",
     ):
+        in_features, out_features = whole("in_features", in_features, 0), whole("out_features", out_features, 0)
         draw, bound = initializer(key), 1 / math.sqrt(in_features) if in_features else 0.0
         self.weight = draw.uniform((out_features, in_features), bound, dtype)
-        self.bias = draw.uniform((out_features,), bound, dtype) if bias else None
+        self.bias = draw.uniform((out_features,), bound, dtype) if flag("bias", bias) else None
 
     def forward(self, x: Any) -> Tensor:
         return f.linear(x, self.weight, self.bias)
@@ -36,8 +39,9 @@ class LayerNorm(Module):
     """Of the last axis."""
 
     def __init__(self, normalized_shape: int, eps: float = 1e-5, *, dtype: Any = "f32"):
-        self.weight, self.bias = ones((normalized_shape,), dtype), zeros((normalized_shape,), dtype)
-        self.eps = eps
+        size = whole("normalized_shape", normalized_shape)
+        self.weight, self.bias = ones((size,), dtype), zeros((size,), dtype)
+        self.eps = number("eps", eps, 0)
 
     def forward(self, x: Any) -> Tensor:
         return f.layer_norm(x, self.weight, self.bias, self.eps)
@@ -47,7 +51,8 @@ class RMSNorm(Module):
     """Of the last axis."""
 
     def __init__(self, normalized_shape: int, eps: float = 1e-6, *, dtype: Any = "f32"):
-        self.weight, self.eps = ones((normalized_shape,), dtype), eps
+        self.weight = ones((whole("normalized_shape", normalized_shape),), dtype)
+        self.eps = number("eps", eps, 0)
 
     def forward(self, x: Any) -> Tensor:
         return f.rms_norm(x, self.weight, self.eps)
@@ -58,6 +63,8 @@ class Sequential(Module):
 
     def __init__(self, *layers: Any):
         for index, layer in enumerate(layers):
+            if not callable(layer):
+                raise OptionTypeError(f"expected layers of Sequential as modules or functions, got {layer!r}")
             setattr(self, str(index), layer)
 
     def __iter__(self) -> Iterator[Any]:
@@ -95,17 +102,17 @@ class ReLU(_Function):
 
 class LeakyReLU(_Function):
     def __init__(self, negative_slope: float = 0.01):
-        super().__init__(f.leaky_relu, negative_slope)
+        super().__init__(f.leaky_relu, number("negative_slope", negative_slope))
 
 
 class ELU(_Function):
     def __init__(self, alpha: float = 1.0):
-        super().__init__(f.elu, alpha)
+        super().__init__(f.elu, number("alpha", alpha))
 
 
 class GELU(_Function):
     def __init__(self, approximate: str = "none"):
-        super().__init__(f.gelu, approximate)
+        super().__init__(f.gelu, choice("approximate", approximate, ("none", "tanh")))
 
 
 class SiLU(_Function):
@@ -125,59 +132,64 @@ class Tanh(_Function):
 
 class Softplus(_Function):
     def __init__(self, beta: float = 1.0):
-        super().__init__(f.softplus, beta)
+        super().__init__(f.softplus, number("beta", beta, 0, above=True))
 
 
 class Softmax(_Function):
     def __init__(self, dim: int = -1):
-        super().__init__(f.softmax, dim)
+        super().__init__(f.softmax, whole("dim", dim, -64, 63))
 
 
 class LogSoftmax(_Function):
     def __init__(self, dim: int = -1):
-        super().__init__(f.log_softmax, dim)
+        super().__init__(f.log_softmax, whole("dim", dim, -64, 63))
 
 
-class MSELoss(_Function):
+class _Loss(_Function):
+    def __init__(self, function: Callable[..., Tensor], reduction: str, *arguments: Any):
+        super().__init__(function, choice("reduction", reduction, f.REDUCTIONS), *arguments)
+
+
+class MSELoss(_Loss):
     def __init__(self, reduction: str = "mean"):
         super().__init__(f.mse_loss, reduction)
 
 
-class L1Loss(_Function):
+class L1Loss(_Loss):
     def __init__(self, reduction: str = "mean"):
         super().__init__(f.l1_loss, reduction)
 
 
-class SmoothL1Loss(_Function):
+class SmoothL1Loss(_Loss):
     def __init__(self, reduction: str = "mean", beta: float = 1.0):
-        super().__init__(f.smooth_l1_loss, reduction, beta)
+        super().__init__(f.smooth_l1_loss, reduction, number("beta", beta, 0))
 
 
-class HuberLoss(_Function):
+class HuberLoss(_Loss):
     def __init__(self, reduction: str = "mean", delta: float = 1.0):
-        super().__init__(f.huber_loss, reduction, delta)
+        super().__init__(f.huber_loss, reduction, number("delta", delta, 0, above=True))
 
 
-class CrossEntropyLoss(_Function):
+class CrossEntropyLoss(_Loss):
     def __init__(self, reduction: str = "mean", ignore_index: int = -100):
-        super().__init__(f.cross_entropy, reduction, ignore_index)
+        super().__init__(f.cross_entropy, reduction, whole("ignore_index", ignore_index, -(2**63)))
 
 
-class NLLLoss(_Function):
-    def __init__(self, reduction: str = "mean"):
-        super().__init__(f.nll_loss, reduction)
+class NLLLoss(_Loss):
+    def __init__(self, reduction: str = "mean", ignore_index: int = -100):
+        super().__init__(f.nll_loss, reduction, whole("ignore_index", ignore_index, -(2**63)))
 
 
-class BCELoss(_Function):
+class BCELoss(_Loss):
     def __init__(self, reduction: str = "mean"):
         super().__init__(f.binary_cross_entropy, reduction)
 
 
-class BCEWithLogitsLoss(_Function):
+class BCEWithLogitsLoss(_Loss):
     def __init__(self, reduction: str = "mean"):
         super().__init__(f.binary_cross_entropy_with_logits, reduction)
 
 
-class KLDivLoss(_Function):
+class KLDivLoss(_Loss):
     def __init__(self, reduction: str = "mean"):
         super().__init__(f.kl_div, reduction)

@@ -10,12 +10,13 @@ import numpy as np
 
 from .. import _adjoint, tree
 from .._builder import is_tracing
+from .._checks import whole
 from .._eager import eager
 from .._errors import OptionError
 from .._philox import uniform
 from .._signature import DTYPES
 from .._tensor import Tensor
-from .._types import Spec, element_of
+from .._types import FLOATS, Spec, element_of
 
 
 def _has_parameters(value: Any) -> bool:
@@ -135,7 +136,7 @@ class Initializer:
         """Numbers in [-bound, bound), those of adjoint.random.uniform."""
         self.count += 1
         drawn = uniform((self.key, self.count), int(np.prod(shape)))
-        return ((2 * drawn - 1) * bound).astype(DTYPES[element_of(dtype)]).reshape(tuple(shape))
+        return ((2 * drawn - 1) * bound).astype(_float_type(dtype)).reshape(tuple(shape))
 
 
 #: Of layers without a key: other values for each, the same ones in each run.
@@ -145,12 +146,19 @@ _unkeyed = Initializer(0)
 def initializer(key: int | Initializer | None) -> Initializer:
     if key is None:
         return _unkeyed
-    return key if isinstance(key, Initializer) else Initializer(key)
+    return key if isinstance(key, Initializer) else Initializer(whole("key", key, -(2**63)))
+
+
+def _float_type(dtype: Any) -> np.dtype[Any]:
+    element = element_of(dtype)
+    if element not in FLOATS:
+        raise OptionError(f"expected dtype as a type of floats for parameters, got {element}")
+    return DTYPES[element]
 
 
 def ones(shape: Sequence[int], dtype: Any) -> np.ndarray:
-    return np.ones(tuple(shape), DTYPES[element_of(dtype)])
+    return np.ones(tuple(shape), _float_type(dtype))
 
 
 def zeros(shape: Sequence[int], dtype: Any) -> np.ndarray:
-    return np.zeros(tuple(shape), DTYPES[element_of(dtype)])
+    return np.zeros(tuple(shape), _float_type(dtype))

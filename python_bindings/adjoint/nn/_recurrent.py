@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from .. import numpy
+from .._checks import flag, whole
 from .._scan import scan
 from .._tensor import Tensor
 from . import functional as f
@@ -27,6 +28,8 @@ class _Recurrent(Module):
         key: int | Initializer | None = None,
         dtype: Any = "f32",
     ):
+        input_size, hidden_size = whole("input_size", input_size), whole("hidden_size", hidden_size)
+        bias = flag("bias", bias)
         draw, bound, rows = initializer(key), 1 / math.sqrt(hidden_size), self.gates * hidden_size
         self.weight_ih_l0 = draw.uniform((rows, input_size), bound, dtype)
         self.weight_hh_l0 = draw.uniform((rows, hidden_size), bound, dtype)

@@ -7,8 +7,11 @@ import builtins
 import math
 from typing import Any
 
+import numpy as np
+
 from .. import numpy, ops, random
 from .._arithmetic import floating
+from .._checks import choice, number, whole
 from .._constants import tensor
 from .._errors import OptionError, TracingError
 from .._products import matmul
@@ -27,17 +30,23 @@ def relu(x: Any) -> Tensor:
     return ops.relu(floating(x))
 
 
+def _factor(name: str, value: Any) -> Any:
+    """A number, or a tensor such as a parameter."""
+    return value if isinstance(value, (Tensor, np.ndarray)) else number(name, value)
+
+
 def leaky_relu(x: Any, negative_slope: float = 0.01) -> Tensor:
-    return numpy.where(x > 0, x, x * negative_slope)
+    value = tensor(x)
+    return numpy.where(value > 0, value, value * _factor("negative_slope", negative_slope))
 
 
 def elu(x: Any, alpha: float = 1.0) -> Tensor:
-    return numpy.where(x > 0, x, alpha * numpy.expm1(numpy.minimum(x, 0)))
+    value = tensor(x)
+    return numpy.where(value > 0, value, _factor("alpha", alpha) * numpy.expm1(numpy.minimum(value, 0)))
 
 
 def gelu(x: Any, approximate: str = "none") -> Tensor:
-    if approximate not in ("none", "tanh"):
-        raise OptionError(f"expected approximate as 'none' or 'tanh', got {approximate!r}")
+    choice("approximate", approximate, ("none", "tanh"))
     return ops.gelu(floating(x), form=approximate)  # type: ignore[arg-type]
 
 
@@ -54,6 +63,7 @@ def tanh(x: Any) -> Tensor:
 
 
 def softplus(x: Any, beta: float = 1.0) -> Tensor:
+    beta = number("beta", beta, 0, above=True)
     made = ops.softplus(floating(x) * beta if beta != 1.0 else floating(x))
     return made if beta == 1.0 else made / beta
 
@@ -70,18 +80,18 @@ def log_softmax(x: Any, dim: int = -1) -> Tensor:
 
 def layer_norm(x: Any, weight: Any, bias: Any, eps: float = 1e-5) -> Tensor:
     """Of the last axis."""
-    return ops.layer_norm(floating(x), weight, bias, epsilon=eps)
+    return ops.layer_norm(floating(x), weight, bias, epsilon=number("eps", eps, 0))
 
 
 def rms_norm(x: Any, weight: Any, eps: float = 1e-6) -> Tensor:
     """Of the last axis."""
-    return ops.rms_norm(floating(x), weight, epsilon=eps)
+    return ops.rms_norm(floating(x), weight, epsilon=number("eps", eps, 0))
 
 
 def dropout(x: Any, p: float = 0.5, training: bool = True, *, key: Any = None) -> Tensor:
     """Zeros elements with probability p and scales the others by 1 / (1 - p). `key` is that of adjoint.random."""
-    if not 0 <= p < 1:
-        raise OptionError(f"expected a probability below 1, got {p}")
+    if number("p", p, 0) >= 1:
+        raise OptionError(f"expected p as a probability below 1, got {p}")
     if not training or p == 0:
         return tensor(x)
     if key is None:
@@ -105,7 +115,8 @@ def scaled_dot_product_attention(
     if enable_gqa and query.shape[-3] != key.shape[-3]:
         groups = query.shape[-3] // key.shape[-3]
         key, value = (numpy.repeat(one, groups, axis=-3) for one in (key, value))
-    scores = matmul(query, key.mT) * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
+    factor = 1 / math.sqrt(query.shape[-1]) if scale is None else _factor("scale", scale)
+    scores = matmul(query, key.mT) * factor
     if is_causal:
         rows = numpy.expand_dims(numpy.arange(query.shape[-2]), axis=1)
         scores = numpy.where(numpy.arange(key.shape[-2]) <= rows, scores, -math.inf)
@@ -117,32 +128,34 @@ def scaled_dot_product_attention(
 
 # Losses.
 
+REDUCTIONS = ("none", "mean", "sum")
+
 
 def _reduced(values: Tensor, reduction: str) -> Tensor:
+    choice("reduction", reduction, REDUCTIONS)
     if reduction == "none":
         return values
-    if reduction not in ("mean", "sum"):
-        raise OptionError(f"expected reduction as 'none', 'mean' or 'sum', got {reduction!r}")
     return values.mean() if reduction == "mean" else values.sum()
 
 
 def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
-    return _reduced(numpy.square(tensor(input) - target), reduction)
+    return _reduced(numpy.square(numpy.subtract(input, target)), reduction)
 
 
 def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
-    return _reduced(builtins.abs(tensor(input) - target), reduction)
+    return _reduced(builtins.abs(numpy.subtract(input, target)), reduction)
 
 
 def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Tensor:
+    beta = number("beta", beta, 0)
     if beta == 0:
         return l1_loss(input, target, reduction)
-    distance = builtins.abs(tensor(input) - target)
+    distance = builtins.abs(numpy.subtract(input, target))
     return _reduced(numpy.where(distance < beta, 0.5 * distance * distance / beta, distance - 0.5 * beta), reduction)
 
 
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Tensor:
-    distance = builtins.abs(tensor(input) - target)
+    delta, distance = number("delta", delta, 0, above=True), builtins.abs(numpy.subtract(input, target))
     return _reduced(
         numpy.where(distance <= delta, 0.5 * distance * distance, delta * (distance - 0.5 * delta)), reduction
     )
@@ -150,16 +163,14 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
 
 def cross_entropy(input: Any, target: Any, reduction: str = "mean", ignore_index: int = -100) -> Tensor:
     """Of scores (…, classes) whose last axis are the classes, with numbers of classes or probabilities. PyTorch's
-    second axis are the classes for more than two axes: move it to the end there. Rows with `ignore_index` or another negative
-    number do not count."""
+    second axis are the classes for more than two axes: move it to the end there. Rows with `ignore_index` do not count;
+    another number that is no class is an error when the loss is computed."""
     scores, labels = floating(input), tensor(target)
     if labels.element_type not in INTEGERS:
         return _reduced(ops.cross_entropy(scores, labels.astype(scores.element_type)), reduction)
-    losses = ops.cross_entropy(scores, labels, ignored=None if ignore_index < 0 else ignore_index)
-    if reduction != "mean":
-        return _reduced(losses, reduction)
-    counted = (labels != ignore_index) & (labels >= 0)
-    return losses.sum() / counted.astype(losses.element_type).sum()
+    labels, ignored = _labels(labels, ignore_index)
+    losses = ops.cross_entropy(scores, labels, ignored=ignored)
+    return _mean_of_counted(losses, labels != ignored, reduction)
 
 
 def nll_loss(input: Any, target: Any, reduction: str = "mean", ignore_index: int = -100) -> Tensor:
@@ -167,9 +178,30 @@ def nll_loss(input: Any, target: Any, reduction: str = "mean", ignore_index: int
     logs, labels = floating(input), tensor(target)
     if labels.element_type not in INTEGERS:
         raise TracingError(f"expected numbers of classes, got {labels}")
-    is_counted = (labels != ignore_index) & (labels >= 0)
-    chosen = numpy.expand_dims(labels, axis=-1) == numpy.arange(logs.shape[-1], dtype=labels.element_type)
+    labels, ignored = _labels(labels, ignore_index)
+    is_counted = labels != ignored
+    classes = numpy.arange(logs.shape[-1], dtype=labels.element_type)
+    # An index that is no class is an error at run time: that of the label that is furthest from the classes.
+    inside = numpy.where(is_counted, labels, 0).flatten()
+    if 0 not in (inside._static[0], logs._static[-1]):
+        low, high = numpy.minimum(numpy.min(inside), 0), numpy.maximum(numpy.max(inside), 0)
+        found = ops.dynamic_slice(classes, [numpy.where(low < 0, low, high)], type=f"tensor<1x{labels.element_type}>")
+        is_counted = is_counted & (labels <= numpy.maximum(found[0], high))
+    chosen = numpy.expand_dims(labels, axis=-1) == classes
     losses = numpy.where(is_counted, -numpy.sum(numpy.where(chosen, logs, 0), axis=-1), 0)
+    return _mean_of_counted(losses, is_counted, reduction)
+
+
+def _labels(labels: Tensor, ignore_index: Any) -> tuple[Tensor, int]:
+    """Numbers of classes of a type that the loss takes, and the one that does not count."""
+    ignored = whole("ignore_index", ignore_index, low=-(2**63))
+    labels = labels.astype("i32") if labels.element_type == "i8" else labels
+    if labels.element_type == "i32" and not -(2**31) <= ignored < 2**31:
+        raise OptionError(f"expected ignore_index as a number of type i32, as the classes are, got {ignored}")
+    return labels, ignored
+
+
+def _mean_of_counted(losses: Tensor, is_counted: Tensor, reduction: str) -> Tensor:
     if reduction != "mean":
         return _reduced(losses, reduction)
     return losses.sum() / is_counted.astype(losses.element_type).sum()
@@ -177,7 +209,8 @@ def nll_loss(input: Any, target: Any, reduction: str = "mean", ignore_index: int
 
 def binary_cross_entropy_with_logits(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     value = floating(input)
-    return _reduced(numpy.maximum(value, 0) - value * target + numpy.log1p(numpy.exp(-builtins.abs(value))), reduction)
+    losses = numpy.maximum(value, 0) - numpy.multiply(value, target) + numpy.log1p(numpy.exp(-builtins.abs(value)))
+    return _reduced(losses, reduction)
 
 
 def binary_cross_entropy(input: Any, target: Any, reduction: str = "mean") -> Tensor:
@@ -188,16 +221,18 @@ def binary_cross_entropy(input: Any, target: Any, reduction: str = "mean") -> Te
         numpy.where(one > 0, numpy.maximum(numpy.log(numpy.where(one > 0, one, 1)), -100.0), -100.0)
         for one in (value, 1 - value)
     )
-    return _reduced(-(target * positive + (1 - tensor(target, value.element_type)) * negative), reduction)
+    losses = -(numpy.multiply(target, positive) + (1 - tensor(target, value.element_type)) * negative)
+    return _reduced(losses, reduction)
 
 
 def kl_div(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     """target * (log(target) - input), 0 where the target is 0."""
     goal = floating(target)
     logs = numpy.log(numpy.where(goal > 0, goal, 1))
-    return _reduced(goal * (logs - input), reduction)
+    return _reduced(goal * numpy.subtract(logs, input), reduction)
 
 
 def one_hot(labels: Any, num_classes: int, dtype: Any = "f32") -> Tensor:
-    value = tensor(labels)
+    """Rows of zeros with a one at the class; without it for a number that is no class."""
+    value, num_classes = tensor(labels), whole("num_classes", num_classes)
     return (numpy.expand_dims(value, axis=-1) == numpy.arange(num_classes, dtype=value.element_type)).astype(dtype)

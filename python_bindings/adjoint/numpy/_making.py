@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import ops
+from .._checks import whole
 from .._constants import tensor
 from .._errors import TracingError
 from .._shapes import broadcast_to, reshape
@@ -77,6 +78,8 @@ def _iota(size: Any, element: str) -> Tensor:
 def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None) -> Tensor:
     if stop is None:
         start, stop = 0, start
+    if not is_index(step) and step == 0:
+        raise TracingError("the step of a range is not 0")
     is_float = any(isinstance(value, float) for value in (start, stop, step))
     element = element_of(dtype) if dtype is not None else "f32" if is_float else "i32"
     if is_index(start) or is_index(stop):
@@ -99,7 +102,7 @@ def linspace(
     device: Any = None,
     endpoint: bool = True,
 ) -> Tensor:
-    element = element_of(dtype) if dtype is not None else "f32"
+    element, num = element_of(dtype) if dtype is not None else "f32", whole("num", num, 0)
     numbers = tensor(np.linspace(start, stop, num, endpoint=endpoint))
     return numbers.astype(element)
 
@@ -113,8 +116,9 @@ def eye(
     dtype: Any = "f32",
     device: Any = None,
 ) -> Tensor:
+    n_rows, n_cols = whole("n_rows", n_rows, 0), whole("n_cols", n_rows if n_cols is None else n_cols, 0)
     rows = expand_dims(_iota(n_rows, "i32"), axis=1)
-    columns = _iota(n_rows if n_cols is None else n_cols, "i32")
+    columns = _iota(n_cols, "i32")
     return (columns - rows == k).astype(dtype or "f32")
 
 

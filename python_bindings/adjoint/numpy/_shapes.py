@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _shapes, ops
 from .._arithmetic import common
 from .._attributes import axes_text
+from .._checks import whole
 from .._constants import tensor
 from .._emit import create
 from .._errors import TracingError
@@ -99,8 +100,18 @@ def moveaxis(x: Any, source: Any, destination: Any, /) -> Tensor:
     return permute(x, order)
 
 
+def _some(name: str, arrays: Any) -> Any:
+    """The arrays, of which there is one at least: a list or tuple, or a tensor along its first axis."""
+    if isinstance(arrays, (str, bytes)) or not hasattr(arrays, "__iter__"):
+        raise TracingError(f"{name} takes a list of tensors, got {arrays!r}")
+    made = list(arrays)
+    if not made:
+        raise TracingError(f"{name} needs one tensor at least: of an empty list the type and the shape are not known")
+    return made
+
+
 def concat(arrays: Sequence[Tensor], /, axis: int | None = 0) -> Tensor:
-    values = common(*arrays)
+    values = common(*_some("concat", arrays))
     if axis is None:
         values, axis = [value.flatten() for value in values], 0
     (place,) = axes_of(axis, values[0].ndim)
@@ -111,7 +122,7 @@ concatenate = concat
 
 
 def stack(arrays: Sequence[Tensor], /, axis: int = 0) -> Tensor:
-    return concat([expand_dims(value, axis=axis) for value in common(*arrays)], axis=axis)
+    return concat([expand_dims(value, axis=axis) for value in common(*_some("stack", arrays))], axis=axis)
 
 
 def unstack(x: Any, /, axis: int = 0) -> tuple[Tensor, ...]:
@@ -125,6 +136,7 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
     if is_index(x.shape[place]):
         raise TracingError(f"axis {place} of {x} has a dynamic size; take its parts by slices")
     if isinstance(indices_or_sections, int):
+        whole("indices_or_sections", indices_or_sections)
         size, rest = divmod(x.shape[place], indices_or_sections)
         if rest:
             raise TracingError(f"axis {place} of {x} does not divide into {indices_or_sections} parts")
@@ -173,6 +185,7 @@ def repeat(x: Any, repeats: int, /, axis: int | None = None) -> Tensor:
         )
     if axis is None:
         x, axis = x.flatten(), 0
+    whole("repeats", repeats, 0)
     (place,) = axes_of(axis, x.ndim)
     sizes = list(x.shape)
     x = _shapes.broadcast_to(expand_dims(x, axis=place + 1), [*sizes[: place + 1], repeats, *sizes[place + 1 :]])
