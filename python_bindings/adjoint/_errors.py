@@ -147,6 +147,17 @@ class CheckError(ProgramError):
     """A check inside the program failed."""
 
 
+class NonFiniteLossError(Error, FloatingPointError):
+    """A loss of `Trainer.fit` is not finite. `trained` has the model before the part with that step, and all losses."""
+
+    def __init__(self, message: str, trained: Any = None):
+        super().__init__(message, trained)
+        self.message, self.trained = message, trained
+
+    def __str__(self) -> str:
+        return self.message
+
+
 _TAB = "\t"
 
 

@@ -3,64 +3,34 @@
 
 from __future__ import annotations
 
-import collections
 import dataclasses
-import itertools
-import json
 import os
 import pathlib
 import warnings
-import zipfile
-import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from . import tree
+from ._batches import Batches
+from ._checkpoints import Description, restore, save
 from ._checks import is_number, is_whole
 from ._derivatives import value_and_grad
-from ._errors import ArgumentTypeError, OptionError, ProgramError, make_file_error
-from ._files import whole_file
+from ._descriptions import configuration_of, fields_of, text_of, types_of
+from ._errors import NonFiniteLossError, OptionError, ProgramError
 from ._jit import Jitted, jit
+from ._jit_options import check_jit_options
 from ._loops import fori_loop
-from ._signature import DTYPES
+from ._nonfinite import NonFinites, nan
+from ._progress import Bar, Losses, NotFinite, loss_curve
 from ._streams import feed, receive
 from ._traced_program import TracedProgram
-from ._types import Spec, element_of
-from .optim import LossScale, clip_by_global_norm
+from .optim import DelayedScales, LossScale, clip_by_global_norm
 
-
-class _Batches:
-    """The batches of an iterable for the feeds of a program, one for each leaf, which ask in any order."""
-
-    def __init__(self, data: Iterable[Any], skipped: int):
-        self._source = itertools.islice(iter(data), skipped, None)
-        self.ended = False
-        first = next(self._source, None)
-        if first is None:
-            raise ArgumentTypeError(f"expected more than {skipped} batches, but the data ended")
-        leaves, self.form = tree.flatten(first)
-        self.specs = [Spec(np.shape(leaf), element_of(np.asarray(leaf).dtype)) for leaf in leaves]
-        self._waiting: list[collections.deque[np.ndarray]] = [collections.deque([np.asarray(leaf)]) for leaf in leaves]
-        self.names = [f"batch.{name}" if name else "batch" for name in tree.names(self.form)]
-
-    def feeds(self) -> dict[str, Iterator[np.ndarray]]:
-        return {name: self._of(number) for number, name in enumerate(self.names)}
-
-    def _of(self, number: int) -> Iterator[np.ndarray]:
-        while True:
-            if not self._waiting[number]:
-                batch = next(self._source, None)
-                if batch is None:
-                    self.ended = True
-                    return
-                leaves, form = tree.flatten(batch)
-                if form != self.form:
-                    raise ArgumentTypeError("expected batches of one structure")
-                for queue, leaf in zip(self._waiting, leaves):
-                    queue.append(np.asarray(leaf))
-            yield self._waiting[number].popleft()
+#: So many losses in a row that are not finite stop a training with a loss scale, which skips their steps.
+_PATIENCE = 100
+_SCALES: tuple[type, type] = LossScale, DelayedScales
 
 
 @dataclasses.dataclass
@@ -71,6 +41,8 @@ class Trained:
     state: Any
     step: int
     losses: list[float]
+    #: The states of the loss scale and of the delayed scales; None of what the trainer does not have.
+    scales: Any = (None, None)
 
     def loss_curve(self) -> str:
         """The losses as an SVG picture, on a logarithmic axis if all are positive."""
@@ -84,9 +56,14 @@ class Trainer:
     """Minimises loss(model, batch), a float of rank 0. The loop is part of the program: it reads batches by feeds and
     sends losses to the host, and Python runs between parts of `steps_per_call` steps.
 
-    With a `folder` a checkpoint is written there after each part, whole or not at all; `fit` goes on from it, to the
-    same bits as without a stop, if the data are the same. Ctrl-C keeps the last part that is done. `options` are those
-    of adjoint.jit.
+    - A loss that is not finite raises NonFiniteLossError, which has what was reached before its part as `trained`. With
+      `on_nonfinite="warn"` training goes on. Steps that `loss_scale` skips are none, but 100 such losses in a row are.
+    - `delayed_scales` are those of the contractions that precision="f8" computes in 8 bits.
+    - With a `folder` a checkpoint is written there after each part, whole or not at all; `fit` goes on from it, to the
+      same bits as without a stop, if the data are the same. It knows the layers and the settings: other layers or
+      another kind of optimizer raise, other settings, such as the learning rate, hold from there on, with a warning.
+
+    Ctrl-C keeps the last part that is done. `options` are those of adjoint.jit.
     """
 
     def __init__(
@@ -96,6 +73,8 @@ class Trainer:
         *,
         clip_norm: float | None = None,
         loss_scale: LossScale | None = None,
+        delayed_scales: DelayedScales | None = None,
+        on_nonfinite: str = "stop",
         folder: str | os.PathLike[str] | None = None,
         steps_per_call: int = 100,
         progress: bool = True,
@@ -107,7 +86,16 @@ class Trainer:
             raise OptionError(f"expected clip_norm above 0, or None, got {clip_norm!r}")
         if isinstance(optimizer, type) or not callable(getattr(optimizer, "update", None)):
             raise OptionError(f"expected an optimizer such as adjoint.optim.Adam(1e-3), got {optimizer!r}")
-        self.loss, self.optimizer, self.clip_norm, self.loss_scale = loss, optimizer, clip_norm, loss_scale
+        if not callable(loss):
+            raise OptionError(f"expected loss as a function of the model and a batch, got {loss!r}")
+        if on_nonfinite not in ("stop", "warn"):
+            raise OptionError(f"expected on_nonfinite as 'stop' or 'warn', got {on_nonfinite!r}")
+        for name, given, kind in zip(("loss_scale", "delayed_scales"), (loss_scale, delayed_scales), _SCALES):
+            if given is not None and not isinstance(given, kind):
+                raise OptionError(f"expected {name} as adjoint.optim.{kind.__name__}, or None, got {given!r}")
+        check_jit_options("Trainer", options)
+        self.loss, self.optimizer, self.clip_norm = loss, optimizer, clip_norm
+        self.loss_scale, self.delayed_scales, self.on_nonfinite = loss_scale, delayed_scales, on_nonfinite
         self.folder = None if folder is None else pathlib.Path(folder)
         self.steps_per_call, self.progress, self.options = steps_per_call, progress, options
 
@@ -116,200 +104,153 @@ class Trainer:
         all of one shape."""
         if not is_whole(steps, 0):
             raise OptionError(f"expected steps as an int of at least 0, got {steps!r}")
-        leaves, form = tree.flatten((model, self.optimizer.init(model), self.loss_scale and self.loss_scale.init()))
-        reached = self._restore(leaves) or (leaves, 0, [])
-        leaves, step, losses = reached
-        model, state, scale = tree.unflatten(form, leaves)
+        path, description = self._path(), self._describe(model)
+        leaves, form = tree.flatten(self._begin(model))
+        leaves, step, losses = (path and restore(path, leaves, description)) or (leaves, 0, [])
+        reached = self._trained(tree.unflatten(form, leaves), step, losses)
         if step >= steps:
-            return Trained(model, state, step, losses)
-        batches = _Batches(data, step)
-        program = self._program(batches)
+            return reached
+        batches = Batches(data, step)
+        program, feeds, bar = self._program(batches), batches.feeds(), Bar(steps, step, self.progress)
+        received = Losses(None if self.on_nonfinite == "warn" else 1 if self.loss_scale is None else _PATIENCE)
         # What is donated is overwritten: the caller keeps the model that it gave.
-        model, state, scale = tree.map(np.array, (model, state, scale))
-        feeds, bar = batches.feeds(), _bar(steps, step, self.progress)
+        values = tree.map(np.array, tree.unflatten(form, leaves))
         try:
             while step < steps:
                 count = min(self.steps_per_call, steps - step)
-                done = tree.map(np.array, (model, state, scale))
-                received: list[float] = []
+                reached = self._trained(tree.map(np.array, values), step, losses)
                 try:
-                    model, state, scale = program(
-                        model,
-                        state,
-                        scale,
-                        np.int64(count),
-                        feeds=feeds,
-                        receives={"loss": lambda value: received.append(float(value))},
-                    )
+                    values = program(*values, np.int64(count), feeds=feeds, receives={"loss": received})
                 except KeyboardInterrupt:
-                    model, state, scale = done
-                    warnings.warn(f"interrupted: the model is that of step {step}", RuntimeWarning, stacklevel=2)
-                    break
+                    _warn(f"interrupted: the model is that of step {step}")
+                    return reached
                 except ProgramError:
                     if not batches.ended:
                         raise
-                    model, state, scale = done
-                    warnings.warn(
+                    _warn(
                         f"the data ended after step {step}: the steps of the part after it are left out; a part has "
-                        f"steps_per_call={self.steps_per_call} steps",
-                        RuntimeWarning,
-                        stacklevel=2,
+                        f"steps_per_call={self.steps_per_call} steps"
                     )
-                    break
-                step += count
-                losses += received
-                self._save((model, state, scale), step, losses)
+                    return reached
+                except NotFinite:
+                    raise self._stopped(reached, received) from None
+                step, losses = step + count, losses + received.take()
+                self._check(reached, values[0], losses, received)
+                if path is not None:
+                    save(path, values, step, losses, description)
                 bar.update(count, losses[-1])
         finally:
             bar.close()
-        return Trained(model, state, step, losses)
+        return self._trained(values, step, losses)
 
-    def _program(self, batches: _Batches) -> Jitted:
+    def trace(self, model: Any, batch: Any) -> TracedProgram:
+        """The program of the loop, for batches of the types of this one: to print, to lower and to save."""
+        return self._program(Batches([batch], 0)).trace(*self._begin(model), np.int64(1))
+
+    def find_nonfinite(self, trained: Trained, data: Iterable[Any]) -> NonFinites:
+        """Which operations make NaNs and infinities in the steps that `trained` has a loss of beyond its model, such as
+        the `trained` of NonFiniteLossError, or in the next step: adjoint.diff.nan of the loop. `data` are those of
+        `fit`, from the first batch on."""
+        batches = Batches(data, trained.step)
+        values = (trained.model, trained.state, *trained.scales)
+        count = np.int64(max(len(trained.losses) - trained.step, 1))
+        traced = self._program(batches).trace(*values, count)
+        return nan(traced.program, *tree.leaves(values), count, feeds=batches.feeds())
+
+    # The program.
+
+    def _begin(self, model: Any) -> tuple[Any, Any, Any, Any]:
+        scales = (one and one.init() for one in (self.loss_scale, self.delayed_scales))
+        return (model, self.optimizer.init(model), *scales)
+
+    def _program(self, batches: Batches) -> Jitted:
         made: Jitted = jit(
-            lambda model, state, scale, count: self._part(model, state, scale, count, batches),
-            donate_argnames=("model", "state", "scale"),
+            lambda model, state, scale, history, count: fori_loop(
+                0, count, lambda _, carried: self._step(carried, batches), (model, state, scale, history)
+            ),
+            donate_argnames=("model", "state", "scale", "history"),
             **self.options,
         )
         return made
 
-    def trace(self, model: Any, batch: Any) -> TracedProgram:
-        """The program of the loop, for batches of the types of this one: to print, to lower and to save."""
-        state, scale = self.optimizer.init(model), self.loss_scale and self.loss_scale.init()
-        return self._program(_Batches([batch], 0)).trace(model, state, scale, np.int64(1))
+    def _step(self, carried: tuple[Any, Any, Any, Any], batches: Batches) -> tuple[Any, Any, Any, Any]:
+        model, state, scale, history = carried
+        batch = tree.unflatten(batches.form, [feed(*each) for each in zip(batches.names, batches.specs)])
+        value, gradients, history = self._differentiate(model, batch, scale, history)
+        receive("loss", value)
+        if self.loss_scale is not None:
+            gradients = self.loss_scale.unscale(gradients, scale)
+        clipped = gradients if self.clip_norm is None else clip_by_global_norm(gradients, self.clip_norm)[0]
+        changed = self.optimizer.update(model, clipped, state)
+        if self.loss_scale is not None:
+            changed, scale = self.loss_scale.update(changed, (model, state), gradients, scale)
+        return (*changed, scale, history)
 
-    def _part(self, model: Any, state: Any, scale: Any, count: Any, batches: _Batches) -> Any:
-        """`count` steps."""
+    def _differentiate(self, model: Any, batch: Any, scale: Any, history: Any) -> tuple[Any, Any, Any]:
+        """(loss, gradients of the scaled one, next history)."""
 
         def loss(model: Any, batch: Any, scale: Any) -> Any:
             value = self.loss(model, batch)
-            return (value if scale is None else self.loss_scale.scale(value, scale)), value  # type: ignore[union-attr]
+            return (value if self.loss_scale is None else self.loss_scale.scale(value, scale)), value
 
-        def one(_: Any, carried: Any) -> Any:
-            model, state, scale = carried
-            batch = tree.unflatten(batches.form, [feed(*each) for each in zip(batches.names, batches.specs)])
+        if self.delayed_scales is None:
             (_, value), gradients = value_and_grad(loss, has_aux=True)(model, batch, scale)
-            receive("loss", value)
-            if scale is not None:
-                gradients = self.loss_scale.unscale(gradients, scale)  # type: ignore[union-attr]
-            clipped = gradients if self.clip_norm is None else clip_by_global_norm(gradients, self.clip_norm)[0]
-            changed = self.optimizer.update(model, clipped, state)
-            if scale is not None:
-                scaling: Any = self.loss_scale
-                changed, scale = scaling.update(changed, (model, state), gradients, scale)
-            return (*changed, scale)
+            return value, gradients, None
+        differentiated = self.delayed_scales.value_and_grad(loss, has_aux=True)
+        (_, value), gradients, history = differentiated(history, model, batch, scale)
+        return value, gradients, history
 
-        return fori_loop(0, count, one, (model, state, scale))
+    # What is reached, and how it ends.
+
+    def _trained(self, values: Any, step: int, losses: list[float]) -> Trained:
+        model, state, *scales = values
+        return Trained(model, state, step, losses, tuple(scales))
+
+    def _check(self, before: Trained, model: Any, losses: list[float], received: Losses) -> None:
+        """Warns of losses that are not finite, and keeps a model that is not finite from the checkpoint."""
+        if self.on_nonfinite == "warn":
+            if received.has_bad:
+                step = next(step for step in range(before.step, len(losses)) if not np.isfinite(losses[step]))
+                _warn(f"the loss of step {step + 1} is {losses[step]}", level=4)
+                received.has_bad = False
+            return
+        for name, old, new in zip(tree.names(tree.structure(model)), tree.leaves(before.model), tree.leaves(model)):
+            if _is_finite(old) and not _is_finite(new):
+                raise self._error(f"{name or 'the parameter'} is not finite after step {len(losses)}", before, losses)
+
+    def _stopped(self, before: Trained, received: Losses) -> NonFiniteLossError:
+        losses = before.losses + received.take()
+        many = f" and those of the {received.bad - 1} steps before it are not finite" * (received.bad > 1)
+        return self._error(f"the loss of step {len(losses)} is {losses[-1]}{many}", before, losses)
+
+    def _error(self, what: str, before: Trained, losses: list[float]) -> NonFiniteLossError:
+        folder = "" if self.folder is None else f", as in the checkpoint in {str(self.folder)!r}"
+        return NonFiniteLossError(
+            f"{what}; the model of step {before.step} is the `trained` of this error{folder}. "
+            "trainer.find_nonfinite(error.trained, data) names the operation that made it; on_nonfinite='warn' goes on",
+            dataclasses.replace(before, losses=losses),
+        )
 
     # Checkpoints.
 
     def _path(self) -> pathlib.Path | None:
         return None if self.folder is None else self.folder / "checkpoint.npz"
 
-    def _save(self, values: Any, step: int, losses: list[float]) -> None:
-        path = self._path()
-        if path is None:
-            return
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise make_file_error(error, str(path.parent), "write") from error
-        leaves = tree.leaves(values)
-        # NumPy's files have no bf16: its bytes.
-        arrays: dict[str, Any] = {
-            f"leaf_{index}": np.asarray(leaf).reshape(-1).view(np.uint8) if np.asarray(leaf).dtype.kind == "V" else leaf
-            for index, leaf in enumerate(leaves)
-        }
-        about = json.dumps({"step": step, "losses": [float(loss).hex() for loss in losses]})
-        with whole_file(path) as file:
-            np.savez(file, about=np.frombuffer(about.encode(), np.uint8), **arrays)
-
-    def _restore(self, leaves: list[Any]) -> tuple[list[Any], int, list[float]] | None:
-        """(leaves, step, losses) of the checkpoint, which has to fit the model."""
-        path = self._path()
-        if path is None or not path.exists():
-            return None
-        about, values = _read_checkpoint(path)
-        if len(values) != len(leaves):
-            raise OptionError(
-                f"the checkpoint {path} has {len(values)} tensors, the model and its optimizer {len(leaves)}"
-            )
-        read = []
-        for value, leaf in zip(values, leaves):
-            dtype = DTYPES[element_of(leaf.dtype)]
-            if value.dtype != dtype and value.size == dtype.itemsize * np.size(leaf):
-                value = value.view(dtype).reshape(np.shape(leaf))
-            if value.shape != np.shape(leaf) or value.dtype != dtype:
-                raise OptionError(
-                    f"the checkpoint {path} has a tensor of {value.dtype} with shape {value.shape}, the model one of "
-                    f"{dtype} with shape {np.shape(leaf)}"
-                )
-            read.append(value)
-        return read, int(about["step"]), [float.fromhex(loss) for loss in about["losses"]]
+    def _describe(self, model: Any) -> Description:
+        optimizer = fields_of(self.optimizer, "optimizer")
+        kinds = {name: text for name, text in optimizer.items() if name.split(".")[-1] == "optimizer"}
+        settings = {name: text for name, text in optimizer.items() if name not in kinds}
+        settings |= {"clip_norm": text_of(self.clip_norm), **configuration_of(model, "model")}
+        for name in ("loss_scale", "delayed_scales"):
+            settings |= fields_of(getattr(self, name), name)
+        settings |= {name: text_of(self.options.get(name)) for name in ("numerics", "precision")}
+        return Description(types_of(model, "model") | kinds, settings)
 
 
-def _read_checkpoint(path: pathlib.Path) -> tuple[dict[str, Any], list[np.ndarray]]:
-    """What is known of the steps, and the tensors."""
-    try:
-        with np.load(path) as file:
-            about = json.loads(file["about"].tobytes())
-            names = sorted((name for name in file.files if name.startswith("leaf_")), key=lambda name: int(name[5:]))
-            return {"step": int(about["step"]), "losses": about["losses"]}, [file[name] for name in names]
-    except OSError as error:
-        raise make_file_error(error, str(path)) from error
-    except (ValueError, LookupError, TypeError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise OptionError(
-            f"{str(path)!r} is no checkpoint of a trainer, or is damaged ({error}); remove it to begin anew"
-        ) from error
+def _warn(text: str, level: int = 3) -> None:
+    warnings.warn(text, RuntimeWarning, stacklevel=level)
 
 
-class _Bar:
-    """A progress bar of tqdm, where it is installed."""
-
-    def __init__(self, total: int, initial: int, shows: bool):
-        self._bar = None
-        if shows:
-            try:
-                from tqdm.auto import tqdm
-            except ImportError:
-                return
-            self._bar = tqdm(total=total, initial=initial, unit="step")
-
-    def update(self, count: int, loss: float) -> None:
-        if self._bar is not None:
-            self._bar.set_postfix(loss=f"{loss:.4g}")
-            self._bar.update(count)
-
-    def close(self) -> None:
-        if self._bar is not None:
-            self._bar.close()
-
-
-def _bar(total: int, initial: int, shows: bool) -> _Bar:
-    return _Bar(total, initial, shows)
-
-
-def loss_curve(losses: list[float], width: int = 640, height: int = 320) -> str:
-    """An SVG picture of losses by step."""
-    margin, finite = 48, [loss for loss in losses if np.isfinite(loss)]
-    is_logarithmic = bool(finite) and min(finite) > 0
-    scaled = [np.log10(loss) if is_logarithmic else loss for loss in finite] or [0.0]
-    low, high = min(scaled), max(scaled)
-    spread = (high - low) or 1.0
-
-    def point(index: int, loss: float) -> str:
-        value = np.log10(loss) if is_logarithmic else loss
-        x = margin + (width - 2 * margin) * index / max(len(losses) - 1, 1)
-        return f"{x:.1f},{margin + (height - 2 * margin) * (high - value) / spread:.1f}"
-
-    line = " ".join(point(index, loss) for index, loss in enumerate(losses) if np.isfinite(loss))
-    ends = (10**high, 10**low) if is_logarithmic else (high, low)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" '
-        f'font-size="12">'
-        f"<title>loss by step</title>"
-        f'<path d="M{margin},{margin} V{height - margin} H{width - margin}" fill="none" stroke="#888"/>'
-        f'<polyline points="{line}" fill="none" stroke="#1f6fb4" stroke-width="1.5"/>'
-        f'<text x="{margin - 6}" y="{margin + 4}" text-anchor="end">{ends[0]:.3g}</text>'
-        f'<text x="{margin - 6}" y="{height - margin + 4}" text-anchor="end">{ends[1]:.3g}</text>'
-        f'<text x="{width - margin}" y="{height - margin + 18}" text-anchor="end">step {len(losses)}</text></svg>'
-    )
+def _is_finite(leaf: Any) -> bool:
+    array = np.asarray(leaf)
+    return array.dtype.kind not in "fV" or array.dtype.type is np.void or bool(np.isfinite(array).all())
