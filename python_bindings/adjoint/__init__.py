@@ -23,6 +23,7 @@ from ._errors import (
     Error,
     FileError,
     MissingFileError,
+    NonFiniteLossError,
     OptionError,
     OptionTypeError,
     ProgramError,
@@ -32,6 +33,7 @@ from ._errors import (
     TraceError,
     TracingError,
 )
+from ._hints import complete
 from ._jit import jit
 from ._loops import fori_loop, while_loop
 from ._missing import checkpoint, custom_jvp, custom_vjp, jvp, vmap
@@ -48,6 +50,8 @@ from ._types import Spec, spec
 with contextlib.suppress(ImportError):  # where einops is installed
     from . import _einops  # noqa: F401
 
+complete(__name__)
+
 __version__ = version("adjoint-mlir")
 __all__ = [
     "ArgumentMemoryError",
@@ -59,6 +63,7 @@ __all__ = [
     "Error",
     "FileError",
     "MissingFileError",
+    "NonFiniteLossError",
     "OptionError",
     "OptionTypeError",
     "Picture",
