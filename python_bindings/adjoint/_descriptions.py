@@ -45,7 +45,7 @@ def configuration_of(model: Any, name: str) -> dict[str, str]:
 
 def fields_of(value: Any, name: str) -> dict[str, str]:
     """The class of an optimizer or another description, and its fields."""
-    found = {name: type(value).__qualname__}
+    found = {name: "None" if value is None else type(value).__qualname__}
     if dataclasses.is_dataclass(value):
         for field in dataclasses.fields(value):
             its = getattr(value, field.name)

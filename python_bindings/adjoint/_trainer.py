@@ -237,14 +237,13 @@ class Trainer:
         return None if self.folder is None else self.folder / "checkpoint.npz"
 
     def _describe(self, model: Any) -> Description:
-        optimizer = fields_of(self.optimizer, "optimizer")
-        kinds = {name: text for name, text in optimizer.items() if name.split(".")[-1] == "optimizer"}
-        settings = {name: text for name, text in optimizer.items() if name not in kinds}
+        parts = ("optimizer", "loss_scale", "delayed_scales")
+        fields = {name: text for part in parts for name, text in fields_of(getattr(self, part), part).items()}
+        types = {name: text for name, text in fields.items() if name.split(".")[-1] in parts}
+        settings = {name: text for name, text in fields.items() if name not in types}
         settings |= {"clip_norm": text_of(self.clip_norm), **configuration_of(model, "model")}
-        for name in ("loss_scale", "delayed_scales"):
-            settings |= fields_of(getattr(self, name), name)
         settings |= {name: text_of(self.options.get(name)) for name in ("numerics", "precision")}
-        return Description(types_of(model, "model") | kinds, settings)
+        return Description(types_of(model, "model") | types, settings)
 
 
 def _warn(text: str, level: int = 3) -> None:

@@ -130,6 +130,8 @@ def test_other_layers_are_refused(tmp_path):
         resume(tmp_path, layers(nn.GELU()), optimizer=optim.AdamW(0.01))
     with pytest.raises(adjoint.OptionError, match="model.layer was Sequential and is list"):
         resume(tmp_path, {**layers(nn.GELU()), "layer": list(layers(nn.GELU())["layer"])})
+    with pytest.raises(adjoint.OptionError, match="loss_scale was None and is LossScale"):
+        resume(tmp_path, layers(nn.GELU()), loss_scale=optim.LossScale())
     renamed = {("fitted" if name == "attention" else name): layer for name, layer in layers(nn.GELU()).items()}
     with pytest.raises(adjoint.OptionError, match="model.attention was MultiheadAttention and is missing.*and .* more"):
         resume(tmp_path, renamed)
