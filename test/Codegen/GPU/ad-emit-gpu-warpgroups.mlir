@@ -132,9 +132,10 @@ func.func @unknown_k(%a: tensor<64x?xbf16>, %b: tensor<?x64xbf16>) -> tensor<64x
 
 // -----
 
-// Operand A has five axes, as many as a tensor map can have.
+// Operand A has five axes, as many as a tensor map can have. Rows of tiles run along the longest free one, not along the
+// two heads of a group.
 // REMARK: contraction-class | Category:ad-gpu | instruction=wgmma, kernel=dot_0
-// CHECK: tensor_maps = [<operand = 0, box = 1x1x1x64x64, swizzle = 128>, <operand = 1, box = 1x64x1x64, swizzle = 128>]
+// CHECK: tensor_maps = [<operand = 0, box = 1x64x1x1x64, swizzle = 128>, <operand = 1, box = 1x64x1x64, swizzle = 128>]
 // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.+}}, box[%{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}]
 // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.+}}, box[%{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}]
 func.func @five_axes(%a: tensor<2x64x4x2x64xbf16>, %b: tensor<2x64x4x64xbf16>) -> tensor<2x4x64x2x64xbf16> {

@@ -6,6 +6,7 @@
 #include "../Contraction/ContractionEmitter.h"
 #include "../Contraction/Products/ByteFloats.h"
 #include "../Elementwise/ElementwiseEmitter.h"
+#include "../Generic/SlowKernels.h"
 #include "../Row/RowEmitter.h"
 #include "../Transpose/TransposeEmitter.h"
 #include "EmitterClass.h"
@@ -100,6 +101,9 @@ public:
   ContractionClass() : EmitterClass(kContractionClass, /*benefit=*/2) {}
 
   bool covers(FusionOp fusion) const override { return isContractionCluster(fusion); }
+
+  // A tile in registers belongs to one product, and its epilogue knows no other elements.
+  bool runsWell(FusionOp fusion) const override { return isSingleContraction(fusion); }
 
   std::unique_ptr<KernelPlan> matchOnGPU(KernelOp kernel, const GPUTarget &target,
                                          std::string &reason) const override {
@@ -225,6 +229,10 @@ public:
 
 private:
   Emitter emitterFor(GPUFunctions &functions, GPUFuncOp function, const KernelPlan &plan) const override {
+    KernelOp kernel = functions.kernel;
+    if (std::string reason = whySlowInGenericClass(kernel); !reason.empty())
+      remark::missed(kernel.getLoc(), remark::RemarkOpts::name("slow-kernel").category("ad-gpu"))
+          << remark::metric("kernel", kernel.getSymName()) << remark::metric("reason", reason);
     if (static_cast<const GenericPlan &>(plan).vectorizes)
       return std::make_unique<ElementwiseEmitter>(functions.kernel, function);
     return std::make_unique<GPUKernelEmitter>(functions.kernel, function);

@@ -143,13 +143,24 @@ static bool isReadInPlace(KernelOp kernel, linalg::GenericOp contraction) {
   return true;
 }
 
-// The last axis of the result before N that operand B lacks; the one before N if there is none.
-static int64_t axisOfM(AffineMap out, AffineMap b) {
-  int64_t last = out.getNumResults() - 2;
-  for (int64_t axis = last; axis >= 0; --axis)
-    if (!uses(b, out.getDimPosition(axis)))
+// A dynamic size counts as this one when axes are compared.
+static constexpr int64_t kUsualSize = 128;
+
+// The axis of the result that rows of tiles run along, one that operand B lacks: that along which A is
+// contiguous, else the longest, of equal ones the last. The axis before N if B has all.
+static int64_t axisOfM(AffineMap out, AffineMap a, AffineMap b, ArrayRef<int64_t> shape) {
+  int64_t found = -1, longest = 0;
+  for (int64_t axis = out.getNumResults() - 2; axis >= 0; --axis) {
+    unsigned loop = out.getDimPosition(axis);
+    if (uses(b, loop))
+      continue;
+    int64_t size = ShapedType::isDynamic(shape[axis]) ? kUsualSize : shape[axis];
+    if (a.getNumResults() > 0 && size > 1 && a.getResults().back().isFunctionOfDim(loop))
       return axis;
-  return last;
+    if (found < 0 || size > longest)
+      std::tie(found, longest) = std::make_pair(axis, size);
+  }
+  return found < 0 ? out.getNumResults() - 2 : found;
 }
 
 // Operand A has M and K, operand B has N and K.
@@ -184,7 +195,8 @@ std::optional<Contraction> device::matchContraction(KernelOp kernel, std::string
   unsigned nLoop = out.getDimPosition(rank - 1);
   if (uses(op.getMatchingIndexingMap(operandA), nLoop))
     std::swap(operandA, operandB);
-  int64_t mAxis = axisOfM(out, op.getMatchingIndexingMap(operandB));
+  int64_t mAxis =
+      axisOfM(out, op.getMatchingIndexingMap(operandA), op.getMatchingIndexingMap(operandB), type.getShape());
   Contraction found{op,    operandA,        operandB, out.getDimPosition(mAxis),
                     nLoop, reduced.front(), mAxis,    instruction};
   if (!isMatrixProduct(found)) {

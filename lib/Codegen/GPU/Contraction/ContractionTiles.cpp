@@ -98,9 +98,14 @@ static bool fillsClusters(ArrayRef<int64_t> shape, int64_t mAxis, const Contract
   return (countTiles(shape, mAxis, tile) - inside) * kInsidePerOutside <= inside;
 }
 
-// No tile is wider than the result, rounded up to the smallest width; a dynamic N counts as that width. The
-// smallest tile is chosen for 64-bit accumulators, and for SIMT code with a dynamic K: there each accumulator
-// has more for the blocks of the order, in local memory.
+// The size, rounded up to tiles of the smallest size; a dynamic one counts as one of them.
+static int64_t roundedUp(int64_t size, int64_t smallest) {
+  return ShapedType::isDynamic(size) ? smallest : int64_t(llvm::alignTo(size, smallest));
+}
+
+// No tile is wider than the result, rounded up to the smallest width, or has more rows, if their number is
+// known. The smallest tile is chosen for 64-bit accumulators, and for SIMT code with a dynamic K: there each
+// accumulator has more for the blocks of the order, in local memory.
 std::optional<ContractionTile> device::chooseTile(const Contraction &contraction, StringRef name) {
   SmallVector<ContractionTile> tiles = tilesFor(contraction);
   if (!name.empty()) {
@@ -109,14 +114,15 @@ std::optional<ContractionTile> device::chooseTile(const Contraction &contraction
   }
   linalg::GenericOp op = contraction.op;
   auto result = cast<RankedTensorType>(op.getResult(0).getType());
-  int64_t smallest = tiles.back().n, n = result.getShape().back();
-  int64_t width = ShapedType::isDynamic(n) ? smallest : int64_t(llvm::alignTo(n, smallest));
+  int64_t m = result.getDimSize(contraction.mAxis);
+  int64_t width = roundedUp(result.getShape().back(), tiles.back().n);
+  int64_t height = ShapedType::isDynamic(m) ? tiles.front().clusterM() : roundedUp(m, tiles.back().m);
   bool dynamicK = ShapedType::isDynamic(op.getStaticLoopRanges()[contraction.kLoop]);
   bool small =
       result.getElementTypeBitWidth() > 32 || (dynamicK && contraction.instruction == MathInstruction::Fma);
   for (const ContractionTile &tile : ArrayRef(tiles).drop_back())
     if (!small && countTiles(result.getShape(), contraction.mAxis, tile) >= kManyTiles && tile.n <= width &&
-        fillsClusters(result.getShape(), contraction.mAxis, tile))
+        tile.m <= height && fillsClusters(result.getShape(), contraction.mAxis, tile))
       return tile;
   return tiles.back();
 }

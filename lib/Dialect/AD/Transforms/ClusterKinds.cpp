@@ -48,6 +48,19 @@ bool ad::isContractionCluster(FusionOp fusion) {
   return llvm::any_of(operationsOf(fusion), [](Operation &op) { return isContractionOp(&op); });
 }
 
+bool ad::isSingleContraction(FusionOp fusion) {
+  ArrayRef<int64_t> shape;
+  int64_t contractions = 0;
+  for (Operation &op : operationsOf(fusion))
+    if (isContractionOp(&op) && ++contractions == 1)
+      shape = cast<RankedTensorType>(op.getResult(0).getType()).getShape();
+  return contractions == 1 &&
+         llvm::all_of(operationsOf(fusion),
+                      [&](Operation &op) { return isContractionOp(&op) || isPartOfElementwise(op); }) &&
+         llvm::all_of(fusion.getResultTypes(),
+                      [&](Type type) { return cast<RankedTensorType>(type).getShape() == shape; });
+}
+
 bool ad::isTransposition(FusionOp fusion) {
   return llvm::hasSingleElement(operationsOf(fusion)) && movesLastAxis(*operationsOf(fusion).begin());
 }

@@ -44,10 +44,15 @@ func.func @same_unknown_size(%x: tensor<?x3x4xf32>) -> tensor<4x4xf32> {
   return %y : tensor<4x4xf32>
 }
 
-// 2 x 6 and 3 x 4 have as many elements, and are an error all the same.
-// CHECK-LABEL: @perhaps_other_sizes
+// 2 x 6 and 3 x 4 have as many elements, and are an error all the same: each axis is checked before they are merged.
+// CHECK-LABEL: @perhaps_other_sizes(
 func.func @perhaps_other_sizes(%x: tensor<?x?x4xf32>, %g: tensor<?x?x5xf32>) -> tensor<4x5xf32> {
-  // CHECK: ad.dot %{{.+}}, %{{.+}} contract [0, 1] x [0, 1]
+  // CHECK: %[[M:.+]] = tensor.dim %{{.+}}, %c0
+  // CHECK: %[[N:.+]] = tensor.dim %{{.+}}, %c0
+  // CHECK: %[[SAME:.+]] = arith.cmpi eq, %[[M]], %[[N]]
+  // CHECK: ad.require 1 %[[SAME]](%c0{{[^ ,]*}}, %[[M]], %[[N]]) "ad.dot"
+  // CHECK: ad.require 1 %{{.+}}(%c1{{[^ ,]*}}, %{{.+}}, %{{.+}}) "ad.dot"
+  // CHECK: ad.dot %{{.+}}, %{{.+}} contract [0] x [0] : (tensor<?x4xf32>, tensor<?x5xf32>) -> tensor<4x5xf32>
   %y = ad.dot %x, %g contract [0, 1] x [0, 1] : (tensor<?x?x4xf32>, tensor<?x?x5xf32>) -> tensor<4x5xf32>
   return %y : tensor<4x5xf32>
 }
@@ -105,11 +110,13 @@ func.func @few_columns(%x: tensor<2x4x3x8xf32>, %w: tensor<4x8x15xf32>) -> tenso
   return %y : tensor<2x3x15xf32>
 }
 
-// 2 x 6 and 3 x 4 stay apart: one axis would hide the error.
+// Before an operand is transposed its axes have the numbers that the error names.
 // CHECK-LABEL: @perhaps_other_sizes_apart
 func.func @perhaps_other_sizes_apart(%x: tensor<?x16x?xf32>, %w: tensor<?x?x16xf32>) -> tensor<16x16xf32> {
-  // CHECK-NOT: ad.transpose
-  // CHECK: ad.dot %{{.+}}, %{{.+}} contract [0, 2] x [0, 1]
+  // CHECK: ad.require 1 %{{.+}}(%c0{{[^ ,]*}}, %{{.+}}, %{{.+}}) "ad.dot"
+  // CHECK: ad.require 1 %{{.+}}(%c1{{[^ ,]*}}, %{{.+}}, %{{.+}}) "ad.dot"
+  // CHECK: ad.transpose %{{.+}} [1, 0, 2] : tensor<?x16x?xf32>
+  // CHECK: ad.dot %{{.+}}, %{{.+}} : (tensor<16x?xf32>, tensor<?x16xf32>) -> tensor<16x16xf32>
   %y = ad.dot %x, %w contract [0, 2] x [0, 1] : (tensor<?x16x?xf32>, tensor<?x?x16xf32>) -> tensor<16x16xf32>
   return %y : tensor<16x16xf32>
 }

@@ -18,6 +18,9 @@ bool isRowCluster(FusionOp fusion);
 /// A contraction (`ad.dot`, `ad.gemm`) with what is fused to it.
 bool isContractionCluster(FusionOp fusion);
 
+/// One contraction as the only reduction; all else is elementwise, and all results have its shape.
+bool isSingleContraction(FusionOp fusion);
+
 /// One transposition that moves the last axis, and nothing else.
 bool isTransposition(FusionOp fusion);
 

@@ -74,6 +74,11 @@ public:
   /// operations only. The fusion may be a trial, which is in no function, and without results.
   virtual bool covers(FusionOp fusion) const = 0;
 
+  /// Whether a kernel of this class for a cluster that it covers is as fast as kernels for the parts of the
+  /// cluster. Fusion joins no clusters into one of which the best class says that it is not. As `covers`, it
+  /// looks at the operations only.
+  virtual bool runsWell(FusionOp fusion) const { return true; }
+
   /// The plan for a kernel in linalg; null, and the reason, if this class cannot run it. Changes nothing.
   virtual std::unique_ptr<KernelPlan> match(KernelOp kernel, const KernelTarget &target,
                                             std::string &reason) const = 0;

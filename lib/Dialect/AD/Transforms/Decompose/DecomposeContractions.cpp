@@ -26,14 +26,13 @@ static bool canMultiply(int64_t a, int64_t b) {
 // How often a product reads each element of an operand, from where on a transposition pays.
 static constexpr int64_t kMinReads = 16;
 
-// Whether a pair of contracted axes and the next one can be one axis. Dynamic sizes must provably be the
-// same: the run-time check of merged axes compares only their product.
+// Whether a pair of contracted axes and the next one can be one axis.
 static bool canMergeSizes(DotOp op, size_t pair) {
-  ArrayRef<int64_t> left = op.getLhsContract(), right = op.getRhsContract();
-  auto same = [&](size_t at) { return haveSameSize(op.getLhs(), left[at], op.getRhs(), right[at]); };
-  return same(pair) && same(pair + 1) &&
-         canMultiply(op.getLhs().getType().getDimSize(left[pair]),
-                     op.getLhs().getType().getDimSize(left[pair + 1]));
+  auto canMerge = [&](TypedValue<RankedTensorType> operand, ArrayRef<int64_t> axes) {
+    return canMultiply(operand.getType().getDimSize(axes[pair]),
+                       operand.getType().getDimSize(axes[pair + 1]));
+  };
+  return canMerge(op.getLhs(), op.getLhsContract()) && canMerge(op.getRhs(), op.getRhsContract());
 }
 
 // The number of a pair of contracted axes that the next pair follows in both operands.
@@ -137,11 +136,15 @@ struct TransposeContractedAxes : NumericsPattern<DotOp> {
     if (!paysToTranspose(op))
       return rewriter.notifyMatchFailure(op, "expected an operand whose elements are read often");
     if (!canMergeAllSizes(op))
-      return rewriter.notifyMatchFailure(op, "expected contracted axes of the same sizes in both operands");
+      return rewriter.notifyMatchFailure(op, "expected contracted axes whose sizes have a product");
     return success();
   }
 
   void rewrite(DotOp op, PatternRewriter &rewriter) const override {
+    // An error names the axes that the program has.
+    Steps steps(rewriter, op);
+    for (auto [left, right] : llvm::zip_equal(op.getLhsContract(), op.getRhsContract()))
+      steps.requireSize(op.getLhs(), left, op.getRhs(), right);
     Side lhs(op.getLhs(), op.getLhsBatch(), op.getLhsContract(), rewriter);
     Side rhs(op.getRhs(), op.getRhsBatch(), op.getRhsContract(), rewriter);
     auto made = DotOp::create(rewriter, op.getLoc(), op.getType(), lhs.value, rhs.value, lhs.batch, rhs.batch,
@@ -182,6 +185,10 @@ struct MergeContractedAxes : NumericsPattern<DotOp> {
   void rewrite(DotOp op, PatternRewriter &rewriter) const override {
     size_t pair = *firstPairToMerge(op);
     int64_t left = op.getLhsContract()[pair], right = op.getRhsContract()[pair];
+    // What checks the merged axes sees only the product of their sizes.
+    Steps steps(rewriter, op);
+    for (int64_t next : {0, 1})
+      steps.requireSize(op.getLhs(), left + next, op.getRhs(), right + next);
     Value lhs = mergeAxes(rewriter, op.getLoc(), op.getLhs(), left);
     Value rhs = mergeAxes(rewriter, op.getLoc(), op.getRhs(), right);
     auto made =

@@ -2,6 +2,7 @@
 
 #include "KernelClassQuery.h"
 #include "../TrialFusion.h"
+#include "adjoint/Interfaces/FusableOpInterface.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -9,10 +10,11 @@ using namespace mlir::ad::fuse;
 
 KernelClassQuery::KernelClassQuery(MLIRContext *context, std::optional<TargetKind> target) {
   const KernelClassRegistry *all = KernelClassRegistry::get(context);
-  if (!all || !target || all->highestBenefit(*target) <= kHighestOwnBenefit)
+  if (!all || !target)
     return;
   classes = all;
   this->target = *target;
+  hasForeign = all->highestBenefit(*target) > kHighestOwnBenefit;
 }
 
 const KernelClass *KernelClassQuery::classOf(ArrayRef<Operation *> members) const {
@@ -20,17 +22,21 @@ const KernelClass *KernelClassQuery::classOf(ArrayRef<Operation *> members) cons
   return classes->classOf(*trial, target);
 }
 
-bool KernelClassQuery::mayJoin(ArrayRef<Operation *> one, ArrayRef<Operation *> other) const {
-  if (!classes)
-    return true;
-  unsigned best = 0;
-  for (ArrayRef<Operation *> members : {one, other})
-    if (const KernelClass *found = classOf(members))
-      best = std::max(best, found->getBenefit());
-  if (best <= kHighestOwnBenefit)
-    return true;
+StringRef KernelClassQuery::whyNotJoined(ArrayRef<Operation *> one, ArrayRef<Operation *> other) const {
   SmallVector<Operation *> both(one);
   llvm::append_range(both, other);
-  const KernelClass *joint = classOf(both);
-  return joint && joint->getBenefit() >= best;
+  // Adjoint's classes run all clusters well that have no contraction, so that nobody needs to be asked.
+  if (!classes || (!hasForeign && llvm::none_of(both, isContractionOp)))
+    return {};
+  OwningOpRef<FusionOp> trial = makeTrialFusion(both);
+  const KernelClass *joint = classes->classOf(*trial, target);
+  if (joint && !joint->runsWell(*trial))
+    return "a kernel of both would be slower than one for each";
+  unsigned best = 0;
+  for (ArrayRef<Operation *> members : {one, other})
+    if (const KernelClass *found = hasForeign ? classOf(members) : nullptr)
+      best = std::max(best, found->getBenefit());
+  if (best <= kHighestOwnBenefit || (joint && joint->getBenefit() >= best))
+    return {};
+  return "a kernel class that covers one of them alone does not cover both";
 }

@@ -11,18 +11,20 @@ namespace mlir::ad::fuse {
 
 class KernelClassQuery {
 public:
-  /// Asks nobody without a target, or if no class of the target has a higher benefit than Adjoint's own.
+  /// Asks nobody without a target.
   KernelClassQuery(MLIRContext *context, std::optional<TargetKind> target);
 
-  /// Whether the operations of two clusters may share a kernel: a class of a higher benefit than Adjoint's
-  /// own that covers one of them alone covers both together, or a better class does.
-  bool mayJoin(ArrayRef<Operation *> one, ArrayRef<Operation *> other) const;
+  /// Why the operations of two clusters may not share a kernel; empty if they may. The class of both runs
+  /// them well, and a class of a higher benefit than Adjoint's own that covers one of them alone covers both,
+  /// or a better class does.
+  StringRef whyNotJoined(ArrayRef<Operation *> one, ArrayRef<Operation *> other) const;
 
 private:
   const KernelClass *classOf(ArrayRef<Operation *> members) const;
 
   const KernelClassRegistry *classes = nullptr; ///< null: nobody is asked
   TargetKind target = TargetKind::cpu;
+  bool hasForeign = false; ///< some class has a higher benefit than Adjoint's own
 };
 
 } // namespace mlir::ad::fuse

@@ -320,8 +320,8 @@ static Fit fitByLoops(Operation *op, const Cluster &cluster, ClusterGraph &graph
 
 Fit fuse::fitInto(Operation *op, const Cluster &cluster, ClusterGraph &graph) {
   Fit fit = fitByLoops(op, cluster, graph);
-  if (fit.refusal.empty() && !graph.classes.mayJoin(op, cluster.members.getArrayRef()))
-    fit.refusal = "a kernel class that covers one of them alone does not cover both";
+  if (fit.refusal.empty())
+    fit.refusal = graph.classes.whyNotJoined(op, cluster.members.getArrayRef());
   return fit;
 }
 
@@ -368,5 +368,5 @@ bool fuse::haveSameSpace(const Cluster &a, const Cluster &b, ClusterGraph &graph
   return !clash && !a.hasSpaces && !b.hasSpaces && weightOf(a) + weightOf(b) <= kWeightLimit &&
          mayShareOrder(a.order, b.order) && !ownKernel(a) && !ownKernel(b) &&
          hasSpaceOf(a.space, b.space, graph) &&
-         graph.classes.mayJoin(a.members.getArrayRef(), b.members.getArrayRef());
+         graph.classes.whyNotJoined(a.members.getArrayRef(), b.members.getArrayRef()).empty();
 }
