@@ -97,6 +97,10 @@ def divide(left: Any, right: Any) -> Tensor:
     return create("div", [floating(a), floating(b)])
 
 
+#: Half of the numbers above these has no more digits.
+_HALF = {"f32": 2.0**126, "f64": 2.0**1022}
+
+
 def floor_divide(left: Any, right: Any) -> Tensor:
     """The quotient rounded down, also of integers, whose division in `ad` truncates."""
     a, b = common(left, right)
@@ -104,7 +108,10 @@ def floor_divide(left: Any, right: Any) -> Tensor:
         return floor_divide(a.astype("f32"), b.astype("f32")).astype(a.element_type)
     if a.element_type in FLOATS:
         # What is left without the remainder divides up to rounding, so that a // b * b + a % b is a.
-        whole = create("round_even", [create("div", [create("sub", [a, remainder(a, b)]), b])])
+        # Halves of large numbers keep the difference finite.
+        half = create("select", common_select(compare("gt", abs(a), _HALF[a.element_type]), a * 0 + 0.5, 1.0))
+        scaled = create("sub", [a * half, remainder(a, b) * half])
+        whole = create("round_even", [create("div", [scaled, b]) / half])
         is_below = create("and", [compare("ne", a, 0), compare("ne", compare("lt", a, 0), compare("lt", b, 0))])
         # A finite number by an infinity is 0, or -1 below it.
         tiny = create("select", common_select(is_below, a * 0 - 1, a * 0))

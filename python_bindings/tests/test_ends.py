@@ -44,3 +44,13 @@ def test_traced_numbers_beside_steps():
         np.testing.assert_array_equal(one, other)
     with pytest.raises(adjoint.TracingError, match="a traced number or a step, not both"):
         adjoint.jit(lambda x: adjoint.fori_loop(0, 2, lambda j, y: y + x[j::2].sum(), 0.0))(x)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_quotients_of_the_largest_numbers(dtype):
+    large, tiny = np.finfo(dtype).max, np.finfo(dtype).tiny
+    a = np.array([-large, large, -large, large, large, -large, large, 3, -3], dtype)
+    b = np.array([large / 12.5, -large / 12.5, 2 * large / 3, large, -large, 7, tiny, large, large], dtype)
+    with np.errstate(over="ignore"):
+        expected = a // b
+    np.testing.assert_allclose(adjoint.jit(lambda a, b: a // b)(a, b), expected, rtol=np.finfo(dtype).eps)
