@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Random functions of Python with branches and loops: traced and compiled, they give what NumPy gives for the same
-function, on each target, for sizes that are known and for dynamic ones, and their gradients are those of JAX where it is
-installed, else central differences.
+function, on each target, for sizes that are known and for dynamic ones, also of 0, and their gradients are those of JAX
+where it is installed, else central differences. Beside each of them a function of elements is run on numbers at the
+ends of its domain and of its type.
 
 Needs the package: scripts/build_python.sh makes it. Closes with `traced: N run, N failed`."""
 
@@ -11,7 +12,9 @@ import os
 import pathlib
 import random
 import sys
+from fractions import Fraction
 
+import ml_dtypes
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -55,7 +58,7 @@ class Plain:
         for x in xs:
             carry, y = body(carry, x)
             made.append(y)
-        return carry, np.stack(made)
+        return carry, np.stack(made) if made else np.zeros((0, *np.shape(carry)))
 
     @staticmethod
     def call(function, *arguments):
@@ -110,7 +113,8 @@ class Function:
 
     def __init__(self, source):
         self.source = source
-        self.shapes = [tuple(source.choice([1, 2, 3, 5]) for _ in range(source.randrange(4)))
+        sizes = [1, 2, 3, 5] + [0] * (source.random() < 0.2)
+        self.shapes = [tuple(source.choice(sizes) for _ in range(source.randrange(4)))
                        for _ in range(source.randrange(1, 4))]
         if not any(self.shapes):
             self.shapes[0] = (3, 4)
@@ -120,16 +124,18 @@ class Function:
         for _ in range(source.randrange(3, 12)):
             self.steps.append(self.step(len(self.shapes), depth=0))
 
-    def pick(self, count, least=0):
+    def pick(self, count, least=0, has_elements=False):
         """The number of a value, of at least that rank."""
-        fits = [index for index in range(count) if len(self.shapes[index]) >= least]
+        fits = [index for index in range(count) if len(self.shapes[index]) >= least and
+                not (has_elements and 0 in self.shapes[index])]
         return self.source.choice(fits) if fits else None
 
     def step(self, count, depth):
         """A function (backend, values) that makes the next value; its shape is noted."""
-        kinds = ["unary"] * 4 + ["binary"] * 4 + ["reduce", "matmul", "transpose", "slice", "reshape", "concat", "expand"]
+        kinds = ["unary"] * 4 + ["binary"] * 4 + ["reduce", "matmul", "transpose", "slice", "reshape", "concat",
+                                                    "expand", "zeros"]
         if depth == 0:
-            kinds += ["cond", "loop", "scan", "call", "accumulate"]
+            kinds += ["cond", "loop", "scan", "call", "accumulate", "carries"]
         made = None
         while made is None:
             made = getattr(self, self.source.choice(kinds))(count)
@@ -155,7 +161,7 @@ class Function:
         if at is None:
             return None
         axis, keep = self.source.randrange(len(self.shapes[at])), self.source.random() < 0.3
-        name = self.source.choice(["sum", "mean", "max"])
+        name = self.source.choice(["sum", "mean", "max"] if self.shapes[at][axis] else ["sum"])
         shape = list(self.shapes[at])
         shape[axis:axis + 1] = [1] * keep
         return (lambda b, v: getattr(b.xp, name)(v[at], axis=axis, keepdims=keep)), shape
@@ -171,6 +177,18 @@ class Function:
         except ValueError:
             return None
         return (lambda b, v: v[left] @ v[right] * 0.5), shape
+
+    def zeros(self, count):
+        """A product with zeros, whose sizes are those of values."""
+        at, of = self.pick(count, 2), self.pick(count, 1)
+        if at is None or of is None or len(self.shapes[at]) > 3:
+            return None
+        rows, (inner, columns) = self.shapes[of][0], self.shapes[at][-2:]
+        if self.source.random() < 0.5:
+            return (lambda b, v: b.xp.zeros((v[of].shape[0], v[at].shape[-2]), dtype="float64") @ v[at] + 0.5), \
+                (*self.shapes[at][:-2], rows, columns)
+        return (lambda b, v: v[at] @ b.xp.zeros((v[at].shape[-1], v[of].shape[0]), dtype="float64") + 0.5), \
+            (*self.shapes[at][:-2], inner, rows)
 
     def transpose(self, count):
         at = self.pick(count, 2)
@@ -189,16 +207,19 @@ class Function:
             begin, end = sorted(self.source.randrange(size + 1) for _ in range(2))
             step = self.source.choice([1, 1, 2, -1])
             key.append(self.source.choice([slice(None), slice(begin, end, step) if step > 0 else slice(None, None, -1),
-                                           self.source.randrange(-size, size)]))
+                                           self.source.randrange(-size, size) if size else slice(None)]))
         key = tuple(key)
         shape = np.zeros(self.shapes[at])[key].shape
-        return None if 0 in shape else ((lambda b, v: v[at][key]), shape)
+        return None if 0 in shape and self.source.random() < 0.7 else ((lambda b, v: v[at][key]), shape)
 
     def reshape(self, count):
         at = self.pick(count, 1)
         if at is None:
             return None
         size = int(np.prod(self.shapes[at]))
+        if size == 0:
+            empty = self.source.choice([(0,), (0, 2), (3, 0)])
+            return (lambda b, v: b.xp.reshape(v[at], empty)), empty
         first = self.source.choice([one for one in range(1, size + 1) if size % one == 0])
         return (lambda b, v: b.xp.reshape(v[at], (first, -1))), (first, size // first)
 
@@ -245,17 +266,36 @@ class Function:
 
     def accumulate(self, count):
         """A loop that begins with a number of Python, which takes the type of what is added."""
-        at, steps, begin = self.pick(count), self.source.randrange(4), self.source.choice([0, 0.0, 1.5, -2])
+        at, steps, begin = self.pick(count, 0, True), self.source.randrange(4), self.source.choice([0, 0.0, 1.5, -2])
+        if at is None:
+            return None
         body = self.same_shape(at)
         scale = self.source.choice([lambda i: 0.1, lambda i: i + 1, lambda i: np.sqrt(2)])
         return (lambda b, v: b.fori_loop(
             0, steps, lambda i, total: total + scale(i) * b.xp.mean(body(b, v, v[at])), begin) + b.xp.mean(v[at])), ()
 
+    def carries(self, count):
+        """A loop with several values, of which one is used after it: others are made of it, make it, or stay."""
+        at, of, steps, used = self.pick(count), self.pick(count), self.source.randrange(4), self.source.randrange(4)
+        body, other = self.same_shape(at), self.same_shape(of)
+        mixes = self.source.random() < 0.5
+
+        def each(b, v, i, state):
+            x, y, kept, number = state
+            y = other(b, v, y) + (0.1 * b.xp.sum(x) if mixes else 0.0)
+            return body(b, v, x) + 0.1 * number, y, kept, number + i
+
+        def loop(b, v):
+            begin = v[at], v[of], v[at], b.xp.ones((), dtype="float64")
+            return b.fori_loop(0, steps, lambda i, state: each(b, v, i, state), begin)[used]
+
+        return loop, [*(self.shapes[one] for one in (at, of, at)), ()][used]
+
     def scan(self, count):
         at = self.pick(count, 1)
         if at is None:
             return None
-        self.has_scan = True
+        self.has_scan, has_rows, is_whole = True, self.shapes[at][0] > 0, self.source.random() < 0.7
         self.shapes.append(self.shapes[at][1:])
         body = self.same_shape(len(self.shapes) - 1)
         self.shapes.pop()
@@ -265,8 +305,8 @@ class Function:
                 carry = body(b, {**dict(enumerate(v)), len(v): carry}, carry) * 0.5 + x
                 return carry, b.xp.sin(carry)
 
-            last, ys = b.scan(each, v[at][0], v[at])
-            return ys + last
+            last, ys = b.scan(each, v[at][0] if has_rows else b.xp.sum(v[at], axis=0), v[at])
+            return ys + last if is_whole else ys if has_rows else ys + 1.0
 
         return step, self.shapes[at]
 
@@ -280,7 +320,8 @@ class Function:
         for step in self.steps:
             values.append(step(backend, values))
         xp = backend.xp
-        return sum(xp.mean(xp.sin(value)) for value in values[self.arguments:]), values[-1]
+        means = (xp.sum(xp.sin(value)) / max(int(np.prod(shape)), 1) for value, shape in zip(values, self.shapes))
+        return sum(list(means)[self.arguments:]), values[-1]
 
 
 def close(made, expected, tolerance):
@@ -306,6 +347,88 @@ def specs_of(source, shapes):
     if source.random() < 0.5:
         return None
     return [adjoint.spec(" ".join("1" if size == 1 else f"n{size}" for size in shape), "f64") for shape in shapes]
+
+
+# Functions at the ends of their domains and of types.
+
+ENDS = {"asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh, "floor_divide": np.floor_divide,
+        "remainder": np.remainder}
+SLOPES = {"asinh": lambda x: 1 / np.hypot(x, 1), "acosh": lambda x: 1 / (np.sqrt(x - 1) * np.sqrt(x + 1)),
+          "atanh": lambda x: 1 / ((1 - x) * (1 + x))}
+#: How many units in the last place functions may differ; 16-bit floats compute in f32.
+UNITS = {"float64": 8, "float32": 8, "float16": 1, "bfloat16": 1}
+
+
+def at_ends(numbers, name, dtype):
+    """Numbers of which many are special ones."""
+    if dtype.kind == "i":
+        special = [np.iinfo(dtype).min, np.iinfo(dtype).max, 1, -1, 2, -2, 7, -7]
+        made = np.concatenate([special, numbers.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, 24)]).astype(dtype)
+        return numbers.permutation(np.where(made == 0, 3, made).astype(dtype))
+    about = ml_dtypes.finfo(dtype)
+    special = [0, np.inf, np.nan, float(about.max), float(about.tiny), float(about.smallest_subnormal), 1, 2, 0.5, 3,
+               1 + float(about.eps), 1 - float(about.eps), float(about.max) / 3, float(about.tiny) * 3, 1e6,
+               1.5e6, 1e-4]
+    wide = np.exp2(numbers.uniform(np.log2(float(about.tiny)), np.log2(float(about.max)), 24))
+    made = np.concatenate([special, wide, numbers.uniform(0, 2, 16)])
+    made = made * numbers.choice([1, -1], made.size)
+    with np.errstate(over="ignore"):
+        return numbers.permutation(made).astype(dtype)
+
+
+def floor_of(a, b, otherwise):
+    """The exact quotient rounded down, of finite numbers."""
+    if not (np.isfinite(a) and np.isfinite(b) and b and np.isfinite(otherwise)):
+        return float(otherwise)
+    return float(Fraction(float(a)) // Fraction(float(b)))
+
+
+def of_ends(source, number, given):
+    """What is wrong with a function of elements at its ends."""
+    numbers = np.random.default_rng([given.seed, number, 1])
+    name, target = source.choice(list(ENDS)), TARGETS[number % len(TARGETS)]
+    has_two = name not in SLOPES
+    kinds = ["float64", "float32", "float16", "bfloat16"] + ["int8", "int32", "int64"] * has_two
+    dtype = np.dtype(source.choice(kinds))
+    arguments = [at_ends(numbers, name, dtype) for _ in range(1 + has_two)]
+    made = adjoint.jit(getattr(anp, name), target=target, cache="off")(*arguments)
+    with np.errstate(all="ignore"):
+        is_own = dtype.kind == "i" or (has_two and dtype.itemsize > 2)  # quotients of f32 in f64 are others
+        wide = [one if is_own else one.astype(np.float64) for one in arguments]
+        expected = ENDS[name](*wide).astype(dtype)
+        if name == "floor_divide" and dtype.kind != "i":  # large quotients of NumPy are rounded twice
+            exact = map(floor_of, *arguments, expected)
+            expected = np.where(expected == 0, expected, np.array([*exact]).astype(dtype))
+    units = 0 if name == "remainder" or dtype.kind == "i" else 1 if has_two else UNITS[dtype.name]
+    wrong = complaint_at(made, expected, units)
+    if wrong is not None:
+        given = [float(one[wrong]) for one in arguments]
+        return f"{target}: {name} of {dtype}: {given} gives {made[wrong]}, expected {expected[wrong]}"
+    if has_two or dtype.itemsize < 4:
+        return None
+    x = arguments[0]
+    slope = adjoint.jit(adjoint.grad(lambda x: anp.sum(getattr(anp, name)(x))), target=target, cache="off")(x)
+    with np.errstate(all="ignore"):
+        expected = SLOPES[name](x.astype(np.float64)).astype(dtype)
+    inside = np.isfinite(x) & np.isfinite(expected) & (np.abs(expected) >= np.finfo(dtype).tiny)
+    inside &= {"asinh": True, "acosh": x > 1, "atanh": np.abs(x) < 1}[name]
+    wrong = complaint_at(slope[inside], expected[inside], 64)
+    return None if wrong is None else f"{target}: slope of {name} at {x[inside][wrong]!r} is {slope[inside][wrong]}, " \
+        f"expected {expected[inside][wrong]}"
+
+
+def complaint_at(made, expected, units):
+    """The index of an element that is another one; None if there is none."""
+    if made.dtype != expected.dtype or made.shape != expected.shape:
+        return 0
+    same = (made == expected) | ((made != made) & (expected != expected))
+    if units:
+        near, far = (one.astype(np.float64) for one in (made, expected))
+        about = ml_dtypes.finfo(made.dtype)
+        with np.errstate(all="ignore"):
+            bound = units * np.maximum(np.abs(far) * float(about.eps), float(about.smallest_subnormal))
+            same |= np.abs(near - far) <= bound
+    return None if same.all() else int(np.argmin(same))
 
 
 def complaint(number, given):
@@ -349,7 +472,7 @@ def main():
     failed = 0
     for number in range(given.first, given.first + given.count):
         try:
-            wrong = complaint(number, given)
+            wrong = complaint(number, given) or of_ends(random.Random(f"{given.seed}/{number}/ends"), number, given)
         except Exception as error:  # noqa: BLE001
             wrong = f"{type(error).__name__}: {error}"
         if wrong:
