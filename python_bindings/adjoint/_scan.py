@@ -32,7 +32,7 @@ def scan(
     count = _count_steps(inputs, length)
 
     def step(at: Any, carry: Any) -> tuple[Any, Any]:
-        made = body(carry, tree.unflatten(form, [value[at] for value in inputs]))
+        made = body(carry, tree.unflatten(form, [_row(value, at) for value in inputs]))
         if not isinstance(made, tuple) or len(made) != 2:
             raise TracingError(f"a step of scan gives (carry, y), got {type(made).__name__}")
         return made
@@ -42,6 +42,8 @@ def scan(
     # What a step gives, to know the types of ys.
     shapes, its = _types_of(lambda carry: step(constant_index(0), carry)[1], init)
     buffers = [full((count, *shape), 0, element) for shape, element in shapes]
+    if not isinstance(count, Index) and count == 0:
+        return init, tree.unflatten(its, buffers)
 
     def iterate(index: Any, state: Any) -> tuple[Any, list[Tensor]]:
         carry, ys = state
@@ -54,6 +56,11 @@ def scan(
 
     carry, ys = fori_loop(0, count, iterate, (init, buffers))
     return carry, tree.unflatten(its, ys)
+
+
+def _row(value: Tensor, at: Any) -> Any:
+    """What a step gets of a tensor; without rows there is no step, and zeros have the type."""
+    return value[at] if value._static[0] != 0 else full(value.shape[1:], 0, value.element_type)
 
 
 def _count_steps(inputs: Sequence[Tensor], length: Any) -> Any:

@@ -50,7 +50,21 @@ def test_traced_numbers_beside_steps():
 def test_quotients_of_the_largest_numbers(dtype):
     large, tiny = np.finfo(dtype).max, np.finfo(dtype).tiny
     a = np.array([-large, large, -large, large, large, -large, large, 3, -3], dtype)
-    b = np.array([large / 12.5, -large / 12.5, 2 * large / 3, large, -large, 7, tiny, large, large], dtype)
-    with np.errstate(over="ignore"):
+    b = np.array([large / 12.5, -large / 12.5, large / 3 * 2, large, -large, 7, tiny, large, large], dtype)
+    with np.errstate(all="ignore"):
         expected = a // b
     np.testing.assert_allclose(adjoint.jit(lambda a, b: a // b)(a, b), expected, rtol=np.finfo(dtype).eps)
+
+
+def test_scans_of_no_steps():
+    def run(x, start):
+        return adjoint.scan(lambda c, row: (c * 0.5 + row, anp.sin(c)), start, x)
+
+    start, empty = np.arange(3.0), np.zeros((0, 3))
+    for specs in (None, (adjoint.spec("n 3", "f64"), adjoint.spec("3", "f64"))):
+        last, ys = adjoint.jit(run, specs=specs)(empty, start)
+        assert (last == start).all() and ys.shape == (0, 3) and ys.dtype == np.float64
+    gradient = adjoint.grad(lambda start, x: run(x, start)[0].sum())(start, empty)
+    assert (gradient == 1).all()
+    last, ys = adjoint.jit(lambda: adjoint.scan(lambda c, _: (c + 1, c * 2), 1.5, length=0))()
+    assert last == 1.5 and ys.shape == (0,) and ys.dtype == last.dtype == np.float32
