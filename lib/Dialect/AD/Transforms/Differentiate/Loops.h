@@ -16,7 +16,8 @@ struct StaticBounds {
 };
 std::optional<StaticBounds> staticBounds(scf::ForOp loop);
 
-/// A value that each iteration of a loop leaves on a tape: a carry, or the result of an effect or contraction.
+/// A value that each iteration of a loop leaves on a tape: a carry, or the result of an effect or
+/// contraction.
 struct Saved {
   Value value;
   /// Its dynamic sizes, which are the same in all iterations.
