@@ -4,8 +4,9 @@
 #
 #   scripts/build_wheel.sh
 #
-# `pip install dist/adjoint_mlir-*.whl` needs neither a compiler nor LLVM, on Linux with a C library that is at least as new
-# as this machine's: the name of the wheel says which. The tools (ad-runner, ad-opt, ad-diff) are not in it.
+# `pip install dist/adjoint_mlir-*.whl` needs neither a compiler nor LLVM, on Linux with a C library that is at least as
+# new as this machine's: the name of the wheel says which. The tools (ad-runner, ad-opt, ad-diff, …) are in it, as
+# commands.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
