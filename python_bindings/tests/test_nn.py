@@ -212,7 +212,8 @@ def compare(torch, ours, theirs, *inputs, dtype="f64", tolerance=1e-10):
 
 
 @pytest.mark.parametrize("dtype, tolerance", [("f64", 1e-10), ("f32", 1e-5)])
-@pytest.mark.parametrize("name", ["linear", "layer_norm", "rms_norm", "encoder", "encoder_first", "lstm", "gru", "mlp"])
+@pytest.mark.parametrize("name", ["linear", "layer_norm", "rms_norm", "encoder", "encoder_first", "stack", "lstm", "gru",
+                                  "mlp"])
 def test_layers_of_pytorch(torch, name, dtype, tolerance):
     tn = torch.nn
     torch.manual_seed(0)
@@ -224,6 +225,9 @@ def test_layers_of_pytorch(torch, name, dtype, tolerance):
                     (3, 5, 8)),
         "encoder_first": (nn.TransformerEncoderLayer(8, 4, 16, "gelu", norm_first=True),
                           tn.TransformerEncoderLayer(8, 4, 16, 0.0, "gelu", batch_first=True, norm_first=True), (3, 5, 8)),
+        "stack": (nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16), 2, nn.LayerNorm(8)),
+                  tn.TransformerEncoder(tn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True), 2, tn.LayerNorm(8)),
+                  (3, 5, 8)),
         "lstm": (nn.LSTM(6, 4), tn.LSTM(6, 4, batch_first=True), (3, 7, 6)),
         "gru": (nn.GRU(6, 4), tn.GRU(6, 4, batch_first=True), (3, 7, 6)),
         "mlp": (nn.Sequential(nn.Linear(6, 8), nn.GELU("tanh"), nn.Linear(8, 3), nn.LogSoftmax()),

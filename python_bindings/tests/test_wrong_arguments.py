@@ -38,7 +38,7 @@ LAYERS = {
                                                     "bias": FLAGS}),
     nn.GRU: ({"input_size": 4, "hidden_size": 4}, {"input_size": [*SIZES, 0], "hidden_size": [*SIZES, 0],
                                                    "bias": FLAGS}),
-    nn.TransformerEncoder: ({"layers": []}, {"layers": [3, None, [3]], "norm": [3, "norm"]}),
+    nn.TransformerEncoder: ({"encoder_layer": []}, {"encoder_layer": [3, None, [3]], "num_layers": [2, 0, "2"], "norm": [3, "norm"]}),
     nn.Sequential: (None, {}), nn.ReLU: ({}, {}), nn.SiLU: ({}, {}), nn.Sigmoid: ({}, {}), nn.Tanh: ({}, {}),
     nn.LeakyReLU: ({}, {"negative_slope": NUMBERS}), nn.ELU: ({}, {"alpha": NUMBERS}),
     nn.GELU: ({}, {"approximate": TEXTS}), nn.Softplus: ({}, {"beta": [*NUMBERS, 0, -1]}),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import Any
 
@@ -115,14 +116,21 @@ class TransformerEncoderLayer(Module):
 
 
 class TransformerEncoder(Module):
-    """Layers one after the other."""
+    """Layers one after the other: a list of them, or so many copies of one layer, which begin with its parameters."""
 
-    def __init__(self, layers: list[TransformerEncoderLayer], norm: Any = None):
-        if not isinstance(layers, (list, tuple)) or not all(map(callable, layers)):
-            raise OptionTypeError(f"expected layers as a list of layers, got {layers!r}")
+    def __init__(self, encoder_layer: Any, num_layers: int | None = None, norm: Any = None):
+        if isinstance(encoder_layer, TransformerEncoderLayer):
+            count = whole("num_layers", num_layers)
+            layers = [copy.deepcopy(encoder_layer) for _ in range(count)]
+        elif num_layers is not None:
+            raise OptionTypeError(f"expected num_layers with one layer only, got {encoder_layer!r} and {num_layers!r}")
+        elif isinstance(encoder_layer, (list, tuple)) and all(map(callable, encoder_layer)):
+            layers = list(encoder_layer)
+        else:
+            raise OptionTypeError(f"expected encoder_layer as a layer or a list of layers, got {encoder_layer!r}")
         if norm is not None and not callable(norm):
             raise OptionTypeError(f"expected norm as a layer, or None, got {norm!r}")
-        self.layers = list(layers)
+        self.layers = layers
         self.norm = norm
 
     def forward(self, x: Any, mask: Any = None, is_causal: bool = False) -> Any:
