@@ -61,14 +61,8 @@ class Jitted:
         self._function, self._options = function, options
         self._static, self._donated, self._given_specs = static, donated, specs
         self._signature = inspect.signature(function)
-        self._is_positional = (
-            all(
-                parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
-                for parameter in self._signature.parameters.values()
-            )
-            and not static
-            and specs is None
-        )
+        # Without keywords, arguments are bound as they are given.
+        self._is_plain = not static and specs is None
         self._programs: dict[Any, TracedProgram] = {}
         # By the key of `_adjoint.signature`, with the order of its leaves; programs hold what keys point to.
         self._known: dict[bytes, tuple[TracedProgram, list[int] | None]] = {}
@@ -90,7 +84,7 @@ class Jitted:
             if feeds or receives:
                 raise TracingError("feeds and receives belong to the call that runs the program, not to one inside of it")
             return self._call_inside(arguments, keywords)
-        if not keywords and self._is_positional:
+        if not keywords and self._is_plain:
             found = self._find_known(arguments)
             if found is not None:
                 return found[0].run(found[1], feeds, receives)
@@ -134,7 +128,7 @@ class Jitted:
         return self if instance is None else functools.partial(self, instance)
 
     def _find(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[TracedProgram, list[Any]]:
-        if keywords or not self._is_positional:
+        if keywords or not self._is_plain:
             bound = self._bind(arguments, keywords)
             arguments, keywords = bound.args, bound.kwargs
         leaves, form = tree.flatten((arguments, keywords))
