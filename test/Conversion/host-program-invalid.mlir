@@ -119,6 +119,18 @@ func.func @parallel(%x: tensor<4xf32>) {
 
 // -----
 
+func.func @parallel_loop() {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  // expected-error @+1 {{'scf.parallel' op is not supported in a program for this target; write scf.for instead}}
+  scf.parallel (%i) = (%zero) to (%one) step (%one) {
+    scf.reduce
+  }
+  return
+}
+
+// -----
+
 // Also inside of what is supported.
 func.func @nested(%x: tensor<4xf32>) {
   %zero = arith.constant 0 : index

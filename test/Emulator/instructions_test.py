@@ -10,7 +10,7 @@ from emulate import constants, load, run_families, store
 
 LANES = np.arange(32)
 def warp_operations(bench):
-    values = (LANES * 7 + 3).astype(np.int32)
+    values = (LANES * 7 - 101).astype(np.int32)  # of both signs
     read = load("v", "i32", "%lane")
     shuffles = {"bfly": (5, 31, LANES ^ 5), "up": (3, 0, np.where(LANES >= 3, LANES - 3, LANES)),
                 "down": (2, 31, np.where(LANES <= 29, LANES + 2, LANES)), "idx": (9, 31, np.full(32, 9))}
@@ -32,12 +32,18 @@ def warp_operations(bench):
     bench.check("vote-ballot", body, values, "i32", np.full(32, ballot, np.uint32))
     body = constants(3) + read + "    %g = llvm.and %lane, %c3 : i32\n    %r = nvvm.match.sync any %all, %g : i32 -> i32\n" + store("%r", "i32", "%lane")
     bench.check("match", body, values, "i32", np.array([0x11111111 << (lane % 4) for lane in range(32)], np.uint32))
+    for name, value, expected in (("equal", "%c3", 0xffffffff), ("different", "%lane", 0)):
+        body = constants(3) + (
+            f"    %s = nvvm.match.sync all %all, {value} : i32 -> !llvm.struct<(i32, i1)>\n"
+            "    %m = llvm.extractvalue %s[0] : !llvm.struct<(i32, i1)>\n    %e = llvm.extractvalue %s[1] : !llvm.struct<(i32, i1)>\n"
+            "    %w = llvm.zext %e : i1 to i32\n    %r = llvm.sub %m, %w : i32\n") + store("%r", "i32", "%lane")
+        bench.check(f"match-all-{name}", body, values, "i32", np.full(32, max(expected - 1, 0), np.uint32))
     reductions = {"add": values.sum(), "and": np.bitwise_and.reduce(values), "or": np.bitwise_or.reduce(values),
-                  "xor": np.bitwise_xor.reduce(values), "min": values.min(), "max": values.max(), "umin": values.min(),
-                  "umax": values.max()}
+                  "xor": np.bitwise_xor.reduce(values), "min": values.min(), "max": values.max(),
+                  "umin": values.view(np.uint32).min(), "umax": values.view(np.uint32).max()}
     for kind, expected in reductions.items():
         body = read + f"    %r = nvvm.redux.sync {kind} %v, %all : i32 -> i32\n" + store("%r", "i32", "%lane")
-        bench.check(f"redux-{kind}", body, values, "i32", np.full(32, expected, np.int32))
+        bench.check(f"redux-{kind}", body, values, "i32", np.full(32, expected).astype(np.int32))
     body = "    %some = llvm.mlir.constant(-16 : i32) : i32\n" + constants(4) + (
         '    %in = llvm.icmp "uge" %lane, %c4 : i32\n    llvm.cond_br %in, ^in, ^out\n  ^in:\n    %e = nvvm.elect.sync %some -> i1\n'
         "    %r = llvm.zext %e : i1 to i32\n") + store("%r", "i32", "%lane") + "    llvm.br ^out\n  ^out:\n"
