@@ -28,5 +28,13 @@ func.func @main() -> tensor<f32> {
   check.expect_almost_eq(%b, %loss) {tolerance = 1.0e-5 : f64} : tensor<f32>
   check.expect_almost_eq(%da, %gradient) : tensor<1x3xf32>
   check.expect_almost_eq(%db, %gradient) : tensor<1x3xf32>
+
+  // Each row reads its own class.
+  %three = ad.constant dense<[[0.3, 0.6, 0.9], [0.6, 0.9, 0.3], [0.9, 0.3, 0.6]]> : tensor<3x3xf32>
+  %numbers = ad.constant dense<[2, 0, 1]> : tensor<3xi32>
+  %rows, %classes = ad.barrier %three, %numbers : tensor<3x3xf32>, tensor<3xi32>
+  %losses = ad.cross_entropy %rows, %classes : tensor<3x3xf32>, tensor<3xi32> -> tensor<3xf32>
+  %expected = ad.constant dense<[0.82839, 1.12839, 1.42839]> : tensor<3xf32>
+  check.expect_almost_eq(%losses, %expected) {tolerance = 1.0e-5 : f64} : tensor<3xf32>
   return %a : tensor<f32>
 }
