@@ -12,6 +12,7 @@ from . import tree
 from ._derivatives import value_and_grad
 from ._errors import ArgumentTypeError, CheckError
 from ._jit import jit
+from ._narrow import convert
 from ._signature import DTYPES
 from ._types import FLOATS, element_of
 
@@ -21,7 +22,7 @@ def _widened(leaf: Any) -> Any:
     if isinstance(leaf, float):
         return np.float64(leaf)
     if isinstance(leaf, (np.ndarray, np.generic)) and element_of(leaf.dtype) in FLOATS:
-        return np.asarray(leaf).astype(np.float64)
+        return convert(leaf, "f64")
     return leaf
 
 

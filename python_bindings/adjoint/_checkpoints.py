@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import pathlib
+import tempfile
 import warnings
 import zipfile
 import zlib
@@ -43,6 +44,16 @@ def save(path: pathlib.Path, values: Any, step: int, losses: list[float], descri
     about = json.dumps({"step": step, "losses": losses_text, **dataclasses.asdict(description)})
     with whole_file(path) as file:
         np.savez(file, about=np.frombuffer(about.encode(), np.uint8), **arrays)
+
+
+def require_writable(path: pathlib.Path) -> None:
+    """Before anything is computed that could not be kept."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise make_file_error(error, str(path.parent), "write") from error
 
 
 def restore(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import pathlib
@@ -14,7 +15,7 @@ import numpy as np
 
 from . import tree
 from ._batches import Batches
-from ._checkpoints import Description, restore, save
+from ._checkpoints import Description, require_writable, restore, save
 from ._checks import is_number, is_whole
 from ._derivatives import value_and_grad
 from ._descriptions import configuration_of, fields_of, text_of, types_of
@@ -63,7 +64,7 @@ class Trainer:
       same bits as without a stop, if the data are the same. It knows the layers and the settings: other layers or
       another kind of optimizer raise, other settings, such as the learning rate, hold from there on, with a warning.
 
-    Ctrl-C keeps the last part that is done. `options` are those of adjoint.jit.
+    Ctrl-C ends `fit` with what is done. Other errors, such as those of the data, have it as `trained`. `options` are those of adjoint.jit.
     """
 
     def __init__(
@@ -110,38 +111,45 @@ class Trainer:
         reached = self._trained(tree.unflatten(form, leaves), step, losses)
         if step >= steps:
             return reached
-        batches = Batches(data, step)
-        program, feeds, bar = self._program(batches), batches.feeds(), Bar(steps, step, self.progress)
-        received = Losses(None if self.on_nonfinite == "warn" else 1 if self.loss_scale is None else _PATIENCE)
+        if path is not None:
+            require_writable(path)
         # What is donated is overwritten: the caller keeps the model that it gave.
         values = tree.map(np.array, tree.unflatten(form, leaves))
+        return self._fit(values, Batches(data, step), reached, steps, description)
+
+    def _fit(self, values: Any, batches: Batches, reached: Trained, steps: int, description: Description) -> Trained:
+        """Part by part. `reached` is what is kept, whatever happens."""
+        program, feeds, path = self._program(batches), batches.feeds(), self._path()
+        bar = Bar(steps, reached.step, self.progress)
+        received = Losses(None if self.on_nonfinite == "warn" else 1 if self.loss_scale is None else _PATIENCE)
         try:
-            while step < steps:
-                count = min(self.steps_per_call, steps - step)
-                reached = self._trained(tree.map(np.array, values), step, losses)
-                try:
-                    values = program(*values, np.int64(count), feeds=feeds, receives={"loss": received})
-                except KeyboardInterrupt:
-                    _warn(f"interrupted: the model is that of step {step}")
-                    return reached
-                except ProgramError:
-                    if not batches.ended:
-                        raise
-                    _warn(
-                        f"the data ended after step {step}: the steps of the part after it are left out; a part has "
-                        f"steps_per_call={self.steps_per_call} steps"
-                    )
-                    return reached
-                except NotFinite:
-                    raise self._stopped(reached, received) from None
-                step, losses = step + count, losses + received.take()
-                self._check(reached, values[0], losses, received)
+            while reached.step < steps:
+                count = min(self.steps_per_call, steps - reached.step)
+                before = reached = self._trained(tree.map(np.array, values), reached.step, reached.losses)
+                values = program(*values, np.int64(count), feeds=feeds, receives={"loss": received})
+                reached = self._trained(values, before.step + count, before.losses + received.take())
+                self._check(before, reached, received)
                 if path is not None:
-                    save(path, values, step, losses, description)
-                bar.update(count, losses[-1])
+                    save(path, values, reached.step, reached.losses, description)
+                bar.update(count, reached.losses[-1])
+        except KeyboardInterrupt:
+            _warn(f"interrupted: the model is that of step {reached.step}", level=4)
+        except NotFinite:
+            raise self._stopped(reached, received) from None
+        except NonFiniteLossError:
+            raise
+        except Exception as error:
+            if not (isinstance(error, ProgramError) and batches.ended):
+                keep_trained(error, reached)
+                raise
+            _warn(
+                f"the data ended after step {reached.step}: the steps of the part after it are left out; a part has "
+                f"steps_per_call={self.steps_per_call} steps",
+                level=4,
+            )
         finally:
             bar.close()
-        return self._trained(values, step, losses)
+        return reached
 
     def trace(self, model: Any, batch: Any) -> TracedProgram:
         """The program of the loop, for batches of the types of this one: to print, to lower and to save."""
@@ -206,15 +214,17 @@ class Trainer:
         model, state, *scales = values
         return Trained(model, state, step, losses, tuple(scales))
 
-    def _check(self, before: Trained, model: Any, losses: list[float], received: Losses) -> None:
+    def _check(self, before: Trained, reached: Trained, received: Losses) -> None:
         """Warns of losses that are not finite, and keeps a model that is not finite from the checkpoint."""
+        losses = reached.losses
         if self.on_nonfinite == "warn":
             if received.has_bad:
                 step = next(step for step in range(before.step, len(losses)) if not np.isfinite(losses[step]))
-                _warn(f"the loss of step {step + 1} is {losses[step]}", level=4)
+                _warn(f"the loss of step {step + 1} is {losses[step]}", level=5)
                 received.has_bad = False
             return
-        for name, old, new in zip(tree.names(tree.structure(model)), tree.leaves(before.model), tree.leaves(model)):
+        names = tree.names(tree.structure(reached.model))
+        for name, old, new in zip(names, tree.leaves(before.model), tree.leaves(reached.model)):
             if _is_finite(old) and not _is_finite(new):
                 raise self._error(f"{name or 'the parameter'} is not finite after step {len(losses)}", before, losses)
 
@@ -244,6 +254,14 @@ class Trainer:
         settings |= {"clip_norm": text_of(self.clip_norm), **configuration_of(model, "model")}
         settings |= {name: text_of(self.options.get(name)) for name in ("numerics", "precision")}
         return Description(types_of(model, "model") | types, settings)
+
+
+def keep_trained(error: Exception, reached: Trained) -> None:
+    """Gives an error that ends the training what was reached, as `trained`."""
+    with contextlib.suppress(AttributeError):  # classes with slots have no other attributes
+        error.trained = reached  # type: ignore[attr-defined]
+        if reached.step and hasattr(error, "add_note"):
+            error.add_note(f"the model of step {reached.step} is the `trained` of this error")
 
 
 def _warn(text: str, level: int = 3) -> None:

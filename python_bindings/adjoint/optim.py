@@ -23,9 +23,11 @@ from ._checks import flag, number, whole
 from ._constants import tensor
 from ._errors import OptionError, OptionTypeError
 from ._jit import jit
+from ._narrow import convert
 from ._scaling import DelayedScales, LossScale, all_finite, wide
 from ._signature import format_type
 from ._tensor import Tensor
+from ._types import element_of
 
 __all__ = [
     "SGD",
@@ -241,7 +243,7 @@ class Masters:
         _check_inner(self.optimizer)
 
     def init(self, parameters: Any) -> dict[str, Any]:
-        masters = tree.map(lambda leaf: leaf.astype(_wide_dtype(leaf)), parameters)
+        masters = tree.map(lambda leaf: convert(leaf, element_of(_wide_dtype(leaf))), parameters)
         return {"masters": masters, **self.optimizer.init(masters)}
 
     def update(self, parameters: Any, gradients: Any, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

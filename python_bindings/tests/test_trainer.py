@@ -138,3 +138,48 @@ def test_loss_curve():
     made = trainer().fit(model(), DATA, 5)
     assert made.loss_curve().startswith("<svg") and len(re.search('points="([^"]*)"', made.loss_curve())[1].split()) == 5
     assert "<polyline" in adjoint.Trained(None, None, 0, []).loss_curve()
+
+
+@pytest.mark.parametrize("where", ["save", "_check", "tree.map"])
+def test_interrupt_between_parts(where, tmp_path, monkeypatch):
+    module, calls = adjoint._trainer, []
+    owner, name = (module.tree, "map") if where == "tree.map" else (module.Trainer if where == "_check" else module, where)
+    real = getattr(owner, name)
+
+    def interrupted(*arguments):
+        calls.append(None)
+        if len(calls) == 6:
+            raise KeyboardInterrupt
+        return real(*arguments)
+
+    monkeypatch.setattr(owner, name, interrupted)
+    with pytest.warns(RuntimeWarning, match="interrupted: the model is that of step"):
+        made = trainer(steps_per_call=2, folder=tmp_path).fit(model(), DATA * 4, 40)
+    monkeypatch.undo()
+    assert made.step == len(made.losses) and 0 < made.step < 40
+    assert equal(made.model, trainer(steps_per_call=2).fit(model(), DATA * 4, made.step).model)
+
+
+def test_errors_have_what_was_trained(tmp_path):
+    def batches(error):
+        yield from DATA[:7]
+        raise error
+
+    with pytest.raises(Exception) as raised:
+        trainer(steps_per_call=2).fit(model(), batches(ValueError("no such image")), 40)
+    assert raised.value.trained.step == 6
+    assert equal(raised.value.trained.model, trainer(steps_per_call=2).fit(model(), DATA, 6).model)
+
+
+def test_unwritable_folder_is_known_before_training(tmp_path):
+    (tmp_path / "file").write_text("")
+    seen = []
+
+    def batches():
+        for one in DATA:
+            seen.append(one)
+            yield one
+
+    with pytest.raises(adjoint.FileError, match="file"):
+        trainer(folder=tmp_path / "file" / "run").fit(model(), batches(), 4)
+    assert not seen

@@ -12,6 +12,7 @@ import numpy as np
 from .. import numpy
 from .._checks import choice, flag, number, whole
 from .._errors import OptionError, OptionTypeError
+from .._narrow import convert
 from .._tensor import Tensor
 from . import functional as f
 from ._layers import LayerNorm, Linear, RMSNorm
@@ -148,7 +149,7 @@ def rotary_tables(length: int, size: int, theta: float = 10000.0) -> tuple[np.nd
 
 def rotate(x: Tensor, theta: float = 10000.0) -> Tensor:
     """Rotary positions of (…, length, size)."""
-    cosines, sines = (table.astype(x.dtype) for table in rotary_tables(x.shape[-2], x.shape[-1], theta))
+    cosines, sines = (convert(table, x.element_type) for table in rotary_tables(x.shape[-2], x.shape[-1], theta))
     half = x.shape[-1] // 2
     turned = numpy.concat([-x[..., half:], x[..., :half]], axis=-1)
     return x * cosines + turned * sines

@@ -13,10 +13,12 @@ from .._builder import is_tracing
 from .._checks import whole
 from .._eager import eager
 from .._errors import OptionError
+from .._narrow import convert
 from .._philox import uniform
 from .._signature import DTYPES
 from .._tensor import Tensor
 from .._types import FLOATS, Spec, element_of
+from .._value import is_tensor
 
 
 def _has_parameters(value: Any) -> bool:
@@ -64,7 +66,8 @@ class Module:
 
     def astype(self, dtype: Any) -> Any:
         """This model with parameters of another element type."""
-        return tree.map(lambda leaf: leaf.astype(DTYPES[element_of(dtype)]), self)
+        element = element_of(dtype)
+        return tree.map(lambda leaf: leaf.astype(element) if is_tensor(leaf) else convert(leaf, element), self)
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name}: {getattr(value, 'shape', '')}" for name, value in self.state_dict().items())
@@ -102,7 +105,7 @@ def with_parameters(model: Any, state: Mapping[str, Any]) -> Any:
             raise OptionError(f"{name}: expected an array, or a tensor in CPU memory: {error}") from error
         if given.shape != leaf.shape:
             raise OptionError(f"{name}: expected the shape {leaf.shape}, got {given.shape}")
-        values.append(given.astype(leaf.dtype))
+        values.append(convert(given, element_of(leaf.dtype)))
     return tree.unflatten(tree.structure(model), values)
 
 
@@ -136,7 +139,7 @@ class Initializer:
         """Numbers in [-bound, bound), those of adjoint.random.uniform."""
         self.count += 1
         drawn = uniform((self.key, self.count), int(np.prod(shape)))
-        return ((2 * drawn - 1) * bound).astype(_float_type(dtype)).reshape(tuple(shape))
+        return convert((2 * drawn - 1) * bound, _float_type(dtype)).reshape(tuple(shape))
 
 
 #: Of layers without a key: other values for each, the same ones in each run.
@@ -149,16 +152,16 @@ def initializer(key: int | Initializer | None) -> Initializer:
     return key if isinstance(key, Initializer) else Initializer(whole("key", key, -(2**63)))
 
 
-def _float_type(dtype: Any) -> np.dtype[Any]:
+def _float_type(dtype: Any) -> str:
     element = element_of(dtype)
     if element not in FLOATS:
         raise OptionError(f"expected dtype as a type of floats for parameters, got {element}")
-    return DTYPES[element]
+    return element
 
 
 def ones(shape: Sequence[int], dtype: Any) -> np.ndarray:
-    return np.ones(tuple(shape), _float_type(dtype))
+    return convert(np.ones(tuple(shape)), _float_type(dtype))
 
 
 def zeros(shape: Sequence[int], dtype: Any) -> np.ndarray:
-    return np.zeros(tuple(shape), _float_type(dtype))
+    return convert(np.zeros(tuple(shape)), _float_type(dtype))
