@@ -22,6 +22,19 @@ from ._signature import DTYPES
 from ._types import element_of
 
 
+#: What NumPy, zipfile and json raise for files that are no checkpoints.
+_DAMAGE: tuple[type[Exception], ...] = (
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    EOFError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+
+
 @dataclasses.dataclass(frozen=True)
 class Description:
     """Texts by name. With other types the model is another one, and so is a checkpoint; settings may change."""
@@ -106,7 +119,7 @@ def _read(path: pathlib.Path) -> tuple[dict[str, Any], list[np.ndarray]]:
             return {"step": int(about["step"]), "losses": about["losses"], **known}, [file[name] for name in names]
     except OSError as error:
         raise make_file_error(error, str(path)) from error
-    except (ValueError, LookupError, TypeError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except _DAMAGE as error:
         raise OptionError(
             f"{str(path)!r} is no checkpoint of a trainer, or is damaged ({error}); remove it to begin anew"
         ) from error

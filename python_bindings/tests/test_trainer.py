@@ -183,3 +183,20 @@ def test_unwritable_folder_is_known_before_training(tmp_path):
     with pytest.raises(adjoint.FileError, match="file"):
         trainer(folder=tmp_path / "file" / "run").fit(model(), batches(), 4)
     assert not seen
+
+
+def test_flipped_bits_in_checkpoints(tmp_path):
+    whole = trainer(steps_per_call=4, folder=tmp_path).fit(model(), DATA, 4)
+    path, random = tmp_path / "checkpoint.npz", np.random.default_rng(1)
+    written = path.read_bytes()
+    # The heads of the parts of the archive, and any other bytes.
+    heads = [at + k for at in range(len(written)) if written[at:at + 4] in (b"PK\3\4", b"PK\1\2") for k in range(4, 30)]
+    for at in [*random.choice(heads, 120), *random.integers(0, len(written), 120)]:
+        damaged = bytearray(written)
+        damaged[at] ^= 1 << int(random.integers(8))
+        path.write_bytes(damaged)
+        try:
+            made = trainer(folder=tmp_path).fit(model(), DATA, 4)
+        except (adjoint.OptionError, adjoint.FileError):
+            continue
+        assert equal(made.model, whole.model)
