@@ -133,15 +133,27 @@ def _floats(name: str, key: Tensor, shape: Any, dtype: Any) -> Tensor:
     return made.astype(element)
 
 
-@eager("shape", "dtype")
-def uniform(key: Tensor, shape: Any = (), dtype: Any = "f32", minval: Any = 0.0, maxval: Any = 1.0) -> Tensor:
+def uniform(key: Any, shape: Any = (), dtype: Any = "f32", minval: Any = 0.0, maxval: Any = 1.0) -> Any:
     """Numbers in [minval, maxval)."""
-    made = _floats("rng_uniform", key, shape, dtype)
     for bound in (minval, maxval):
         if not is_value(bound):
             raise OptionTypeError(f"expected minval and maxval as numbers, got {bound!r}")
-    is_unit = isinstance(minval, (builtins.int, float)) and minval == 0 and isinstance(maxval, (builtins.int, float))
-    return made if is_unit and maxval == 1 else made * (maxval - minval) + minval
+    if all(isinstance(bound, (builtins.int, float)) for bound in (minval, maxval)):
+        if not minval <= maxval:
+            raise OptionError(f"expected minval of at most maxval, got {minval} and {maxval}")
+        if (minval, maxval) == (0, 1):
+            return _unit(key, shape, dtype)
+    return _between(key, shape, dtype, minval, maxval)
+
+
+@eager("shape", "dtype")
+def _unit(key: Tensor, shape: Any, dtype: Any) -> Tensor:
+    return _floats("rng_uniform", key, shape, dtype)
+
+
+@eager("shape", "dtype")
+def _between(key: Tensor, shape: Any, dtype: Any, minval: Any, maxval: Any) -> Tensor:
+    return _floats("rng_uniform", key, shape, dtype) * (maxval - minval) + minval
 
 
 @eager("shape", "dtype")
@@ -192,13 +204,26 @@ def bernoulli(key: Tensor, p: Any = 0.5, shape: Any = None) -> Tensor:
 @eager("shape", "minval", "maxval", "dtype")
 def randint(key: Tensor, shape: Any, minval: builtins.int, maxval: builtins.int, dtype: Any = "i32") -> Tensor:
     """Integers in [minval, maxval). Their probabilities differ by less than 2^-31 of their mean for ranges up to
-    2^32."""
+    2^32; ranges above 2^53 have some of their integers only."""
     minval, maxval = whole("minval", minval, -(2**63)), whole("maxval", maxval, -(2**63), 2**63)
     if not minval < maxval:
         raise OptionError(f"expected minval below maxval, got {minval} and {maxval}")
+    _check_fits(minval, maxval, element_of(dtype))
     made = numpy.floor(uniform(key, shape, "f64") * builtins.float(maxval - minval))
+    if maxval - minval > 2**63:
+        # The upper half by the negative numbers of the same bits: the sum wraps around.
+        made = numpy.where(made < 2.0**63, made, made - 2.0**64)
     moved: Tensor = made.astype("i64") + minval
     return moved.astype(dtype)
+
+
+def _check_fits(minval: builtins.int, maxval: builtins.int, element: str) -> None:
+    if element not in INTEGERS:
+        return
+    high = 1 << (builtins.int(element[1:]) - 1)
+    for name, bound, low, limit in (("minval", minval, -high, high - 1), ("maxval", maxval, 1 - high, high)):
+        if not low <= bound <= limit:
+            raise OptionError(f"expected {name} from {low} to {limit} for integers of {element}, got {bound}")
 
 
 @eager("shape", "dtype")

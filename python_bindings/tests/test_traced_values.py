@@ -74,6 +74,13 @@ def test_ranges_of_dynamic_size():
         assert run(lambda x: x[7:], np.ones(size, np.float32), specs=(adjoint.spec("n"),)).shape == (expected,)
 
 
+@pytest.mark.parametrize("low, high", [(-(2**63), 2**63), (-(2**62), 2**63), (-(2**63), 0)])
+def test_integers_of_the_widest_ranges(low, high):
+    made = run(lambda s: adjoint.random.randint(adjoint.random.key(s), (10000,), low, high, "i64"), np.int64(1))
+    parts = np.histogram([(int(one) - low) / (high - low) for one in made], 4, (0, 1))[0]
+    assert made.min() >= low and made.max() < high and abs(parts - 2500).max() < 250
+
+
 @pytest.mark.parametrize("element", ["f16", "bf16"])
 def test_narrow_uniform_numbers_are_below_1(element):
     made = run(lambda s: adjoint.random.uniform(adjoint.random.key(s), (100000,), element).astype("f32"), np.int64(1))
