@@ -138,3 +138,24 @@ def test_zeros_of_a_dynamic_shape_have_no_nan():
 def test_parts_of_a_dynamic_axis_are_not_counted():
     with pytest.raises(adjoint.TracingError, match="has a dynamic size"):
         adjoint.jit(lambda x: anp.split(x, 2), specs=(adjoint.spec("n 3"),))(rows(2))
+
+
+@pytest.mark.parametrize("shift", [2, -1, 0, 7, -9])
+@pytest.mark.parametrize("target", TARGETS)
+def test_rolls(shift, target):
+    options = {"specs": (adjoint.spec("n 3"),), "target": target}
+    rolled = adjoint.jit(lambda x: (anp.roll(x, shift, axis=0), anp.roll(x, shift)), **options)
+    gradient = adjoint.jit(adjoint.grad(lambda x: (anp.roll(x, shift, axis=0) ** 2).sum()), **options)
+    for n in (0, 1, 2, 5):
+        x = rows(n)
+        for made, axis in zip(rolled(x), (0, None)):
+            np.testing.assert_array_equal(made, np.roll(x, shift, axis=axis))
+        np.testing.assert_array_equal(gradient(x), 2 * x)
+
+
+@pytest.mark.parametrize("specs", [None, (adjoint.spec("n"),)])
+def test_variances_without_degrees_of_freedom(specs):
+    measured = adjoint.jit(lambda x: (anp.var(x, correction=2), anp.std(x, correction=2)), specs=specs)
+    for n in (1, 2):
+        assert np.isnan(measured(np.arange(n, dtype=np.float32))).all()
+    np.testing.assert_allclose(measured(np.float32([0, 1, 2])), (2, 2**0.5))

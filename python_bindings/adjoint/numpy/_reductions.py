@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import operator
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 from .._arithmetic import floating
@@ -13,7 +14,7 @@ from .._emit import create
 from .._errors import TracingError
 from .._shapes import axes_of, reduce, reshape
 from .._value import is_index, is_tensor
-from ._elements import sqrt, truth
+from ._elements import sqrt, truth, where
 from ._shapes import concat, expand_dims, pad
 
 if TYPE_CHECKING:
@@ -66,8 +67,8 @@ def var(x: Any, /, axis: Any = None, *, correction: float = 0, keepdims: bool = 
     squares = sum(distance * distance, axis=axis, keepdims=keepdims)
     count = _count(value, axis)
     less = count.astype(value.element_type) - correction if is_index(count) else count - correction
-    if not is_tensor(less) and less <= 0:
-        less = 0.0
+    # Without degrees of freedom there is no variance, as the array API standard has it.
+    less = where(less > 0, less, nan) if is_tensor(less) else less if less > 0 else nan
     made: Tensor = squares / less
     return made
 

@@ -151,6 +151,13 @@ def flip(x: Any, /, axis: Any = None) -> Tensor:
     return create("reverse", [x], [("axes", axes_text(axes_of(axis, x.ndim)))])
 
 
+def _cut(amount: int, size: Any) -> Any:
+    """Which element of an axis comes first after a roll."""
+    if is_index(size):
+        return (size * 0 - amount) % size.at_least(1)
+    return (-amount) % size if size else 0
+
+
 def roll(x: Any, /, shift: Any, axis: Any = None) -> Tensor:
     made = tensor(x)
     if axis is None:
@@ -159,8 +166,8 @@ def roll(x: Any, /, shift: Any, axis: Any = None) -> Tensor:
     for amount, one in pairs:
         (place,) = axes_of(one, made.ndim)
         size = made.shape[place]
-        cut = (-amount) % size if size else 0
-        if cut:
+        cut = _cut(amount, size)
+        if is_index(cut) or cut:
             whole = [slice(None)] * place
             made = concat([made[(*whole, slice(cut, None))], made[(*whole, slice(0, cut))]], axis=place)
     return made
