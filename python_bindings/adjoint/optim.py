@@ -81,11 +81,12 @@ class _Optimizer:
         columns = [list(map(tensor, tree.leaves(one))) for one in (parameters, gradients, *map(state.get, self.states))]
         if len({len(column) for column in columns}) != 1:
             raise OptionError("expected gradients and states in the tree of the parameters")
+        form = tree.structure(parameters)
+        _check_shapes(tree.names(form), columns, ("gradient", *map("state {!r}".format, self.states)))
         made = []
         for parameter, gradient, *states in zip(*columns):
             new = self.update_one(wide(parameter), wide(gradient), states, rate, count)
             made.append([one.astype(old.element_type) for one, old in zip(new, (parameter, *states))])
-        form = tree.structure(parameters)
         trees = [tree.unflatten(form, column) for column in zip(*made)]
         return trees[0], {"step": count, **dict(zip(self.states, trees[1:]))}
 
@@ -109,6 +110,23 @@ def _check_state(optimizer: _Optimizer, state: Any) -> None:
             f"expected the state of {type(optimizer).__name__} with {', '.join(expected)}, which init makes, got "
             f"{found or 'none'}"
         )
+
+
+def _check_shapes(names: Sequence[str], columns: Sequence[Sequence[Tensor]], kinds: Sequence[str]) -> None:
+    """Gradients and states have the shapes of their parameters: others would be broadcast."""
+    for name, parameter, *others in zip(names, *columns):
+        for kind, other in zip(kinds, others):
+            sizes = list(zip(parameter._static, other._static))
+            if parameter.ndim != other.ndim or any(None not in pair and pair[0] != pair[1] for pair in sizes):
+                place = f" of {name!r}" * bool(name)
+                raise OptionError(
+                    f"expected the {kind}{place} in the shape of its parameter, {_shape_text(parameter)}, got "
+                    f"{_shape_text(other)}"
+                )
+
+
+def _shape_text(value: Tensor) -> str:
+    return str(tuple("?" if size is None else size for size in value._static)).replace("'", "")
 
 
 def _set_numbers(optimizer: Any, **low: float) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 import adjoint
 import adjoint.numpy as anp
-from adjoint import optim
+from adjoint import nn, optim
 
 OPTIMIZERS = [
     optim.SGD(0.1),
@@ -98,6 +98,20 @@ def test_a_tree_with_other_leaves_is_refused():
     optimizer, p = optim.Adam(), {"a": np.ones(2, np.float32), "b": np.ones(2, np.float32)}
     with pytest.raises(adjoint.OptionError, match="in the tree of the parameters"):
         adjoint.jit(optimizer.update)(p, {"a": p["a"]}, optimizer.init(p))
+
+
+@pytest.mark.parametrize("optimizer", [optim.SGD(1.0), optim.Adam(), optim.Masters(optim.Adam()),
+                                       optim.StochasticRounding(optim.SGD())], ids=repr)
+def test_gradients_and_states_have_the_shapes_of_parameters(optimizer):
+    model, other = nn.Linear(2, 3, key=1), nn.Linear(2, 1, key=1)
+    message = r"the gradient of 'weight' in the shape of its parameter, \(3, 2\), got \(1, 2\)"
+    for update in (optimizer.update, adjoint.jit(lambda *given: optimizer.update(*given))):
+        with pytest.raises(adjoint.OptionError, match=message):
+            update(model, other, optimizer.init(model))
+    with pytest.raises(adjoint.OptionError, match="the state 'first' of 'weight' in the shape"):
+        optim.Adam().update(model, model, optim.Adam().init(other))
+    with pytest.raises(adjoint.OptionError, match=r"the gradient in the shape of its parameter, \(3,\), got \(\)"):
+        optim.SGD().update(np.ones(3, np.float32), 1.0, optim.SGD().init(np.ones(3, np.float32)))
 
 
 @pytest.mark.parametrize("make, message", [
