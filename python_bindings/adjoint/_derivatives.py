@@ -53,6 +53,12 @@ def _wrt(
                 raise TracingError(f"a derivative is by tensors of floats, got {given.values[number]}; give 1.0, not 1")
             wrt.append(number)
         forms.append(form)
+    if not wrt:
+        listed = ", ".join(map(str, positions)) or "()"
+        raise TracingError(
+            f"there is nothing to differentiate by: expected tensors of floats in the arguments argnums={listed}, got "
+            "none"
+        )
     return wrt, forms
 
 

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
+import operator
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -68,21 +69,27 @@ class Spec:
         return format_type(self.element_type, tuple(size if isinstance(size, int) else None for size in self.shape))
 
 
-@functools.cache
-def spec(shape: str | tuple[int | str, ...] = "", dtype: Any = "f32") -> Spec:
+def spec(shape: str | Sequence[int | str] = "", dtype: Any = "f32") -> Spec:
     """The type of a tensor: spec("b 512", "bf16") has a dynamic first size, called b. `?` is a dynamic size of its
     own."""
-    sizes = re.split(r"[\s,]+", shape.strip()) if isinstance(shape, str) and shape.strip() else (shape or ())
-    read: list[int | str] = []
-    for size in sizes:
-        if isinstance(size, str) and re.fullmatch(r"\d+", size):
-            size = int(size)
-        if isinstance(size, str) and not (size == "?" or size.isidentifier()):
+    if not isinstance(shape, (str, tuple, list)):
+        raise OptionTypeError(f"expected a shape as a text, such as 'b 512', or a tuple of sizes, got {shape!r}")
+    sizes = [size for size in re.split(r"[\s,]+", shape) if size] if isinstance(shape, str) else shape
+    return Spec(tuple(_size(size, shape) for size in sizes), element_of(dtype))
+
+
+def _size(size: Any, shape: Any) -> int | str:
+    if isinstance(size, str) and not re.fullmatch(r"\d+", size):
+        if not (size == "?" or size.isidentifier()):
             raise OptionError(f"expected numbers and names of sizes, got '{size}' in '{shape}'")
-        if isinstance(size, int) and size < 0:
-            raise OptionError(f"expected sizes that are not negative, got {size}")
-        read.append(size)
-    return Spec(tuple(read), element_of(dtype))
+        return size
+    try:
+        made = int(size) if isinstance(size, str) else operator.index(size)
+    except TypeError:
+        raise OptionTypeError(f"expected numbers and names of sizes, got {size!r} in {shape!r}") from None
+    if made < 0:
+        raise OptionError(f"expected sizes that are not negative, got {size}")
+    return made
 
 
 #: From the narrowest to the widest; of two floats of one width the result is f32.

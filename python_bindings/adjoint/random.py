@@ -153,7 +153,8 @@ def _unit(key: Tensor, shape: Any, dtype: Any) -> Tensor:
 
 @eager("shape", "dtype")
 def _between(key: Tensor, shape: Any, dtype: Any, minval: Any, maxval: Any) -> Tensor:
-    return _floats("rng_uniform", key, shape, dtype) * (maxval - minval) + minval
+    made: Tensor = _floats("rng_uniform", key, shape, dtype) * (maxval - minval) + minval
+    return made
 
 
 @eager("shape", "dtype")
