@@ -37,14 +37,20 @@ def _kind(value: Any) -> str | None:
     return element_of(dtype) if dtype.kind not in "OSU" else tensor(value).element_type  # which says what it is
 
 
+def _of_list(value: Any) -> Any:
+    """A list as a tensor, other values as they are."""
+    if not isinstance(value, (list, tuple)):
+        return value
+    from .numpy import asarray
+
+    return asarray(value)
+
+
 def common(*values: Any) -> list[Tensor]:
     """The values as tensors of one element type. Python numbers and indices follow the tensors beside them, as in the
     array API standard; a float beside integers gives f32. What is made of indices and numbers alone is exact in f64 and
     i64, and follows the tensors that it meets later."""
-    if any(isinstance(value, (list, tuple)) for value in values):
-        from .numpy import asarray
-
-        values = tuple(asarray(value) if isinstance(value, (list, tuple)) else value for value in values)
+    values = tuple(map(_of_list, values))
     kinds = [kind for kind in map(_kind, values) if kind]
     weak = [value for value in values if is_index(value) or (is_tensor(value) and value.is_weak)]
     element = functools.reduce(promote, kinds) if kinds else None
@@ -70,7 +76,7 @@ def common_select(condition: Any, on_true: Any, on_false: Any) -> list[Tensor]:
 
 def floating(value: Any, element: str = "f32") -> Tensor:
     """A tensor of floats."""
-    made = tensor(value, element)
+    made = tensor(_of_list(value), element)
     if made.element_type in FLOATS:
         return made
     is_weak = made.is_weak

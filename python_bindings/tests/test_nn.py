@@ -255,3 +255,20 @@ def test_losses_of_pytorch(torch, name, reduction):
     expected.backward()
     np.testing.assert_allclose(value, expected.item(), rtol=1e-12)
     np.testing.assert_allclose(gradient, given.grad.numpy(), atol=1e-12)
+
+
+@pytest.mark.parametrize("layer", [nn.Linear(3, 2, key=1), nn.LayerNorm(3), nn.ReLU(), nn.ELU(), nn.LeakyReLU(),
+                                   nn.Softmax()],
+                         ids=repr)
+def test_a_list_is_an_array(layer):
+    given = [[1, -2.5, 3], [0, 1, 2]]
+    made, expected = layer(given), layer(np.float32(given))
+    assert made.dtype == np.float32
+    np.testing.assert_array_equal(made, expected)
+    np.testing.assert_array_equal(adjoint.jit(lambda layer: layer(given))(layer), expected)
+
+
+@pytest.mark.parametrize("layer", [nn.LSTM(2, 2, key=1), nn.GRU(2, 2, key=1)], ids=repr)
+def test_a_list_is_a_sequence(layer):
+    given = [[[1.0, 2.0], [3.0, 4.0]]]
+    np.testing.assert_array_equal(layer(given)[0], layer(np.float32(given))[0])

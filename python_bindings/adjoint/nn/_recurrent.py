@@ -47,6 +47,7 @@ class LSTM(_Recurrent):
     gates = 4
 
     def forward(self, x: Any, state: Any = None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        x = numpy.asarray(x)
         h, c = (self._zeros(x), self._zeros(x)) if state is None else state
         # The products with the inputs of all steps are one product.
         inputs = f.linear(x, self.weight_ih_l0, self.bias_ih_l0)
@@ -69,6 +70,7 @@ class GRU(_Recurrent):
     gates = 3
 
     def forward(self, x: Any, state: Any = None) -> tuple[Tensor, Tensor]:
+        x = numpy.asarray(x)
         h = self._zeros(x) if state is None else state
         inputs = f.linear(x, self.weight_ih_l0, self.bias_ih_l0)
 

@@ -36,12 +36,12 @@ def _factor(name: str, value: Any) -> Any:
 
 
 def leaky_relu(x: Any, negative_slope: float = 0.01) -> Tensor:
-    value = tensor(x)
+    value = numpy.asarray(x)
     return numpy.where(value > 0, value, value * _factor("negative_slope", negative_slope))
 
 
 def elu(x: Any, alpha: float = 1.0) -> Tensor:
-    value = tensor(x)
+    value = numpy.asarray(x)
     return numpy.where(value > 0, value, _factor("alpha", alpha) * numpy.expm1(numpy.minimum(value, 0)))
 
 

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import ops
+from .. import ops, tree
 from .._checks import whole
 from .._constants import tensor
 from .._errors import TracingError
@@ -24,12 +25,15 @@ if TYPE_CHECKING:
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = None) -> Tensor:
     """A tensor of a value; a list of tensors is stacked."""
-    if isinstance(obj, (list, tuple)) and any(isinstance(leaf, Value) for leaf in obj):
-        made = stack([asarray(leaf) for leaf in obj])
+    if isinstance(obj, (list, tuple)) and any(isinstance(leaf, Value) for leaf in tree.leaves(obj)):
+        parts = [asarray(leaf) for leaf in obj]
+        made = stack(parts)
+        # Traced numbers are floats of Python as those of a list are.
+        is_narrowed = made.element_type == "f64" and builtins.all(part.is_weak for part in parts)
     else:
         made = tensor(np.asarray(obj) if isinstance(obj, (list, tuple)) else obj)
-        if isinstance(obj, (list, tuple)) and made.element_type == "f64":
-            made = made.astype("f32")
+        is_narrowed = made.element_type == "f64" and isinstance(obj, (list, tuple))
+    made = made.astype("f32") if is_narrowed else made
     return made if dtype is None else made.astype(dtype)
 
 
