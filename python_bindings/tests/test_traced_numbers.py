@@ -251,6 +251,16 @@ def test_inverse_hyperbolic_functions_of_large_and_small_numbers(dtype):
         assert adjoint.grad(anp.acosh)(dtype(1e20)) == pytest.approx(1e-20)
 
 
+@pytest.mark.parametrize("target", ["cpu", "reference", "gpu-sim"])
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64])
+def test_integers_by_zero(target, dtype):
+    least = np.iinfo(dtype).min
+    a = np.array([5, -5, 0, least], dtype)
+    quotient, rest, ratio = adjoint.jit(lambda a, b: (a // b, a % b, a / b), target=target)(a, np.zeros(4, dtype))
+    assert quotient.tolist() == [0, -1, 0, -1] and rest.tolist() == [5, -5, 0, least]
+    assert ratio.dtype == np.float32 and repr(ratio.tolist()) == "[inf, -inf, nan, -inf]"
+
+
 def test_finite_numbers_by_infinities():
     a = np.float32([-2.5, 2.5, 0.5, -0.5, 0, 7])
     for b in (np.inf, -np.inf, 2):

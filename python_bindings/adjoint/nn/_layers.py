@@ -171,6 +171,8 @@ class HuberLoss(_Loss):
 
 
 class CrossEntropyLoss(_Loss):
+    """Classes are the last axis; in PyTorch they are axis 1."""
+
     def __init__(self, reduction: str = "mean", ignore_index: int = -100):
         super().__init__(f.cross_entropy, reduction, whole("ignore_index", ignore_index, -(2**63)))
 
