@@ -153,6 +153,14 @@ def test_rolls(shift, target):
         np.testing.assert_array_equal(gradient(x), 2 * x)
 
 
+def test_rolls_by_sizes():
+    for specs in (None, (adjoint.spec("n 3"),)):
+        rolled = adjoint.jit(lambda x: anp.roll(x, (x.shape[0] // 2, -1), axis=(0, 1)), specs=specs)
+        np.testing.assert_array_equal(rolled(rows(5)), np.roll(rows(5), (2, -1), axis=(0, 1)))
+    with pytest.raises(adjoint.TracingError, match="the shift of roll as ints, sizes or indices"):
+        adjoint.jit(lambda x, shift: anp.roll(x, shift, axis=0))(rows(5), np.int32(2))
+
+
 @pytest.mark.parametrize("specs", [None, (adjoint.spec("n"),)])
 def test_variances_without_degrees_of_freedom(specs):
     measured = adjoint.jit(lambda x: (anp.var(x, correction=2), anp.std(x, correction=2)), specs=specs)

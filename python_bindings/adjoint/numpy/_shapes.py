@@ -15,7 +15,7 @@ from .._emit import create
 from .._errors import TracingError
 from .._shapes import axes_of, permute
 from .._signature import format_type
-from .._value import is_index
+from .._value import is_index, is_tensor
 
 if TYPE_CHECKING:
     from .._tensor import Tensor
@@ -151,7 +151,7 @@ def flip(x: Any, /, axis: Any = None) -> Tensor:
     return create("reverse", [x], [("axes", axes_text(axes_of(axis, x.ndim)))])
 
 
-def _cut(amount: int, size: Any) -> Any:
+def _cut(amount: Any, size: Any) -> Any:
     """Which element of an axis comes first after a roll."""
     if is_index(size):
         return (size * 0 - amount) % size.at_least(1)
@@ -162,7 +162,9 @@ def roll(x: Any, /, shift: Any, axis: Any = None) -> Tensor:
     made = tensor(x)
     if axis is None:
         return _shapes.reshape(roll(made.flatten(), shift, axis=0), made.shape)
-    pairs = zip(*((one,) if isinstance(one, int) else one for one in (shift, axis)))
+    if is_tensor(shift):
+        raise TracingError(f"expected the shift of roll as ints, sizes or indices of loops, got {shift}")
+    pairs = zip(*(one if isinstance(one, (tuple, list)) else (one,) for one in (shift, axis)))
     for amount, one in pairs:
         (place,) = axes_of(one, made.ndim)
         size = made.shape[place]
