@@ -21,7 +21,6 @@ from ._files import whole_file
 from ._signature import DTYPES
 from ._types import element_of
 
-
 #: What NumPy, zipfile and json raise for files that are no checkpoints.
 _DAMAGE: tuple[type[Exception], ...] = (
     ValueError,
@@ -44,10 +43,6 @@ class Description:
 
 
 def save(path: pathlib.Path, values: Any, step: int, losses: list[float], description: Description) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise make_file_error(error, str(path.parent), "write") from error
     # NumPy's files have no bf16: its bytes.
     arrays: dict[str, Any] = {
         f"leaf_{index}": np.asarray(leaf).reshape(-1).view(np.uint8) if np.asarray(leaf).dtype.kind == "V" else leaf

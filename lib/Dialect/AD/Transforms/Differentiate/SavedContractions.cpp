@@ -12,7 +12,7 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-// With fewer products, an element is computed about as fast as it is written and read.
+// An estimate: with fewer products, an element is computed about as fast as it is written and read.
 static constexpr int64_t kMinLength = 8;
 
 // How many elements of the result may stem from each element of the smaller operand, for each product that
