@@ -11,6 +11,7 @@ fifth of the cases gave values on the compiled targets, the campaign proves noth
 import collections
 import pathlib
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,8 @@ FLOATS = (0.0, 1.0, 2.5, -1.0, 300.0, 1e10, 1e30, np.inf, -np.inf, np.nan, -np.n
 STEPS = ("slice", "insert", "cast", "generic", "element")
 MIN_SHARE, MIN_VALUES, MIN_CASES = 0.05, 0.2, 200
 SECONDS = 60
+# The reference makes whole tensors: of a slice of four thousand million elements, for minutes.
+REFERENCE_ADDRESSES = 3 << 30
 LACK_OF_MEMORY = 4  # an exit code: the reference makes each tensor, and a compiled kernel only those of its results
 # Of compilers that do not take a kernel; errors of a run say what the reference says.
 REFUSALS = (" op expected ", " op is not supported in a program", " emitter cannot compute in place")
@@ -213,9 +216,14 @@ class Kernel:
 def outcome(command, folder, target):
     """(exit code, the bits of the result or None, the messages)."""
     out = folder / target
+
+    def limit_memory():
+        if target == "reference":
+            resource.setrlimit(resource.RLIMIT_AS, (REFERENCE_ADDRESSES,) * 2)
+
     try:
         done = subprocess.run([*command, f"--target={target}", f"--out-dir={out}"], capture_output=True, text=True,
-                              errors="replace", timeout=SECONDS)
+                              errors="replace", timeout=SECONDS, preexec_fn=limit_memory)
     except subprocess.TimeoutExpired:
         return None, None, "does not end"
     file = out / "r.npy"
