@@ -14,6 +14,8 @@ import math
 import operator
 from typing import Any
 
+import numpy as np
+
 from . import numpy, ops
 from ._arithmetic import floating
 from ._checks import is_number, whole
@@ -22,10 +24,12 @@ from ._eager import eager
 from ._errors import OptionError, OptionTypeError, TracingError
 from ._functions import is_value
 from ._index import Index
+from ._narrow import convert
 from ._shapes import axes_of, reshape
 from ._signature import format_type
 from ._tensor import Tensor
 from ._types import FLOATS, INTEGERS, element_of
+from ._value import is_tensor
 
 __all__ = [
     "bernoulli",
@@ -191,12 +195,19 @@ def erf_inverse(x: Tensor) -> Tensor:
     return guess
 
 
-@eager("shape")
-def bernoulli(key: Tensor, p: Any = 0.5, shape: Any = None) -> Tensor:
+def bernoulli(key: Any, p: Any = 0.5, shape: Any = None) -> Any:
+    """True with the probability p."""
     if not is_value(p):
         raise OptionTypeError(f"expected p as a probability, got {p!r}")
-    if isinstance(p, (builtins.int, float)) and not 0 <= p <= 1:
-        raise OptionError(f"expected p as a probability from 0 to 1, got {p}")
+    if not is_tensor(p):
+        known = convert(np.asarray(p), "f64")
+        if not ((known >= 0) & (known <= 1)).all():
+            raise OptionError(f"expected p as a probability from 0 to 1, got {p}")
+    return _bernoulli(key, p, shape)
+
+
+@eager("shape")
+def _bernoulli(key: Tensor, p: Any, shape: Any) -> Tensor:
     probability = tensor(p, "f32")
     made: Tensor = uniform(key, probability.shape if shape is None else shape)
     return made < probability

@@ -1,6 +1,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Layers, losses and optimisers against formulas in NumPy, and against PyTorch where it is installed."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -18,6 +20,17 @@ def floats(*shape):
 
 def run(function, *arguments, **options):
     return adjoint.jit(function, **options)(*arguments)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="exceptions have notes from Python 3.11 on")
+@pytest.mark.parametrize("call", [lambda model, x: model(x), lambda model, x: adjoint.jit(lambda m, y: m(y))(model, x)],
+                         ids=["eager", "traced"])
+def test_errors_name_the_layers(call):
+    model = nn.Sequential(nn.Linear(3, 4), nn.Sequential(nn.ReLU(), nn.Linear(5, 2)))
+    with pytest.raises(adjoint.Error) as caught:
+        call(model, np.ones((2, 3), np.float32))
+    assert caught.value.__notes__ == ["in the layer Linear (weight (2, 5), bias (2,))", "in the layer Sequential",
+                                      "in the layer Sequential"]
 
 
 def test_parameters_are_trees():

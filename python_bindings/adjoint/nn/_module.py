@@ -12,7 +12,7 @@ from .. import _adjoint, tree
 from .._builder import is_tracing
 from .._checks import whole
 from .._eager import eager
-from .._errors import OptionError
+from .._errors import Error, OptionError
 from .._narrow import convert
 from .._philox import uniform
 from .._signature import DTYPES
@@ -48,7 +48,20 @@ class Module:
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """The result of `forward`. Outside of a traced function it is compiled and run on arrays."""
-        return self.forward(*arguments, **keywords) if is_tracing() else _run(self, *arguments, **keywords)
+        if not is_tracing():
+            return _run(self, *arguments, **keywords)
+        try:
+            return self.forward(*arguments, **keywords)
+        except Error as error:
+            # From the innermost layer to the model. Python 3.10 has no notes.
+            if hasattr(error, "add_note"):
+                error.add_note(f"in the layer {self._title()}")
+            raise
+
+    def _title(self) -> str:
+        """Its type, and the shapes of the parameters that are its own."""
+        own = [f"{name} {value.shape}" for name, value in vars(self).items() if hasattr(value, "shape")]
+        return f"{type(self).__name__} ({', '.join(own)})" if own else type(self).__name__
 
     def forward(self, *arguments: Any, **keywords: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no forward")
