@@ -60,7 +60,9 @@ func.func @main(%a: tensor<100x96xbf16>, %b: tensor<96x128xbf16>, %r: tensor<128
 
 // Dynamic sizes: the host counts the tiles, and the length of rows decides whether 16-byte chunks are aligned.
 // TENSOR-DAG: contraction-class | Category:ad-gpu | instruction=mma.sync, kernel=dot_0
-// CHECK-LABEL: func.func private @dot_0({{.*}}) attributes {ad.launch_config = #ad.launch_config<block, axes = 3, tile = 64x64>}
+// CHECK-LABEL: func.func private @dot_0({{.*}}) attributes {ad.launch_config = #ad.launch_config<block, axes = 3, tile = 64x64>
+// FAST-NOT: partial
+// WRITTEN-SAME: ad.partial_reductions = "sizes"
 // CHECK: gpu.func @dot_0(%{{[^:]+}}: !llvm.ptr, %[[K:[^:]+]]: index, %[[RIGHT:[^:]+]]: !llvm.ptr
 // FAST: %[[REST:.+]] = arith.remui %[[K]], %{{.+}} : index
 // FAST: %[[WHOLE:.+]] = arith.cmpi eq, %[[REST]]

@@ -3,6 +3,7 @@
 // The kernel classes for GPUs: what each covers, its plan, and which emitter makes the code. The emitters are
 // in folders of their own.
 
+#include "../Contraction/ContractionDivision.h"
 #include "../Contraction/ContractionEmitter.h"
 #include "../Contraction/Products/ByteFloats.h"
 #include "../Elementwise/ElementwiseEmitter.h"
@@ -52,11 +53,22 @@ struct RowPlan : KernelPlan {
   bool blockPerRow; // otherwise a group of threads has a row
 };
 
+// Blocks for so few rows leave most of a GPU idle, and one of them goes through so long a row in the time of
+// several launches.
+constexpr int64_t kFewRows = kDefaultSMCount / 4, kLongRow = 128 * 1024;
+
 class RowClass : public EmitterClass {
 public:
   RowClass() : EmitterClass(kRowClass, /*benefit=*/3) {}
 
   bool covers(FusionOp fusion) const override { return isRowCluster(fusion); }
+
+  // A block has each row. Where rows are few and long, a kernel that only reduces is divided instead, and one
+  // that only maps has threads for each element.
+  bool runsWell(FusionOp fusion) const override {
+    auto [rows, length] = reducedRows(fusion);
+    return ShapedType::isDynamic(rows) || rows > kFewRows || length < kLongRow || reducesRowsOnce(fusion);
+  }
 
   std::unique_ptr<KernelPlan> matchOnGPU(KernelOp kernel, const GPUTarget &,
                                          std::string &reason) const override {
@@ -119,6 +131,10 @@ public:
         plan->contraction.instruction = MathInstruction::Wgmma;
     }
     plan->tile = chooseTile(plan->contraction, target.tile);
+    if (mustDivide(*contraction) && plan->tile && !divideContraction(kernel, *contraction, *plan->tile)) {
+      reason = "its instruction sums in chains, which it cannot join";
+      return nullptr;
+    }
     return plan;
   }
 
@@ -146,8 +162,14 @@ private:
     return nullptr;
   }
 
-  // They have enough tiles for all multiprocessors, or their K is split before.
-  std::optional<Division> divisionOf(KernelOp, const KernelPlan &) const override { return std::nullopt; }
+  std::optional<Division> divisionOf(KernelOp kernel, const KernelPlan &plan) const override {
+    const auto &own = static_cast<const ContractionPlan &>(plan);
+    return own.tile ? divideContraction(kernel, own.contraction, *own.tile) : std::nullopt;
+  }
+  Emitter nodeEmitter(KernelOp kernel, GPUFuncOp function, const KernelPlan &plan) const override {
+    const auto &own = static_cast<const ContractionPlan &>(plan);
+    return std::make_unique<ContractionEmitter>(kernel, function, own.contraction, *own.tile);
+  }
 };
 } // namespace
 

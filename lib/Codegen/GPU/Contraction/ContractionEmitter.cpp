@@ -2,6 +2,7 @@
 
 #include "ContractionEmitter.h"
 #include "Products/ByteFloats.h"
+#include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 
 using namespace mlir;
@@ -12,20 +13,17 @@ ContractionEmitter::ContractionEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp f
                                        const Contraction &contraction, const ContractionTile &tile)
     : GPUKernelEmitter(kernel, function), contraction(contraction), tile(tile) {}
 
-// The accumulators of a large tile occupy more than half of the registers.
-int64_t ContractionEmitter::minBlocksPerSM() const {
-  bool large = contraction.instruction == MathInstruction::Wgmma ? tile.consumerWarpgroups > 1 : tile.m > 64;
-  return large ? 1 : 2;
-}
+int64_t ContractionEmitter::minBlocksPerSM() const { return blocksPerSM(contraction.instruction, tile); }
 
 // ptxas interleaves the elements of the epilogue's vectors and takes all registers that it may have, so
-// kernels of large tiles have a limit. With promoted sums a thread has two sets of accumulators and needs
-// more.
+// kernels of large tiles have a limit. With promoted sums a thread has two sets of accumulators, and as many
+// where its warp has a tile of 64 x 64.
 int64_t ContractionEmitter::maxRegisters() const {
-  constexpr int64_t ofOneSet = 192, ofTwoSets = 255;
+  constexpr int64_t ofOneSet = 192, ofMany = 255;
   if (contraction.instruction != MathInstruction::MmaSync || tile.m <= 64)
     return 0;
-  return promotionStep(contraction.op) != 0 ? ofTwoSets : ofOneSet;
+  bool isLarge = hasLargeWarps(tile);
+  return isLarge || promotionStep(contraction.op) != 0 ? ofMany : ofOneSet;
 }
 
 // Sums of integers are the same in any order, so they need no permission.
@@ -43,11 +41,27 @@ void ContractionEmitter::recordPermissions() {
     log->record(op.getLoc(), "instruction", describePromoted(contraction));
 }
 
-LogicalResult ContractionEmitter::emitOutputs() {
-  // K of an operand in GPU memory is less than the bytes of that memory. Each thread keeps one accumulator
-  // per doubling of K for the pairwise tree.
-  if (buffers.count(contraction.operandA->get()) || buffers.count(contraction.operandB->get()))
+// K of an operand in GPU memory is less than the bytes of that memory. Each thread keeps one accumulator per
+// doubling of K for the pairwise tree.
+void ContractionEmitter::boundReductions() {
+  int64_t k = reducedElements(contraction.op);
+  if (work == Work::partial && !ShapedType::isDynamic(k))
+    longestReduction = k;
+  else if (buffers.count(contraction.operandA->get()) || buffers.count(contraction.operandB->get()))
     longestReduction = kMaxMemoryBytes;
+}
+
+LogicalResult ContractionEmitter::emitPartialNodes() {
+  boundReductions();
+  recordPermissions();
+  partialTree.layOutNodes();
+  return contractionKernel.emitNodes();
+}
+
+LogicalResult ContractionEmitter::emitOutputs() {
+  if (work == Work::partial)
+    return emitPartialNodes();
+  boundReductions();
   recordPermissions();
   return contraction.instruction == MathInstruction::Wgmma ? warpgroupKernel.emit()
                                                            : contractionKernel.emit();

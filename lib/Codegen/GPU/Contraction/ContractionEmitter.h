@@ -26,6 +26,8 @@ public:
 
 private:
   LogicalResult emitOutputs() override;
+  LogicalResult emitPartialNodes() override;
+  void boundReductions();
   void recordPermissions();
 
   TileMapping tileMapping{*this};

@@ -2,19 +2,44 @@
 
 #include "ContractionKernel.h"
 #include "../Generic/SharedMemory.h"
+#include "ContractionEmitter.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-LogicalResult ContractionKernel::emit() {
+void ContractionKernel::prepare() {
   tileMapping.bindSizes();
   staging.planOperands();
-  shared = sharedMemory(builder, function, layOutSharedMemory(), "shared");
   tileMapping.setGrid();
-  return emitLoop(mapping.block, tileMapping.tileCount(), mapping.gridBlocks, [&](Value number) {
-    TileOrigin origin = tileMapping.originOf(number);
-    return contraction.instruction == MathInstruction::MmaSync ? tensorCores.emit(origin) : simt.emit(origin);
+  int64_t bytes = layOutSharedMemory();
+  if (bytes > kStaticSharedBytes)
+    launchShape.dynamicSharedBytes = std::exchange(bytes, 0);
+  shared = sharedMemory(builder, function, bytes, "shared");
+}
+
+LogicalResult ContractionKernel::emitTile(const TileOrigin &origin) {
+  return contraction.instruction == MathInstruction::MmaSync ? tensorCores.emit(origin) : simt.emit(origin);
+}
+
+LogicalResult ContractionKernel::emit() {
+  prepare();
+  return emitLoop(mapping.block, tileMapping.tileCount(), mapping.gridBlocks,
+                  [&](Value number) { return emitTile(tileMapping.originOf(number)); });
+}
+
+// Blocks that run at the same time have tiles of one node, which share operands in the L2 cache.
+LogicalResult ContractionKernel::emitNodes() {
+  prepare();
+  PartialTree::Nodes &nodes = emitter.partialTree.nodes[contraction.op];
+  Value tiles = tileMapping.tileCount(), blocks = binary<arith::MulIOp>(tiles, nodes.count);
+  return emitLoop(mapping.block, blocks, mapping.gridBlocks, [&](Value number) {
+    auto [node, inNode] = divide(number, tiles);
+    nodes.number = node;
+    TileOrigin origin = tileMapping.originOf(inNode);
+    origin.beginK = binary<arith::MulIOp>(node, nodes.length);
+    origin.endK = binary<arith::MinUIOp>(binary<arith::AddIOp>(origin.beginK, nodes.length), nodes.total);
+    return emitTile(origin);
   });
 }
 
@@ -28,7 +53,5 @@ int64_t ContractionKernel::layOutSharedMemory() {
     part.offset = operandBytes;
     operandBytes += llvm::alignTo(elements * part.elementBytes() * tile.stages, kBankRowBytes);
   }
-  int64_t bytes = std::max(epilogue.rowsPerPass() * epilogue.rowBytes(), operandBytes);
-  assert(bytes <= kStaticSharedBytes && "tiles fit into shared memory");
-  return bytes;
+  return std::max(epilogue.rowsPerPass() * epilogue.rowBytes(), operandBytes);
 }

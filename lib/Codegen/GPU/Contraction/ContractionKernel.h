@@ -20,8 +20,12 @@ public:
         tensorCores(emitter, tileMapping, staging, pipeline, epilogue) {}
 
   LogicalResult emit();
+  /// The nodes of a divided K instead of the results.
+  LogicalResult emitNodes();
 
 private:
+  void prepare();
+  LogicalResult emitTile(const TileOrigin &origin);
   int64_t layOutSharedMemory();
 
   TileMapping &tileMapping;

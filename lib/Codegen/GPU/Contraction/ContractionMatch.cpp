@@ -86,6 +86,11 @@ int64_t device::promotionStep(linalg::GenericOp op) {
   return instruction ? instruction.getPromote() : 0;
 }
 
+int64_t device::chainLength(linalg::GenericOp op) {
+  MmaAttr instruction = fixedInstruction(op);
+  return instruction ? instruction.getChain() : 0;
+}
+
 static bool startsAtZero(linalg::GenericOp op) {
   auto fill = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
   return fill &&

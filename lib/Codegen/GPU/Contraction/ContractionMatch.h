@@ -30,6 +30,8 @@ struct Contraction {
 MmaAttr fixedInstruction(linalg::GenericOp op);
 /// After how many products the instruction's sum is added to that of all of K, in f32; 0 if it is one sum.
 int64_t promotionStep(linalg::GenericOp op);
+/// The products of a chain of the instruction's sum, which a tree joins; 0 if it is one chain.
+int64_t chainLength(linalg::GenericOp op);
 bool isByteFloat(Type type);
 
 /// The one contraction of the kernel, if each result of the kernel has its shape and reads it element by

@@ -30,20 +30,39 @@ static constexpr TileRow wgmmaTile(int64_t elementBytes, int64_t m, int64_t n, i
           {m, n, k, /*warpsM=*/0, /*warpsN=*/0, /*stages=*/4, consumerWarpgroups, clusterSize}};
 }
 
-// A K tile has 64 bytes along K for mma.sync, and 128 bytes for wgmma, where each consumer warpgroup has 64
-// rows. Chips differ in their instructions (EmitGPU.cpp), not in tile sizes: all tiles fit into every chip.
+// A warp reads fewer bytes of shared memory for each product, the larger its tile is; in the largest, of 64 x
+// 64, its threads have 128 accumulators. A K tile has 64 bytes along K for mma.sync, and 128 bytes for wgmma,
+// where each consumer warpgroup has 64 rows. Chips differ in their instructions (EmitGPU.cpp), not in tile
+// sizes: all tiles fit into every chip.
 static constexpr TileRow kTiles[] = {
     fmaTile(1, 128, 128, 16, 4),
+    fmaTile(1, 16, 256, 16, 3),
+    fmaTile(1, 256, 16, 16, 3),
+    fmaTile(1, 32, 128, 16, 3),
+    fmaTile(1, 128, 32, 16, 3),
     fmaTile(1, 64, 64, 16, 3),
     fmaTile(2, 128, 128, 16, 4),
+    fmaTile(2, 16, 256, 16, 3),
+    fmaTile(2, 256, 16, 16, 3),
+    fmaTile(2, 32, 128, 16, 3),
+    fmaTile(2, 128, 32, 16, 3),
     fmaTile(2, 64, 64, 16, 3),
     fmaTile(4, 128, 128, 8, 4),
+    fmaTile(4, 16, 256, 8, 4),
+    fmaTile(4, 256, 16, 8, 4),
+    fmaTile(4, 32, 128, 16, 3),
+    fmaTile(4, 128, 32, 16, 3),
     fmaTile(4, 64, 64, 16, 3),
+    fmaTile(8, 16, 256, 4, 3),
+    fmaTile(8, 256, 16, 4, 3),
     fmaTile(8, 64, 64, 8, 3),
+    mmaSyncTile(1, 128, 256, 64, 4),
     mmaSyncTile(1, 128, 128, 64, 3),
     mmaSyncTile(1, 64, 64, 64, 3),
+    mmaSyncTile(2, 128, 256, 32, 4),
     mmaSyncTile(2, 128, 128, 32, 3),
     mmaSyncTile(2, 64, 64, 32, 3),
+    mmaSyncTile(4, 128, 256, 16, 4),
     mmaSyncTile(4, 128, 128, 16, 3),
     mmaSyncTile(4, 64, 64, 16, 3),
     wgmmaTile(1, 128, 256, 128, /*consumerWarpgroups=*/2, /*clusterSize=*/2),
@@ -64,6 +83,8 @@ static constexpr TileRow kTiles[] = {
 };
 // Tiles that keep the multiprocessors of a large chip busy: about kDefaultSMCount.
 static constexpr int64_t kManyTiles = 128;
+// Blocks of K that a node of a large tile has at least, on average.
+static constexpr int64_t kPartsPerTile = 4;
 // The last clusters may compute one tile outside of the result for so many tiles inside.
 static constexpr int64_t kInsidePerOutside = 8;
 
@@ -79,6 +100,15 @@ SmallVector<ContractionTile> device::tilesFor(const Contraction &contraction) {
     if (row.instruction == contraction.instruction && row.elementBytes == bytes)
       tiles.push_back(row.tile);
   return tiles;
+}
+
+bool device::hasLargeWarps(const ContractionTile &tile) { return tile.m * tile.n > 128 * 128; }
+
+// The accumulators of a large tile occupy more than half of the registers.
+int64_t device::blocksPerSM(MathInstruction instruction, const ContractionTile &tile) {
+  constexpr int64_t small = 64 * 64;
+  bool large = instruction == MathInstruction::Wgmma ? tile.consumerWarpgroups > 1 : tile.m * tile.n > small;
+  return large ? 1 : 2;
 }
 
 int64_t device::countTiles(ArrayRef<int64_t> shape, int64_t mAxis, const ContractionTile &tile) {
@@ -98,14 +128,44 @@ static bool fillsClusters(ArrayRef<int64_t> shape, int64_t mAxis, const Contract
   return (countTiles(shape, mAxis, tile) - inside) * kInsidePerOutside <= inside;
 }
 
+// The blocks of the order along K, among which a grid divides the sums of FMAs (ContractionDivision.cpp).
+static int64_t partsOfK(const Contraction &contraction) {
+  linalg::GenericOp op = contraction.op;
+  OrderAttr order = op->getParentOfType<KernelOp>().getOrderAttr();
+  int64_t k = op.getStaticLoopRanges()[contraction.kLoop];
+  bool divides = contraction.instruction == MathInstruction::Fma && order && !ShapedType::isDynamic(k);
+  return divides ? llvm::divideCeil(k, order.getPartLength()) : 1;
+}
+
+// Whether there are tiles for every multiprocessor, or parts of tiles that are several times as many, so that
+// joining them is short.
+static bool occupiesMachine(const Contraction &contraction, const ContractionTile &tile) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(contraction.op->getResult(0).getType()).getShape();
+  int64_t tiles = countTiles(shape, contraction.mAxis, tile);
+  return tiles >= kManyTiles || tiles * partsOfK(contraction) >= kPartsPerTile * kManyTiles;
+}
+
 // The size, rounded up to tiles of the smallest size; a dynamic one counts as one of them.
 static int64_t roundedUp(int64_t size, int64_t smallest) {
   return ShapedType::isDynamic(size) ? smallest : int64_t(llvm::alignTo(size, smallest));
 }
 
+// Narrow tiles are for few rows or few columns, all of which one has.
+static bool isNarrow(const ContractionTile &tile, int64_t side) { return std::min(tile.m, tile.n) < side; }
+
+// Whether a narrow tile has all rows or columns of the result, and is as long as the other side, rounded up
+// to `side`; a dynamic size is long.
+static bool fitsNarrow(const ContractionTile &tile, int64_t m, int64_t n, int64_t side) {
+  auto has = [](int64_t extent, int64_t size) { return !ShapedType::isDynamic(size) && size <= extent; };
+  auto fills = [&](int64_t extent, int64_t size) {
+    return ShapedType::isDynamic(size) || extent <= int64_t(llvm::alignTo(size, side));
+  };
+  return tile.m < tile.n ? has(tile.m, m) && fills(tile.n, n) : has(tile.n, n) && fills(tile.m, m);
+}
+
 // No tile is wider than the result, rounded up to the smallest width, or has more rows, if their number is
-// known. The smallest tile is chosen for 64-bit accumulators, and for SIMT code with a dynamic K: there each
-// accumulator has more for the blocks of the order, in local memory.
+// known. The smallest square is chosen for 64-bit accumulators, and for SIMT code with a dynamic K: there
+// each accumulator has more for the blocks of the order, in local memory.
 std::optional<ContractionTile> device::chooseTile(const Contraction &contraction, StringRef name) {
   SmallVector<ContractionTile> tiles = tilesFor(contraction);
   if (!name.empty()) {
@@ -114,15 +174,24 @@ std::optional<ContractionTile> device::chooseTile(const Contraction &contraction
   }
   linalg::GenericOp op = contraction.op;
   auto result = cast<RankedTensorType>(op.getResult(0).getType());
-  int64_t m = result.getDimSize(contraction.mAxis);
-  int64_t width = roundedUp(result.getShape().back(), tiles.back().n);
-  int64_t height = ShapedType::isDynamic(m) ? tiles.front().clusterM() : roundedUp(m, tiles.back().m);
+  ContractionTile square = tiles.back();
+  int64_t m = result.getDimSize(contraction.mAxis), n = result.getShape().back();
+  int64_t width = roundedUp(n, square.n);
+  int64_t height = ShapedType::isDynamic(m) ? tiles.front().clusterM() : roundedUp(m, square.m);
   bool dynamicK = ShapedType::isDynamic(op.getStaticLoopRanges()[contraction.kLoop]);
   bool small =
       result.getElementTypeBitWidth() > 32 || (dynamicK && contraction.instruction == MathInstruction::Fma);
-  for (const ContractionTile &tile : ArrayRef(tiles).drop_back())
-    if (!small && countTiles(result.getShape(), contraction.mAxis, tile) >= kManyTiles && tile.n <= width &&
-        tile.m <= height && fillsClusters(result.getShape(), contraction.mAxis, tile))
+  bool twoSets = contraction.instruction == MathInstruction::MmaSync && promotionStep(op) != 0;
+  for (const ContractionTile &tile : ArrayRef(tiles).drop_back()) {
+    if (twoSets && hasLargeWarps(tile))
+      continue;
+    if (isNarrow(tile, square.m)) {
+      if (fitsNarrow(tile, m, n, square.m))
+        return tile;
+    } else if (!small && occupiesMachine(contraction, tile) && tile.n <= width && tile.m <= height &&
+               fillsClusters(result.getShape(), contraction.mAxis, tile)) {
       return tile;
-  return tiles.back();
+    }
+  }
+  return square;
 }

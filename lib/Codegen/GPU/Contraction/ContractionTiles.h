@@ -28,6 +28,13 @@ SmallVector<ContractionTile> tilesFor(const Contraction &contraction);
 /// The tile with that name. Without a name, the largest tile of which the result has enough.
 std::optional<ContractionTile> chooseTile(const Contraction &contraction, StringRef name);
 
+/// Whether a thread has so many accumulators of the tile, for mma.sync, that it has no registers for another
+/// set.
+bool hasLargeWarps(const ContractionTile &tile);
+
+/// The blocks with that tile that a multiprocessor has registers for at the same time.
+int64_t blocksPerSM(MathInstruction instruction, const ContractionTile &tile);
+
 /// The number of tiles of a result whose axis `mAxis` is M, in whole clusters. A dynamic size counts as one
 /// tile.
 int64_t countTiles(ArrayRef<int64_t> shape, int64_t mAxis, const ContractionTile &tile);

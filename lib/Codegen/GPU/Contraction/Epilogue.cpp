@@ -2,6 +2,7 @@
 
 #include "Epilogue.h"
 #include "../Generic/SharedMemory.h"
+#include "ContractionEmitter.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -21,7 +22,8 @@ StagedAccumulators Epilogue::stagedByBlock(int64_t firstRow, int64_t rows) {
 
 // XOR swizzle of 16-byte chunks within a row, free of bank conflicts for each access of a warp: pairs of
 // accumulators in four or eight rows, single ones in two, and one, two or four chunks per thread. Four rows
-// have four permutations of eight chunks, and every eight chunks have one more.
+// have four permutations of eight chunks, and every eight chunks have one more. Narrow rows have fewer
+// chunks, and as many permutations.
 Value Epilogue::pointerAt(const StagedAccumulators &staged, Value row, Value column) {
   int64_t bytes = memoryBytes(accumulatorType()), inChunk = kChunkBytes / bytes;
   Value one = indexConstant(1), three = indexConstant(3);
@@ -29,6 +31,8 @@ Value Epilogue::pointerAt(const StagedAccumulators &staged, Value row, Value col
   Value second = binary<arith::AndIOp>(binary<arith::ShRUIOp>(row, one), one);
   Value phase = binary<arith::XOrIOp>(binary<arith::MulIOp>(odd, indexConstant(7)),
                                       binary<arith::MulIOp>(second, indexConstant(5)));
+  if (int64_t chunks = staged.columns / inChunk; chunks < 8)
+    phase = binary<arith::AndIOp>(phase, indexConstant(chunks - 1));
   Value chunk = binary<arith::DivUIOp>(column, indexConstant(inChunk));
   Value eights = binary<arith::AndIOp>(binary<arith::ShRUIOp>(chunk, three), three);
   Value swizzled = binary<arith::XOrIOp>(chunk, binary<arith::XOrIOp>(phase, eights));
@@ -93,10 +97,25 @@ Value Epilogue::rowInTile(const StagedAccumulators &staged, Value row) {
   return binary<arith::AddIOp>(row, binary<arith::MulIOp>(group, gap));
 }
 
+LogicalResult Epilogue::storeElements(ArrayRef<Position> positions, ValueRange sums) {
+  linalg::GenericOp op = contraction.op;
+  if (emitter.work == KernelContext::Work::partial) {
+    const PartialTree::Nodes &nodes = emitter.partialTree.nodes[op];
+    SmallVector<Position> inNodes(positions);
+    for (Position &position : inNodes)
+      position.insert(position.begin(), {nodes.number, 0, nullptr});
+    emitter.storeAll(nodes.buffers.front(), inNodes, sums);
+    return success();
+  }
+  for (auto [position, value] : llvm::zip_equal(positions, sums))
+    remember(op.getResult(0), position, value);
+  return kernelOutputs.storeOutputs(kernel.getBody().front().getTerminator()->getOperands(), results,
+                                    positions);
+}
+
 // Consecutive threads have consecutive vectors of a row, and the same columns in all rows.
 LogicalResult Epilogue::emitVectors(const TileOrigin &origin, const StagedAccumulators &staged,
                                     int64_t length) {
-  linalg::GenericOp op = contraction.op;
   Value width = indexConstant(staged.columns / length);
   assert(staged.threads % (staged.columns / length) == 0 && "threads cover whole rows");
   Value inColumn = binary<arith::MulIOp>(binary<arith::RemUIOp>(staged.thread, width), indexConstant(length));
@@ -112,10 +131,7 @@ LogicalResult Epilogue::emitVectors(const TileOrigin &origin, const StagedAccumu
       SmallVector<Position> positions;
       for (Value index : vectorized.consecutiveIndices(column, length))
         positions.push_back(tileMapping.positionAt(origin, row, index));
-      for (auto [position, value] : llvm::zip_equal(positions, load(staged, inRow, inColumn, length)))
-        remember(op.getResult(0), position, value);
-      return kernelOutputs.storeOutputs(kernel.getBody().front().getTerminator()->getOperands(), results,
-                                        positions);
+      return storeElements(positions, load(staged, inRow, inColumn, length));
     });
   });
 }

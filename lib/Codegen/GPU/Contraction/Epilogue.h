@@ -34,11 +34,13 @@ public:
   StagedAccumulators stagedByBlock(int64_t firstRow, int64_t rows);
   /// Stores accumulators of consecutive columns, at most a chunk, aligned to their number.
   void stage(const StagedAccumulators &staged, Value row, Value column, ValueRange values);
-  /// Computes the kernel's results from staged accumulators, and stores them.
+  /// Computes the kernel's results from staged accumulators, and stores them; in the first kernel of a
+  /// divided K, stores the accumulators, which are nodes.
   LogicalResult emit(const TileOrigin &origin, const StagedAccumulators &staged);
 
 private:
   LogicalResult emitVectors(const TileOrigin &origin, const StagedAccumulators &staged, int64_t length);
+  LogicalResult storeElements(ArrayRef<Position> positions, ValueRange sums);
   int64_t vectorLength();
   Value rowInTile(const StagedAccumulators &staged, Value row);
   Value pointerAt(const StagedAccumulators &staged, Value row, Value column);

@@ -10,10 +10,12 @@
 
 namespace mlir::ad::device {
 
-/// Where an output tile starts: its batch indices, its first row and its first column.
+/// Where an output tile starts: its batch indices, its first row and its first column; and the part of K that
+/// is summed.
 struct TileOrigin {
   Position batch;
   Value m, n;
+  Value beginK, endK;
 };
 
 class TileMapping : public ContractionComponent {
@@ -28,6 +30,7 @@ public:
   /// Writes the grid into the launch shape. The host counts the tiles of a result of dynamic shape.
   void setGrid();
   Value tileCount();
+  /// The tile with a number, and all of K.
   TileOrigin originOf(Value number);
   /// The position of an element of the result.
   Position positionAt(const TileOrigin &origin, Value row, Value column);

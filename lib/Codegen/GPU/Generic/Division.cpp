@@ -14,8 +14,6 @@ static constexpr int64_t kSelectionLeaf = 512;
 // A kernel is divided only if each thread then reads so many elements less: reading them is slower than a
 // second launch.
 static constexpr int64_t kMinSavedElements = 256;
-// With more results than that, one thread joins the nodes of a result.
-static constexpr int64_t kManyResults = 8192;
 
 static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
@@ -24,11 +22,16 @@ static SmallVector<int64_t> longAxes(Value value) {
 }
 
 int64_t device::leafLength(KernelOp kernel, linalg::GenericOp reduction) {
+  if (auto instruction = reduction->getAttrOfType<MmaAttr>(kInstructionAttr);
+      instruction && instruction.getChain() != 0)
+    return instruction.getChain();
   return reduction.getNumResults() == 1 ? kernel.getOrderAttr().getPartLength() : kSelectionLeaf;
 }
 
 int64_t device::maxUndividedLength(KernelOp kernel, linalg::GenericOp reduction, const Division &division) {
   int64_t leaf = leafLength(kernel, reduction);
+  if (division.tiles)
+    return leaf;
   return std::max(leaf * division.parallelBlocks, leaf + kMinSavedElements);
 }
 
@@ -110,8 +113,7 @@ static bool isDivisible(KernelOp kernel, linalg::GenericOp reduction) {
          });
 }
 
-// The reductions of a kernel, if each of its results has one element per element of theirs.
-static SmallVector<linalg::GenericOp> divisibleReductions(KernelOp kernel) {
+SmallVector<linalg::GenericOp> device::divisibleReductions(KernelOp kernel) {
   auto reductions = llvm::filter_to_vector(kernel.getBody().getOps<linalg::GenericOp>(), reduces);
   ValueRange outputs = kernel.getBody().front().getTerminator()->getOperands();
   bool inserts = !kernel.getBody().getOps<tensor::InsertSliceOp>().empty();

@@ -15,13 +15,24 @@ namespace mlir::ad::device {
 
 /// The maximum number of nodes of one result: a warp joins so many in the time of a few loads.
 constexpr int64_t kMaxNodes = 8192;
+/// With so many results, one thread joins the nodes of a result; with fewer, a warp.
+constexpr int64_t kManyResults = 8192;
 /// A reduction is divided if the undivided kernel has fewer threads per multiprocessor than the first number.
 /// Nodes are so small that there are as many threads as the second number: two and eight blocks of the
 /// default size.
 constexpr int64_t kMinThreadsPerSM = 2 * kBlockThreads, kTargetThreadsPerSM = 8 * kBlockThreads;
 
+/// The tiles of a result whose nodes are the work of thread blocks.
+struct NodeTiles {
+  int64_t mAxis, m, n; // rows of a tile run along that axis of the result, columns along its last axis
+  int64_t blocksPerSM; // that a multiprocessor runs at the same time
+  bool joinsNoLeaves;  // a block sums one leaf: its instruction has no other order
+};
+
 struct Division {
   SmallVector<linalg::GenericOp> reductions;
+  /// Blocks compute the nodes of tiles, as those of contractions do; otherwise threads compute single nodes.
+  std::optional<NodeTiles> tiles;
   /// Of one result in the undivided kernel: its threads, and how many blocks of the order they sum in
   /// parallel.
   int64_t threadsPerResult = 1, parallelBlocks = 1;
@@ -35,6 +46,10 @@ struct Division {
 /// undivided kernel a thread block computes each row, and groups of its threads sum a chunk of the order
 /// each.
 std::optional<Division> matchDivision(KernelOp kernel, bool hasBlockPerRow);
+
+/// The reductions of a kernel, if each of its results has one element per element of theirs, and parts of
+/// each can be joined; otherwise none.
+SmallVector<linalg::GenericOp> divisibleReductions(KernelOp kernel);
 
 /// Elements of the shortest node, a leaf of the order's tree.
 int64_t leafLength(KernelOp kernel, linalg::GenericOp reduction);

@@ -39,17 +39,35 @@ Value PartialSizes::roundUpToPowerOfTwo(Value count) {
                                     arith::ShLIOp::create(builder, loc, one, bits));
 }
 
-// Nodes are so short that each multiprocessor has kTargetThreadsPerSM threads.
+// Of the result, by thread blocks.
+Value PartialSizes::tileCount() {
+  const NodeTiles &tiles = *partialTree.division.tiles;
+  linalg::GenericOp reduction = partialTree.division.reductions.front();
+  int64_t last = cast<RankedTensorType>(reduction.getResult(0).getType()).getRank() - 1;
+  Value count = indexConstant(1);
+  for (int64_t axis = 0; axis <= last; ++axis) {
+    Value size = kernelArguments.sizeOf(reduction.getResult(0), axis);
+    int64_t each = axis == last ? tiles.n : axis == tiles.mAxis ? tiles.m : 1;
+    count = binary<arith::MulIOp>(count, binary<arith::CeilDivUIOp>(size, indexConstant(each)));
+  }
+  return count;
+}
+
+// Nodes are so short that each multiprocessor has kTargetThreadsPerSM threads, or its blocks with tiles.
 Value PartialSizes::chooseLeaves(int64_t threadsPerNode) {
   Value one = indexConstant(1);
-  Value wanted = binary<arith::MulIOp>(smCount, indexConstant(kTargetThreadsPerSM / threadsPerNode));
-  Value results = binary<arith::MaxUIOp>(resultCount(), one);
+  const std::optional<NodeTiles> &tiles = partialTree.division.tiles;
+  if (tiles && tiles->joinsNoLeaves)
+    return one;
+  int64_t perSM = tiles ? tiles->blocksPerSM : kTargetThreadsPerSM / threadsPerNode;
+  Value wanted = binary<arith::MulIOp>(smCount, indexConstant(perSM));
+  Value results = binary<arith::MaxUIOp>(tiles ? tileCount() : resultCount(), one);
   Value count = binary<arith::CeilDivUIOp>(wanted, results);
   count = binary<arith::MinUIOp>(binary<arith::MaxUIOp>(count, one), indexConstant(kMaxNodes));
   return roundUpToPowerOfTwo(binary<arith::CeilDivUIOp>(maxLeaves(), count));
 }
 
-// Whether the undivided kernel has few threads and long reductions.
+// Whether the undivided kernel has few threads, or few blocks with tiles, and long reductions.
 Value PartialSizes::shouldDivide() {
   Value isLong = arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), 0);
   for (linalg::GenericOp reduction : partialTree.division.reductions) {
@@ -58,8 +76,12 @@ Value PartialSizes::shouldDivide() {
                                            reductionLoops.total(reduction), maxLength);
     isLong = binary<arith::OrIOp>(isLong, isLonger);
   }
-  Value has = binary<arith::MulIOp>(resultCount(), indexConstant(partialTree.division.threadsPerResult));
-  Value enough = binary<arith::MulIOp>(smCount, indexConstant(kMinThreadsPerSM));
+  const Division &division = partialTree.division;
+  if (division.tiles && division.tiles->joinsNoLeaves)
+    return isLong;
+  Value has = division.tiles ? tileCount()
+                             : binary<arith::MulIOp>(resultCount(), indexConstant(division.threadsPerResult));
+  Value enough = division.tiles ? smCount : binary<arith::MulIOp>(smCount, indexConstant(kMinThreadsPerSM));
   Value isFew = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, has, enough);
   return binary<arith::AndIOp>(isFew, isLong);
 }
@@ -71,15 +93,25 @@ bool PartialSizes::readsNoOperand() {
   return host.getBody().front().getOps<LLVM::LoadOp>().empty();
 }
 
-FailureOr<bool> PartialSizes::emitSizes(int64_t threadsPerNode) {
-  if (failed(bindArguments()))
-    return failure();
-  Value leaves = chooseLeaves(threadsPerNode), bytes = partialTree.layOutNodes(Value(), leaves);
+// Of all nodes.
+Value PartialSizes::threadCount(int64_t threadsPerNode) {
+  if (partialTree.division.tiles) {
+    Value nodes = partialTree.nodes[partialTree.division.reductions.front()].count;
+    return binary<arith::MulIOp>(binary<arith::MulIOp>(nodes, tileCount()), indexConstant(kBlockThreads));
+  }
   Value threads = indexConstant(1);
   for (linalg::GenericOp reduction : partialTree.division.reductions) {
     Value own = mapping.elementCount(partialTree.nodes[reduction].buffers.front().sizes);
     threads = binary<arith::MaxUIOp>(threads, binary<arith::MulIOp>(own, indexConstant(threadsPerNode)));
   }
+  return threads;
+}
+
+FailureOr<bool> PartialSizes::emitSizes(int64_t threadsPerNode) {
+  if (failed(bindArguments()))
+    return failure();
+  Value leaves = chooseLeaves(threadsPerNode), bytes = partialTree.layOutNodes(Value(), leaves);
+  Value threads = threadCount(threadsPerNode);
   if (!partialTree.division.always)
     leaves = arith::SelectOp::create(builder, loc, shouldDivide(), leaves, indexConstant(0));
   func::ReturnOp::create(builder, loc, ValueRange{leaves, bytes, threads});

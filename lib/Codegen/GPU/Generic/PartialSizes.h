@@ -32,6 +32,8 @@ private:
   Value roundUpToPowerOfTwo(Value count);
   Value maxLeaves();
   Value resultCount();
+  Value tileCount();
+  Value threadCount(int64_t threadsPerNode);
   bool readsNoOperand();
 
   func::FuncOp host;

@@ -72,7 +72,7 @@ Value PartialTree::layOutNodes(Value memory, Value leaves) {
 //===- Nodes --------------------------------------------------------------===//
 
 LogicalResult PartialTree::emitNodes() {
-  layOutNodes(nodeMemory, leavesOfNode);
+  layOutNodes();
   for (linalg::GenericOp reduction : division.reductions) {
     ArrayRef<Value> sizes = nodes[reduction].buffers.front().sizes;
     Value count = mapping.elementCount(sizes);
@@ -183,7 +183,7 @@ FailureOr<SmallVector<Value>> PartialTree::wholeChain(linalg::GenericOp reductio
 //===- The kernel that joins nodes ----------------------------------------===//
 
 LogicalResult PartialTree::emitJoin() {
-  layOutNodes(nodeMemory, leavesOfNode);
+  layOutNodes();
   ValueRange outputs = kernel.getBody().front().getTerminator()->getOperands();
   Nest nest = kernelOutputs.nestOver(results.front(), outputs);
   launchShape = {division.joinsByThreads ? MappingLevel::thread : MappingLevel::warp, 0,

@@ -28,6 +28,8 @@ public:
   void bind(ValueRange arguments);
   /// Lays out the nodes of all reductions in `memory`, null where only their sizes count; returns the bytes.
   Value layOutNodes(Value memory, Value leaves);
+  /// In the memory of the arguments.
+  void layOutNodes() { layOutNodes(nodeMemory, leavesOfNode); }
 
   /// The first kernel: contiguous threads compute contiguous results of one node.
   LogicalResult emitNodes();

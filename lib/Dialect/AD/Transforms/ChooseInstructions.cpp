@@ -81,6 +81,13 @@ static bool mayChooseOrder(Operation *op) { return allows(op, Permissions::contr
 
 static bool mayUseTensorCores(Operation *op) { return allows(op, Permissions::mma); }
 
+static MmaAttr usualInstruction(Operation *op) {
+  bool bytes = isFloatOf(elementOf(op->getOperand(0)), 8);
+  MmaAttr instruction =
+      bytes ? MmaAttr::ofByteFloats(op->getContext()) : MmaAttr::ofShortFloats(op->getContext());
+  return instruction.withChain(chainOnTensorCores(op));
+}
+
 static void choose(Operation *op) {
   Type element = elementOf(op->getOperand(0));
   if (isa<IntegerType>(element) || mayChooseOrder(op))
@@ -98,18 +105,17 @@ static void choose(Operation *op) {
       op->getAttrOfType<MmaAttr>(kInstructionAttr); // the program may write how often sums are promoted
   if (!written && !allowsRewrite("tensor-cores", Permissions::mma, op))
     return reportNone(op, "the rewrite tensor-cores is left out");
-  auto instruction = written                 ? written
-                     : isFloatOf(element, 8) ? MmaAttr::ofByteFloats(op->getContext())
-                                             : MmaAttr::ofShortFloats(op->getContext());
+  MmaAttr instruction = written ? written : usualInstruction(op);
   op->setAttr(kInstructionAttr, instruction);
   std::string shape =
       llvm::formatv("mma.sync.m{0}n{1}k{2}", instruction.getM(), instruction.getN(), instruction.getK());
-  LDBG() << op->getName() << " has the instruction " << shape << ", promoted every "
-         << instruction.getPromote();
+  LDBG() << op->getName() << " has the instruction " << instruction;
   auto remark = remark::passed(op->getLoc(), remark::RemarkOpts::name("tensor-cores").category("ad-gpu"));
   remark << remark::metric("operation", op->getName().getStringRef()) << remark::metric("instruction", shape);
   if (instruction.getPromote() != 0)
     remark << remark::metric("promote", instruction.getPromote());
+  if (instruction.getChain() != 0)
+    remark << remark::metric("chain", instruction.getChain());
 }
 
 namespace {

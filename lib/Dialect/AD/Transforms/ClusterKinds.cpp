@@ -35,6 +35,12 @@ static bool movesLastAxis(Operation &op) {
 
 static auto operationsOf(FusionOp fusion) { return fusion.getBody().front().without_terminator(); }
 
+// kDynamic if a size is.
+static int64_t elementCount(Type type) {
+  auto shape = cast<RankedTensorType>(type).getShape();
+  return ShapedType::isDynamicShape(shape) ? ShapedType::kDynamic : ShapedType::getNumElements(shape);
+}
+
 bool ad::isElementwiseCluster(FusionOp fusion) {
   return llvm::all_of(operationsOf(fusion), isPartOfElementwise);
 }
@@ -42,6 +48,31 @@ bool ad::isElementwiseCluster(FusionOp fusion) {
 bool ad::isRowCluster(FusionOp fusion) {
   return llvm::all_of(operationsOf(fusion),
                       [](Operation &op) { return isPartOfElementwise(op) || reducesLastAxis(&op); });
+}
+
+bool ad::reducesRowsOnce(FusionOp fusion) {
+  llvm::SmallPtrSet<Operation *, 8> reduced; // the reductions, and what reads them
+  std::optional<int64_t> rows;
+  for (Operation &op : operationsOf(fusion)) {
+    bool again = llvm::any_of(op.getOperands(),
+                              [&](Value operand) { return reduced.contains(operand.getDefiningOp()); });
+    if (again && reducesLastAxis(&op))
+      return false;
+    if (reducesLastAxis(&op))
+      rows = elementCount(op.getResult(0).getType());
+    if (again || reducesLastAxis(&op))
+      reduced.insert(&op);
+  }
+  return rows &&
+         llvm::all_of(fusion.getResultTypes(), [&](Type type) { return elementCount(type) == *rows; });
+}
+
+std::pair<int64_t, int64_t> ad::reducedRows(FusionOp fusion) {
+  for (Operation &op : operationsOf(fusion))
+    if (reducesLastAxis(&op))
+      return {elementCount(op.getResult(0).getType()),
+              cast<RankedTensorType>(op.getOperand(0).getType()).getShape().back()};
+  return {0, 0};
 }
 
 bool ad::isContractionCluster(FusionOp fusion) {

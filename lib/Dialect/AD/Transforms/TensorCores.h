@@ -11,6 +11,11 @@ namespace mlir::ad {
 /// Why no instruction of tensor cores can compute the ad.dot or ad.gemm, by its types, axes and order; empty
 /// if one can.
 StringRef whyNoTensorCores(Operation *contraction);
+
+/// The products of a chain of the contraction's sums on tensor cores (MmaAttr): so many that the parts of K
+/// occupy a large GPU, where the result alone has too few tiles. 0 if one chain sums all of K. It follows
+/// from the operation alone: with a static result, a dynamic K counts as a usual one.
+int64_t chainOnTensorCores(Operation *contraction);
 } // namespace mlir::ad
 
 #endif // ADJOINT_LIB_DIALECT_AD_TRANSFORMS_TENSORCORES_H

@@ -25,7 +25,7 @@ OF_CHIPS = ("products", "bytes")  # programs whose instructions differ from chip
 REGISTERS = 128  # of a thread: two blocks of 256 threads fit side by side
 OF_LARGE_TILES = 168  # of contractions, one block of which takes a large tile of the result
 OF_SUM_TILES = 255  # of those that threads multiply and add; one block of 256 threads may have so many
-OF_WARP_TILES = 192  # of those on the tensor cores of warps, with what belongs to an element
+OF_WARP_TILES = 255  # of those on the tensor cores of warps; a tile of 64 x 64 has 128 accumulators in each thread
 OF_PROMOTED_SUMS = 255  # of those with two sets of accumulators; one block of 256 threads may have so many
 # ptxas keeps a register in memory over calls of its own function for 64-bit divisions.
 SPILLS = {"f64": 16, "classes-f64": 16}  # bytes, else none

@@ -145,6 +145,22 @@ func.func @instruction_without_promotion(%x: tensor<16x16xf8E5M2>) -> tensor<16x
 
 // -----
 
+func.func @instruction_chains_are_blocks(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
+  // expected-error @+1 {{expected chain to be 0 or a positive multiple of 512, but got 256}}
+  %y = ad.dot %x, %x {ad.instruction = #ad.mma<m = 16, n = 8, k = 16, chain = 256>} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
+  return %y : tensor<16x16xf16>
+}
+
+// -----
+
+func.func @instruction_promotes_within_chains(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
+  // expected-error @+1 {{expected chain to be 0 or a positive multiple of 512 and of promote, but got 512}}
+  %y = ad.dot %x, %x {ad.instruction = #ad.mma<m = 16, n = 8, k = 16, promote = 48, chain = 512>} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
+  return %y : tensor<16x16xf16>
+}
+
+// -----
+
 func.func @instruction_promotes_within_a_step(%x: tensor<16x16xf8E5M2>) -> tensor<16x16xf32> {
   // expected-error @+1 {{expected promote to be a positive multiple of k = 32, but got 48}}
   %y = ad.dot %x, %x {ad.instruction = #ad.mma<m = 16, n = 8, k = 32, promote = 48>} : (tensor<16x16xf8E5M2>, tensor<16x16xf8E5M2>) -> tensor<16x16xf32>

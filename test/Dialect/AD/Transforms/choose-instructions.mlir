@@ -102,3 +102,51 @@ func.func @apart(%x: tensor<32x64xbf16>, %w: tensor<64x16xbf16>) -> (tensor<16xf
   %3 = ad.reduce_sum %2 axes [0] : tensor<32x16xf32> -> tensor<16xf32>
   return %3, %2 : tensor<16xf32>, tensor<32x16xf32>
 }
+
+// 32 tiles of 64 x 64 are a quarter of a large GPU. Eight parts of K make 256 of them.
+// CHECK-LABEL: @weight_gradient
+// NONE-LABEL: @weight_gradient
+// WHY-DAG: tensor-cores {{.*}}chain=1024, instruction=mma.sync.m16n8k16, operation=ad.dot
+func.func @weight_gradient(%x: tensor<8192x256xbf16>, %g: tensor<8192x512xbf16>) -> tensor<256x512xf32> {
+  // CHECK: ad.dot {{.*}}#ad.mma<m = 16, n = 8, k = 16, chain = 1024>
+  %y = ad.dot %x, %g contract [0] x [0] : (tensor<8192x256xbf16>, tensor<8192x512xbf16>) -> tensor<256x512xf32>
+  return %y : tensor<256x512xf32>
+}
+
+// One row of tiles, and a K of 4096: eight parts of 512 each.
+// CHECK-LABEL: @few_rows
+// NONE-LABEL: @few_rows
+func.func @few_rows(%x: tensor<3x4096xbf16>, %w: tensor<4096x2048xbf16>) -> tensor<3x2048xbf16> {
+  // CHECK: ad.dot {{.*}}#ad.mma<m = 16, n = 8, k = 16, chain = 512>
+  %y = ad.dot %x, %w : (tensor<3x4096xbf16>, tensor<4096x2048xbf16>) -> tensor<3x2048xbf16>
+  return %y : tensor<3x2048xbf16>
+}
+
+// An open K counts as 8192.
+// CHECK-LABEL: @open_length
+// NONE-LABEL: @open_length
+func.func @open_length(%x: tensor<?x256xbf16>, %g: tensor<?x512xbf16>) -> tensor<256x512xf32> {
+  // CHECK: ad.dot {{.*}}#ad.mma<m = 16, n = 8, k = 16, chain = 1024>
+  %y = ad.dot %x, %g contract [0] x [0] : (tensor<?x256xbf16>, tensor<?x512xbf16>) -> tensor<256x512xf32>
+  return %y : tensor<256x512xf32>
+}
+
+// Groups of heads: all tiles count, along all free axes.
+// CHECK-LABEL: @many_tiles
+// NONE-LABEL: @many_tiles
+func.func @many_tiles(%x: tensor<8x64x4096xbf16>, %w: tensor<8x4096x4x256xbf16>) -> tensor<8x64x4x256xf32> {
+  // CHECK: ad.dot {{.*}}#ad.mma<m = 16, n = 8, k = 16>
+  %y = ad.dot %x, %w batch [0] x [0] contract [2] x [1] : (tensor<8x64x4096xbf16>, tensor<8x4096x4x256xbf16>) -> tensor<8x64x4x256xf32>
+  return %y : tensor<8x64x4x256xf32>
+}
+
+// A short K is not worth another kernel, and an open result may have any number of tiles.
+// CHECK-LABEL: @one_chain
+// NONE-LABEL: @one_chain
+func.func @one_chain(%x: tensor<64x1500xbf16>, %w: tensor<1500x64xbf16>, %open: tensor<?x4096xbf16>, %v: tensor<4096x64xbf16>) -> (tensor<64x64xf32>, tensor<?x64xf32>) {
+  // CHECK: ad.dot {{.*}}#ad.mma<m = 16, n = 8, k = 16>
+  %y = ad.dot %x, %w : (tensor<64x1500xbf16>, tensor<1500x64xbf16>) -> tensor<64x64xf32>
+  // CHECK: ad.dot {{.*}}#ad.mma<m = 16, n = 8, k = 16>
+  %z = ad.dot %open, %v : (tensor<?x4096xbf16>, tensor<4096x64xbf16>) -> tensor<?x64xf32>
+  return %y, %z : tensor<64x64xf32>, tensor<?x64xf32>
+}

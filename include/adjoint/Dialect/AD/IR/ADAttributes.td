@@ -83,12 +83,14 @@ def AD_MmaAttr : AD_Attr<"Mma", "mma"> {
     The contraction uses `mma.sync` of this shape, in f32: its sums are ascending in steps of `k` products from +0,
     and within a step they have the order of the instruction. With `promote`, which is a multiple of `k`, each sum of
     that many products is such a chain of its own from +0, and one addition of f32 adds it to the sum of those before
-    it, which starts from +0 too. The last step is padded with zeros. The attribute is `ad.instruction` of an ad.dot or
+    it, which starts from +0 too. The last step is padded with zeros. With `chain`, a multiple of 512 and of `promote`,
+    each part of that many products is summed so, and a balanced pairwise tree joins the parts by additions of f32;
+    a grid of blocks then sums the parts at the same time. The attribute is `ad.instruction` of an ad.dot or
     ad.gemm, or of its linalg.generic. Every kernel with the operation has to compute this order, and the operation
     needs the permission `mma`. A linalg.generic with `ad.allow = #ad.allow<mma>` instead leaves the instruction to the
     kernel.
 
-    There are two forms. f16 and bf16 have `#ad.mma<m = 16, n = 8, k = 16>`, and may be promoted every multiple of 16
+    There are two forms, both with or without `chain`. f16 and bf16 have `#ad.mma<m = 16, n = 8, k = 16>`, and may be promoted every multiple of 16
     products. Two operands of 8-bit floats have `#ad.mma<m = 16, n = 8, k = 32, promote = 128>`, or another multiple of
     32; chips before sm_89, which lack this instruction, widen the operands to f16, which is exact, and use two
     instructions of 16 products for each step.
@@ -97,7 +99,8 @@ def AD_MmaAttr : AD_Attr<"Mma", "mma"> {
     dot-product instruction of their own.
   }];
   let parameters = (ins "int64_t":$m, "int64_t":$n, "int64_t":$k,
-                        DefaultValuedParameter<"int64_t", "0">:$promote);
+                        DefaultValuedParameter<"int64_t", "0">:$promote,
+                        DefaultValuedParameter<"int64_t", "0">:$chain);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -107,12 +110,18 @@ def AD_MmaAttr : AD_Attr<"Mma", "mma"> {
     /// Products in one sum of tensor cores where sums are promoted, as DeepSeek-V3 chose for the 8-bit floats of
     /// Hopper, whose sums keep fewer bits than f32 (arXiv 2412.19437).
     static constexpr int64_t kPromote = 128;
-    static MmaAttr ofShortFloats(::mlir::MLIRContext *context) { return get(context, kM, kN, kShortK, 0); }
+    /// Of which `chain` is a multiple: the blocks of the canonical order, which K tiles divide.
+    static constexpr int64_t kChainUnit = 512;
+    static MmaAttr ofShortFloats(::mlir::MLIRContext *context) { return get(context, kM, kN, kShortK, 0, 0); }
     static MmaAttr ofPromotedShortFloats(::mlir::MLIRContext *context) {
-      return get(context, kM, kN, kShortK, kPromote);
+      return get(context, kM, kN, kShortK, kPromote, 0);
     }
     static MmaAttr ofByteFloats(::mlir::MLIRContext *context) {
-      return get(context, kM, kN, kByteK, kPromote);
+      return get(context, kM, kN, kByteK, kPromote, 0);
+    }
+    /// The same instruction, whose sums are joined from chains of that many products.
+    MmaAttr withChain(int64_t chain) const {
+      return get(getContext(), getM(), getN(), getK(), getPromote(), chain);
     }
   }];
 }

@@ -15,6 +15,13 @@ bool isElementwiseCluster(FusionOp fusion);
 /// The same and reductions over the last axis, such as softmax and the norms.
 bool isRowCluster(FusionOp fusion);
 
+/// The number of rows that a row cluster reduces, and their length; `ShapedType::kDynamic` if they are open,
+/// 0 without reductions.
+std::pair<int64_t, int64_t> reducedRows(FusionOp fusion);
+
+/// A row cluster each of whose results has one element per row, and whose reductions read no other reduction.
+bool reducesRowsOnce(FusionOp fusion);
+
 /// A contraction (`ad.dot`, `ad.gemm`) with what is fused to it.
 bool isContractionCluster(FusionOp fusion);
 

@@ -7,11 +7,20 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-// Threads of a block along N and along M.
-static constexpr int64_t kThreadsN = 16, kThreadsM = kBlockThreads / kThreadsN;
-// Threads of a warp along N and along M: a warp then reads few elements of A, and contiguous ones of B.
-static constexpr int64_t kWarpThreadsN = 8, kWarpThreadsM = kWarpThreads / kWarpThreadsN;
-static constexpr int64_t kWarpsN = kThreadsN / kWarpThreadsN;
+// Threads of a block along each side of a square tile.
+static constexpr int64_t kThreadsOfSquare = 16;
+// Threads of a warp along N at most: a warp then reads few elements of A, and contiguous ones of B.
+static constexpr int64_t kMaxWarpThreadsN = 8;
+
+// A thread has at least one vector along M and one along N.
+int64_t SimtProducts::threadsM() const {
+  int64_t alongN = std::min(kThreadsOfSquare, tile.n / kSimtVector);
+  return std::min(kBlockThreads / alongN, tile.m / kSimtVector);
+}
+
+int64_t SimtProducts::threadsN() const { return kBlockThreads / threadsM(); }
+
+int64_t SimtProducts::warpThreadsN() const { return std::min(kMaxWarpThreadsN, threadsN()); }
 
 // A thread has vectors of consecutive elements. Between two of them are the vectors of all other threads.
 Value SimtProducts::elementOf(Value thread, int64_t threads, int64_t number) {
@@ -21,25 +30,26 @@ Value SimtProducts::elementOf(Value thread, int64_t threads, int64_t number) {
 }
 
 Value SimtProducts::rowOf(int64_t number) {
-  Value warpM = binary<arith::DivUIOp>(mapping.threadInBlock, indexConstant(kWarpThreads * kWarpsN));
-  Value laneM = binary<arith::DivUIOp>(mapping.lane, indexConstant(kWarpThreadsN));
-  Value threadM = binary<arith::AddIOp>(binary<arith::MulIOp>(warpM, indexConstant(kWarpThreadsM)), laneM);
-  return elementOf(threadM, kThreadsM, number);
+  int64_t warpsN = threadsN() / warpThreadsN(), inWarp = kWarpThreads / warpThreadsN();
+  Value warpM = binary<arith::DivUIOp>(mapping.threadInBlock, indexConstant(kWarpThreads * warpsN));
+  Value laneM = binary<arith::DivUIOp>(mapping.lane, indexConstant(warpThreadsN()));
+  Value threadM = binary<arith::AddIOp>(binary<arith::MulIOp>(warpM, indexConstant(inWarp)), laneM);
+  return elementOf(threadM, threadsM(), number);
 }
 
 Value SimtProducts::columnOf(int64_t number) {
   Value warpInBlock = binary<arith::DivUIOp>(mapping.threadInBlock, indexConstant(kWarpThreads));
-  Value warpN = binary<arith::RemUIOp>(warpInBlock, indexConstant(kWarpsN));
-  Value laneN = binary<arith::RemUIOp>(mapping.lane, indexConstant(kWarpThreadsN));
-  Value threadN = binary<arith::AddIOp>(binary<arith::MulIOp>(warpN, indexConstant(kWarpThreadsN)), laneN);
-  return elementOf(threadN, kThreadsN, number);
+  Value warpN = binary<arith::RemUIOp>(warpInBlock, indexConstant(threadsN() / warpThreadsN()));
+  Value laneN = binary<arith::RemUIOp>(mapping.lane, indexConstant(warpThreadsN()));
+  Value threadN = binary<arith::AddIOp>(binary<arith::MulIOp>(warpN, indexConstant(warpThreadsN())), laneN);
+  return elementOf(threadN, threadsN(), number);
 }
 
 // Loads the thread's elements of an operand at one step of K, a vector at a time. The evaluator then finds
 // them as the operand's values.
 void SimtProducts::loadOperand(const StagedOperand &part, Loops loops, Value k, Value step, Value stage) {
   linalg::GenericOp op = contraction.op;
-  int64_t columns = tile.n / kThreadsN, count = part.isA ? tile.m / kThreadsM : columns;
+  int64_t columns = tile.n / threadsN(), count = part.isA ? tile.m / threadsM() : columns;
   Type element = getElementTypeOrSelf(part.operand->get().getType()), inMemory = memoryType(element);
   int64_t alignment = std::min(kChunkBytes, kSimtVector * part.elementBytes());
   for (int64_t first = 0; first < count; first += kSimtVector) {
@@ -118,18 +128,20 @@ FailureOr<SmallVector<Value>> SimtProducts::sumPartialKTile(Loops loops, ValueRa
   return SmallVector<Value>(loop.getResults());
 }
 
-// The chains over [lower, upper) of K. The first barrier waits until no thread reads the stages any more.
+// The chains over [lower, upper) of the tile's part of K. The first barrier waits until no thread reads the
+// stages any more.
 FailureOr<SmallVector<Value>> SimtProducts::sumRange(const TileOrigin &origin, Loops loops,
                                                      ArrayRef<Value> start, Value lower, Value upper) {
   Value size = binary<arith::SubIOp>(upper, lower), kTiles = divideUp(size, tile.k);
+  Value begin = binary<arith::AddIOp>(origin.beginK, lower);
   auto load = [&](Value kTile) {
-    Value k = binary<arith::AddIOp>(lower, binary<arith::MulIOp>(kTile, indexConstant(tile.k)));
+    Value k = binary<arith::AddIOp>(begin, binary<arith::MulIOp>(kTile, indexConstant(tile.k)));
     return padded.loadKTile(origin, k, binary<arith::RemUIOp>(kTile, indexConstant(tile.stages)));
   };
   auto multiply = [&](Value kTile, ValueRange accumulators) {
     Value before = binary<arith::MulIOp>(kTile, indexConstant(tile.k));
     Value steps = binary<arith::MinUIOp>(indexConstant(tile.k), binary<arith::SubIOp>(size, before));
-    return sumKTile(loops, accumulators, binary<arith::AddIOp>(lower, before), steps,
+    return sumKTile(loops, accumulators, binary<arith::AddIOp>(begin, before), steps,
                     binary<arith::RemUIOp>(kTile, indexConstant(tile.stages)));
   };
   mapping.synchronizeBlock();
@@ -142,9 +154,9 @@ LogicalResult SimtProducts::emit(const TileOrigin &origin) {
   linalg::GenericOp op = contraction.op;
   // One value for each row and column: the evaluator recognizes elements by them.
   SmallVector<Value> rows, columns;
-  for (int64_t i = 0; i < tile.m / kThreadsM; ++i)
+  for (int64_t i = 0; i < tile.m / threadsM(); ++i)
     rows.push_back(binary<arith::AddIOp>(origin.m, rowOf(i)));
-  for (int64_t j = 0; j < tile.n / kThreadsN; ++j)
+  for (int64_t j = 0; j < tile.n / threadsN(); ++j)
     columns.push_back(binary<arith::AddIOp>(origin.n, columnOf(j)));
   SmallVector<SmallVector<Index>> loops;
   SmallVector<Value> start;
@@ -160,8 +172,9 @@ LogicalResult SimtProducts::emit(const TileOrigin &origin) {
   auto block = [&](Value lower, Value upper) { return sumRange(origin, loops, start, lower, upper); };
   OrderAttr order = kernel.getOrderAttr();
   Operation *join = combiningOp(op);
-  auto sums = order ? tree.joinBlocks(tileMapping.sizeK(), order.getPartLength(), start, join, block)
-                    : block(indexConstant(0), tileMapping.sizeK());
+  Value length = binary<arith::SubIOp>(origin.endK, origin.beginK);
+  auto sums = order ? tree.joinBlocks(length, order.getPartLength(), start, join, block)
+                    : block(indexConstant(0), length);
   if (failed(sums))
     return failure();
   return emitEpilogue(origin, *sums);
@@ -170,8 +183,8 @@ LogicalResult SimtProducts::emit(const TileOrigin &origin) {
 // Each pass stores as many rows of every thread as fit into shared memory. If fewer rows fit than a vector
 // has, the rows of the next thread follow them.
 LogicalResult SimtProducts::emitEpilogue(const TileOrigin &origin, ValueRange accumulators) {
-  int64_t rows = tile.m / kThreadsM, columns = tile.n / kThreadsN;
-  int64_t rowsPerPass = epilogue.rowsPerPass() / kThreadsM;
+  int64_t rows = tile.m / threadsM(), columns = tile.n / threadsN();
+  int64_t rowsPerPass = epilogue.rowsPerPass() / threadsM();
   int64_t inChunk = std::min(kChunkBytes / memoryBytes(accumulatorType()), kSimtVector);
   auto rowInShared = [&](int64_t number) {
     if (rowsPerPass >= kSimtVector)
@@ -182,7 +195,7 @@ LogicalResult SimtProducts::emitEpilogue(const TileOrigin &origin, ValueRange ac
   };
   for (int64_t first = 0; first < rows; first += rowsPerPass) {
     StagedAccumulators staged = epilogue.stagedByBlock(
-        first / kSimtVector * kSimtVector * kThreadsM + first % kSimtVector, rowsPerPass * kThreadsM);
+        first / kSimtVector * kSimtVector * threadsM() + first % kSimtVector, rowsPerPass * threadsM());
     staged.groupRows = std::min(rowsPerPass, kSimtVector);
     staged.groupStride = kSimtVector;
     mapping.synchronizeBlock();

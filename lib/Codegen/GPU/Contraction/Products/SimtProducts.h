@@ -37,6 +37,9 @@ private:
                                         Value stage);
   void loadOperand(const StagedOperand &part, Loops loops, Value k, Value step, Value stage);
   LogicalResult emitEpilogue(const TileOrigin &origin, ValueRange accumulators);
+  int64_t threadsM() const; // of a block
+  int64_t threadsN() const;
+  int64_t warpThreadsN() const; // of a warp
   Value elementOf(Value thread, int64_t threads, int64_t number);
   Value rowOf(int64_t number);
   Value columnOf(int64_t number);

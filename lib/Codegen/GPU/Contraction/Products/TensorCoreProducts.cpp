@@ -90,7 +90,7 @@ Value TensorCoreProducts::zero() {
 }
 
 LogicalResult TensorCoreProducts::emit(const TileOrigin &origin) {
-  Value kTiles = divideUp(tileMapping.sizeK(), tile.k);
+  Value kTiles = divideUp(binary<arith::SubIOp>(origin.endK, origin.beginK), tile.k);
   auto load = [&](Value kTile) { return swizzled.loadKTile(origin, kTile); };
   auto multiply = [&](Value kTile, ValueRange accumulators) -> FailureOr<SmallVector<Value>> {
     return multiplyKTile(kTile, accumulators);

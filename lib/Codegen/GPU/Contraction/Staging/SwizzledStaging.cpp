@@ -66,7 +66,7 @@ LogicalResult SwizzledStaging::storeElements(const StagedOperand &part, const Ti
 
 LogicalResult SwizzledStaging::loadKTile(const TileOrigin &origin, Value kTile) {
   Value stage = binary<arith::RemUIOp>(kTile, indexConstant(tile.stages));
-  Value k = binary<arith::MulIOp>(kTile, indexConstant(tile.k));
+  Value k = binary<arith::AddIOp>(origin.beginK, binary<arith::MulIOp>(kTile, indexConstant(tile.k)));
   for (const StagedOperand &part : staging.operands) {
     auto store = [&] { return storeElements(part, origin, k, stage); };
     auto copy = [&] {

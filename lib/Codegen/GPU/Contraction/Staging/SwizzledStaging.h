@@ -15,7 +15,7 @@ public:
   SwizzledStaging(ContractionEmitter &emitter, TileMapping &tileMapping, OperandStaging &staging)
       : ContractionComponent(emitter), tileMapping(tileMapping), staging(staging) {}
 
-  /// Loads the K tile with a number, of both operands, into its stage.
+  /// Loads the K tile with a number in the origin's part of K, of both operands, into its stage.
   LogicalResult loadKTile(const TileOrigin &origin, Value kTile);
   /// The byte of shared memory where a chunk of a staged row is stored.
   Value byteOfChunk(const StagedOperand &part, Value stage, Value row, Value chunk);

@@ -152,13 +152,16 @@ void PermissionsAttr::print(AsmPrinter &printer) const {
 
 // Of 16-bit floats, and of 8-bit floats.
 LogicalResult MmaAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t m, int64_t n, int64_t k,
-                              int64_t promote) {
+                              int64_t promote, int64_t chain) {
   if (m != kM || n != kN || (k != kShortK && k != kByteK))
     return emitError() << "expected the instruction m = " << kM << ", n = " << kN << ", k = " << kShortK
                        << " or k = " << kByteK << ", but got m = " << m << ", n = " << n << ", k = " << k;
   if (promote < (k == kByteK ? k : 0) || promote % k != 0)
     return emitError() << "expected promote to be " << (k == kByteK ? "" : "0 or ")
                        << "a positive multiple of k = " << k << ", but got " << promote;
+  if (chain < 0 || chain % kChainUnit != 0 || (promote != 0 && chain % promote != 0))
+    return emitError() << "expected chain to be 0 or a positive multiple of " << kChainUnit
+                       << (promote != 0 ? " and of promote" : "") << ", but got " << chain;
   return success();
 }
 

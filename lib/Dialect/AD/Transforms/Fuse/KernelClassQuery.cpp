@@ -17,6 +17,13 @@ KernelClassQuery::KernelClassQuery(MLIRContext *context, std::optional<TargetKin
   hasForeign = all->highestBenefit(*target) > kHighestOwnBenefit;
 }
 
+// Shorter ones are fast in every class.
+static bool reducesLongRow(Operation *op) {
+  constexpr int64_t longRow = 16 * 1024;
+  return reducesLastAxis(op) &&
+         cast<RankedTensorType>(op->getOperand(0).getType()).getShape().back() >= longRow;
+}
+
 const KernelClass *KernelClassQuery::classOf(ArrayRef<Operation *> members) const {
   OwningOpRef<FusionOp> trial = makeTrialFusion(members);
   return classes->classOf(*trial, target);
@@ -25,8 +32,10 @@ const KernelClass *KernelClassQuery::classOf(ArrayRef<Operation *> members) cons
 StringRef KernelClassQuery::whyNotJoined(ArrayRef<Operation *> one, ArrayRef<Operation *> other) const {
   SmallVector<Operation *> both(one);
   llvm::append_range(both, other);
-  // Adjoint's classes run all clusters well that have no contraction, so that nobody needs to be asked.
-  if (!classes || (!hasForeign && llvm::none_of(both, isContractionOp)))
+  // Adjoint's classes run all clusters well that have neither contractions nor long rows, so that nobody
+  // needs to be asked.
+  if (!classes ||
+      (!hasForeign && llvm::none_of(both, isContractionOp) && llvm::none_of(both, reducesLongRow)))
     return {};
   OwningOpRef<FusionOp> trial = makeTrialFusion(both);
   const KernelClass *joint = classes->classOf(*trial, target);

@@ -92,7 +92,8 @@ static void useTensorCores(Operation *contraction, Value product) {
   if (!allows(contraction, needed) || !whyNoTensorCores(numerics).empty())
     return;
   numerics.setPermissions(Permissions::mma);
-  numerics->setAttr(kInstructionAttr, MmaAttr::ofPromotedShortFloats(product.getContext()));
+  MmaAttr promoted = MmaAttr::ofPromotedShortFloats(product.getContext());
+  numerics->setAttr(kInstructionAttr, promoted.withChain(chainOnTensorCores(numerics)));
 }
 
 // Sums the products of part i and part j, those with the largest i + j first, since they are the smallest.

@@ -78,8 +78,8 @@ static LogicalResult checkInstruction(Operation *op) {
   MmaAttr usual = bytes ? MmaAttr::ofByteFloats(op->getContext()) : MmaAttr::ofShortFloats(op->getContext());
   if (given.getK() != usual.getK())
     return op->emitOpError("has ") << kInstructionAttr << " = " << given << ", expected " << usual
-                                   << (bytes ? ", or another promote, for 8-bit floats"
-                                             : ", or one with promote, for these operands")
+                                   << (bytes ? ", or another promote or chain, for 8-bit floats"
+                                             : ", or one with promote or chain, for these operands")
                                    << "; or leave the choice to --ad-choose-instructions";
   return success();
 }

@@ -1,0 +1,43 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+#include "ContractionDivision.h"
+#include "../../Kernel/KernelTypes.h"
+#include "adjoint/Codegen/Target/Chips.h"
+#include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::codegen;
+using namespace mlir::ad::device;
+
+// Tensor cores have one chain unless the instruction is written with several.
+static bool hasNodes(const Contraction &contraction) {
+  return contraction.instruction == MathInstruction::Fma || chainLength(contraction.op) != 0;
+}
+
+bool device::mustDivide(const Contraction &contraction) {
+  int64_t chain = chainLength(contraction.op), k = reducedElements(contraction.op);
+  return chain != 0 && (ShapedType::isDynamic(k) || k > chain);
+}
+
+std::optional<Division> device::divideContraction(KernelOp kernel, const Contraction &contraction,
+                                                  const ContractionTile &tile) {
+  if (!hasNodes(contraction))
+    return std::nullopt;
+  Division division;
+  division.reductions = divisibleReductions(kernel);
+  if (division.reductions.size() != 1)
+    return std::nullopt;
+  division.tiles = NodeTiles{contraction.mAxis, tile.m, tile.n, blocksPerSM(contraction.instruction, tile),
+                             /*joinsNoLeaves=*/contraction.instruction != MathInstruction::Fma};
+  int64_t k = reducedElements(contraction.op);
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(contraction.op->getResult(0).getType()).getShape();
+  bool isStatic = !ShapedType::isDynamicShape(shape);
+  bool isShort = !ShapedType::isDynamic(k) && k <= leafLength(kernel, contraction.op);
+  bool isFull = isStatic && countTiles(shape, contraction.mAxis, tile) >= kDefaultSMCount;
+  if (isShort || (isFull && !division.tiles->joinsNoLeaves))
+    return std::nullopt;
+  division.joinsByThreads = !isStatic || ShapedType::getNumElements(shape) >= kManyResults;
+  division.always = isStatic && !ShapedType::isDynamic(k);
+  return division;
+}
