@@ -29,13 +29,13 @@ std::optional<Division> device::divideContraction(KernelOp kernel, const Contrac
   if (division.reductions.size() != 1)
     return std::nullopt;
   division.tiles = NodeTiles{contraction.mAxis, tile.m, tile.n, blocksPerSM(contraction.instruction, tile),
-                             /*joinsNoLeaves=*/contraction.instruction != MathInstruction::Fma};
+                             chainLength(contraction.op)};
   int64_t k = reducedElements(contraction.op);
   ArrayRef<int64_t> shape = cast<RankedTensorType>(contraction.op->getResult(0).getType()).getShape();
   bool isStatic = !ShapedType::isDynamicShape(shape);
-  bool isShort = !ShapedType::isDynamic(k) && k <= leafLength(kernel, contraction.op);
+  bool isShort = !ShapedType::isDynamic(k) && k <= leafLength(kernel, contraction.op, division);
   bool isFull = isStatic && countTiles(shape, contraction.mAxis, tile) >= kDefaultSMCount;
-  if (isShort || (isFull && !division.tiles->joinsNoLeaves))
+  if (isShort || (isFull && division.tiles->chain == 0))
     return std::nullopt;
   division.joinsByThreads = !isStatic || ShapedType::getNumElements(shape) >= kManyResults;
   division.always = isStatic && !ShapedType::isDynamic(k);

@@ -21,15 +21,14 @@ static SmallVector<int64_t> longAxes(Value value) {
   return llvm::filter_to_vector(shapeOf(value), [](int64_t size) { return size != 1; });
 }
 
-int64_t device::leafLength(KernelOp kernel, linalg::GenericOp reduction) {
-  if (auto instruction = reduction->getAttrOfType<MmaAttr>(kInstructionAttr);
-      instruction && instruction.getChain() != 0)
-    return instruction.getChain();
+int64_t device::leafLength(KernelOp kernel, linalg::GenericOp reduction, const Division &division) {
+  if (division.tiles && division.tiles->chain != 0)
+    return division.tiles->chain;
   return reduction.getNumResults() == 1 ? kernel.getOrderAttr().getPartLength() : kSelectionLeaf;
 }
 
 int64_t device::maxUndividedLength(KernelOp kernel, linalg::GenericOp reduction, const Division &division) {
-  int64_t leaf = leafLength(kernel, reduction);
+  int64_t leaf = leafLength(kernel, reduction, division);
   if (division.tiles)
     return leaf;
   return std::max(leaf * division.parallelBlocks, leaf + kMinSavedElements);

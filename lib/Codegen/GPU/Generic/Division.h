@@ -26,7 +26,7 @@ constexpr int64_t kMinThreadsPerSM = 2 * kBlockThreads, kTargetThreadsPerSM = 8 
 struct NodeTiles {
   int64_t mAxis, m, n; // rows of a tile run along that axis of the result, columns along its last axis
   int64_t blocksPerSM; // that a multiprocessor runs at the same time
-  bool joinsNoLeaves;  // a block sums one leaf: its instruction has no other order
+  int64_t chain;       // elements of a leaf that an instruction sums in one block, which joins none; 0: FMA
 };
 
 struct Division {
@@ -52,7 +52,7 @@ std::optional<Division> matchDivision(KernelOp kernel, bool hasBlockPerRow);
 SmallVector<linalg::GenericOp> divisibleReductions(KernelOp kernel);
 
 /// Elements of the shortest node, a leaf of the order's tree.
-int64_t leafLength(KernelOp kernel, linalg::GenericOp reduction);
+int64_t leafLength(KernelOp kernel, linalg::GenericOp reduction, const Division &division);
 
 /// A reduction of several accumulators that one comparison of integers selects, as argmax does. The first of
 /// equal keys stays, so adjacent parts can be joined like elements.

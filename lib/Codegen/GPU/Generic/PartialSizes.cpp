@@ -20,8 +20,8 @@ Value PartialSizes::resultCount() {
 Value PartialSizes::maxLeaves() {
   Value longest = indexConstant(1);
   for (linalg::GenericOp reduction : partialTree.division.reductions) {
-    Value leaves = binary<arith::CeilDivUIOp>(reductionLoops.total(reduction),
-                                              indexConstant(leafLength(kernel, reduction)));
+    Value leaves = binary<arith::CeilDivUIOp>(
+        reductionLoops.total(reduction), indexConstant(leafLength(kernel, reduction, partialTree.division)));
     longest = binary<arith::MaxUIOp>(longest, leaves);
   }
   return longest;
@@ -57,7 +57,7 @@ Value PartialSizes::tileCount() {
 Value PartialSizes::chooseLeaves(int64_t threadsPerNode) {
   Value one = indexConstant(1);
   const std::optional<NodeTiles> &tiles = partialTree.division.tiles;
-  if (tiles && tiles->joinsNoLeaves)
+  if (tiles && tiles->chain != 0)
     return one;
   int64_t perSM = tiles ? tiles->blocksPerSM : kTargetThreadsPerSM / threadsPerNode;
   Value wanted = binary<arith::MulIOp>(smCount, indexConstant(perSM));
@@ -77,7 +77,7 @@ Value PartialSizes::shouldDivide() {
     isLong = binary<arith::OrIOp>(isLong, isLonger);
   }
   const Division &division = partialTree.division;
-  if (division.tiles && division.tiles->joinsNoLeaves)
+  if (division.tiles && division.tiles->chain != 0)
     return isLong;
   Value has = division.tiles ? tileCount()
                              : binary<arith::MulIOp>(resultCount(), indexConstant(division.threadsPerResult));

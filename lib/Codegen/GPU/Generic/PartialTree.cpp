@@ -42,7 +42,7 @@ Value PartialTree::layOutNodes(Value memory, Value leaves) {
   Value bytes = indexConstant(0), alignment = indexConstant(kScratchAlignment);
   for (linalg::GenericOp reduction : division.reductions) {
     Nodes own;
-    own.length = binary<arith::MulIOp>(leaves, indexConstant(leafLength(kernel, reduction)));
+    own.length = binary<arith::MulIOp>(leaves, indexConstant(leafLength(kernel, reduction, division)));
     own.total = reductionLoops.total(reduction);
     own.count = binary<arith::MaxUIOp>(binary<arith::CeilDivUIOp>(own.total, own.length), indexConstant(1));
     for (OpResult result : reduction->getResults()) {
@@ -110,7 +110,7 @@ FailureOr<SmallVector<Value>> PartialTree::orderedTree(linalg::GenericOp reducti
   if (emitter.work == KernelContext::Work::merge)
     return joinNodes(reduction, identities, position);
   const Nodes own = nodes[reduction];
-  int64_t length = leafLength(kernel, reduction);
+  int64_t length = leafLength(kernel, reduction, division);
   Value from = binary<arith::MulIOp>(own.number, own.length), some = indexConstant(1);
   SmallVector<Value> padding = paddingNodes(reduction, identities);
   AffineMap map = reduction.getMatchingIndexingMap(reduction.getDpsInitOperand(0));
@@ -250,7 +250,8 @@ FailureOr<SmallVector<Value>> PartialTree::joinNodes(linalg::GenericOp reduction
   auto join = [&](Value lower, Value) { return joinGroup(reduction, position, lower, padding); };
   const Nodes own = nodes[reduction];
   std::optional<int64_t> total = getConstantIntValue(getAsOpFoldResult(own.total));
-  if (total && int64_t(llvm::divideCeil(*total, leafLength(kernel, reduction))) <= nodesPerIteration)
+  if (total &&
+      int64_t(llvm::divideCeil(*total, leafLength(kernel, reduction, division))) <= nodesPerIteration)
     return join(indexConstant(0), own.count);
   context.longestReduction = kMaxNodes;
   if (reduction.getNumResults() == 1)
