@@ -144,12 +144,18 @@ FailureOr<SmallVector<Value>> PartialTree::chainUnrolledBy(int64_t factor, linal
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   Scope scope(context);
-  SmallVector<Value> next(loop.getRegionIterArgs());
+  SmallVector<Value> next(loop.getRegionIterArgs()), steps;
+  SmallVector<SmallVector<Index>> inner;
   for (int64_t i = 0; i < factor; ++i) {
-    Value k = binary<arith::AddIOp>(loop.getInductionVar(), indexConstant(i));
+    steps.push_back(binary<arith::AddIOp>(loop.getInductionVar(), indexConstant(i)));
+    inner.emplace_back(loops);
+    reductionLoops.setIndex(reduction, inner.back(), {steps.back(), 0, nullptr});
+  }
+  if (failed(emitter.evaluator.loadFirst(reduction, inner)))
+    return failure();
+  for (Value k : steps)
     if (failed(chainSteps.step(reduction, loops, k, next)))
       return failure();
-  }
   scf::YieldOp::create(builder, loc, next);
   return SmallVector<Value>(loop.getResults());
 }

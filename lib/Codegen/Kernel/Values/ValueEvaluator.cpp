@@ -78,6 +78,39 @@ LogicalResult ValueEvaluator::evaluateInputs(linalg::GenericOp generic, ArrayRef
   return success();
 }
 
+LogicalResult ValueEvaluator::loadFirst(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops) {
+  llvm::SmallPtrSet<Operation *, 8> visited;
+  return loadFirst(generic, loops, visited);
+}
+
+// What an operation reads that is read again at other positions is loaded when it is computed.
+LogicalResult ValueEvaluator::loadFirst(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
+                                        llvm::SmallPtrSetImpl<Operation *> &visited) {
+  for (OpOperand *input : generic.getDpsInputOperands()) {
+    if (!isa<RankedTensorType>(input->get().getType()) || generic.getMatchingBlockArgument(input).use_empty())
+      continue;
+    SmallVector<Position> positions;
+    for (const SmallVector<Index> &inner : loops)
+      positions.push_back(positionOf(input, inner));
+    if (buffers.count(input->get())) {
+      if (failed(evaluate(input->get(), positions)))
+        return failure();
+      continue;
+    }
+    auto producer = input->get().getDefiningOp<linalg::GenericOp>();
+    if (!producer || reduces(producer) || !visited.insert(producer).second)
+      continue;
+    AffineMap map = producer.getMatchingIndexingMap(
+        producer.getDpsInitOperand(cast<OpResult>(input->get()).getResultNumber()));
+    SmallVector<SmallVector<Index>> before;
+    for (const Position &position : positions)
+      before.push_back(maps.loopsFromOutput(producer, map, position));
+    if (failed(loadFirst(producer, before, visited)))
+      return failure();
+  }
+  return success();
+}
+
 FailureOr<Value> ValueEvaluator::operandValue(OpOperand *input, ArrayRef<Index> loops) {
   return evaluateOne(input->get(), positionOf(input, loops));
 }

@@ -23,6 +23,9 @@ public:
   FailureOr<SmallVector<Value>> applyBody(linalg::GenericOp generic, ArrayRef<Index> loops,
                                           ValueRange accumulators) override;
   virtual FailureOr<Value> compute(Value tensor, const Position &position);
+  /// Loads what the body reads from memory at each of these loops, before it is computed: scalar code with
+  /// branches would hold back the next load.
+  LogicalResult loadFirst(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops);
 
 protected:
   ~ValueEvaluator() = default;
@@ -38,6 +41,8 @@ private:
   Value knownAt(Value tensor, const Position &position);
   LogicalResult evaluateMissing(Value tensor, ArrayRef<Position> missing);
   LogicalResult evaluateInputs(linalg::GenericOp generic, ArrayRef<Position> positions);
+  LogicalResult loadFirst(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
+                          llvm::SmallPtrSetImpl<Operation *> &visited);
   FailureOr<Value> extract(tensor::ExtractOp op, IRMapping &values, ArrayRef<Index> loops);
   FailureOr<Value> cloneScalar(Operation *op, IRMapping &values, ArrayRef<Index> loops);
   FailureOr<Value> cloneArithmetic(Operation *op, IRMapping &values);
