@@ -5,6 +5,7 @@
 #include "Compile/Frontend.h"
 #include "ProgramSupport.h"
 #include "Session/ContextPool.h"
+#include "adjoint/Runner/DeviceHeaps.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/FloatingPointState.h"
 #include "adjoint/Support/JSONText.h"
@@ -61,6 +62,21 @@ bool hasShape(const adrt_tensor &tensor, const std::vector<int64_t> &shape) {
   return std::equal(tensor.shape, tensor.shape + tensor.rank, shape.begin(), shape.end());
 }
 
+/// Takes the result of a run that stays on the device. `uploaded` has the memory of arguments that the run
+/// moved there.
+ProgramResult takeDeviceResult(adrt_context &context, size_t index, const adrt_tensor &view,
+                               const std::vector<std::shared_ptr<adrt::DeviceBlock>> &uploaded) {
+  ProgramResult result;
+  result.type = static_cast<adrt_type>(view.type);
+  result.shape.assign(view.shape, view.shape + view.rank);
+  result.onDevice = context.takeDeviceResult(static_cast<int32_t>(index));
+  for (const std::shared_ptr<adrt::DeviceBlock> &block : uploaded)
+    if (!result.onDevice && block->getData() == view.data)
+      result.onDevice = block;
+  result.isDonated = !result.onDevice;
+  return result;
+}
+
 /// Moves or copies a result to its output, or to `result`. The program may have written it to memory of the
 /// context, to the output, or to the donated argument, which belongs to the caller.
 bool takeResult(adrt_context &context, size_t index, const adrt_tensor &view, const adrt_tensor *output,
@@ -92,6 +108,27 @@ struct Program::State {
   std::vector<Weight> weights; ///< of a compiled file
   mutable ContextPool contexts;
   std::shared_ptr<ResultMemory> memory = std::make_shared<ResultMemory>();
+  mutable std::mutex heapMutex;
+  mutable std::shared_ptr<adrt::DeviceHeap> heap; ///< since results first stayed on the device
+  mutable uint64_t heapUser = 0;
+
+  ~State() {
+    if (heap)
+      heap->removeUser(heapUser);
+  }
+  /// As Program::getDeviceHeap.
+  std::shared_ptr<adrt::DeviceHeap> getHeap(std::string &problem) const {
+    std::lock_guard<std::mutex> lock(heapMutex);
+    problem.clear();
+    if (!heap && (heap = mlir::ad::runner::getDeviceHeap(report.target, problem)))
+      heapUser = heap->addUser();
+    return heap;
+  }
+  bool prepareDevice(adrt_context &context, std::vector<adrt_tensor> &arguments,
+                     const std::vector<adrt_tensor> &outputs,
+                     std::vector<std::shared_ptr<adrt::DeviceBlock>> &uploaded, Failure &failure) const;
+  std::shared_ptr<adrt::DeviceBlock> upload(adrt_context &context, const adrt_tensor &argument, int result,
+                                            Failure &failure) const;
 
   State(LoadedProgram loaded, Report report, std::vector<Message> messages, unsigned threads)
       : loaded(std::move(loaded)), interface(describe(this->loaded.signature)), report(std::move(report)),
@@ -196,6 +233,56 @@ Program::Recycler Program::getRecycler() const {
   };
 }
 
+std::shared_ptr<adrt::DeviceHeap> Program::getDeviceHeap(std::string &problem) const {
+  return state->getHeap(problem);
+}
+
+static bool isOnDevice(const adrt_tensor &tensor) { return tensor.memory == ADRT_DEVICE_MEMORY; }
+
+/// The argument in device memory, which becomes that of its result.
+std::shared_ptr<adrt::DeviceBlock> Program::State::upload(adrt_context &context, const adrt_tensor &argument,
+                                                          int result, Failure &failure) const {
+  adrt::Outcome outcome;
+  int64_t bytes = adrt::byteSize(argument.type, argument.rank, argument.shape);
+  auto block = context.heap->allocate(bytes, "an argument", outcome, {context.heapUser, result});
+  if (block)
+    outcome = context.heap->write(*block, argument.data, bytes);
+  if (outcome.ok())
+    return block;
+  failure = {Failure::Reason::Host, outcome.message, "", "", {}};
+  return nullptr;
+}
+
+/// For a run with tensors in device memory: gives the context the heap, and moves donated arguments there
+/// whose results stay.
+bool Program::State::prepareDevice(adrt_context &context, std::vector<adrt_tensor> &arguments,
+                                   const std::vector<adrt_tensor> &outputs,
+                                   std::vector<std::shared_ptr<adrt::DeviceBlock>> &uploaded,
+                                   Failure &failure) const {
+  std::string problem;
+  context.heap = getHeap(problem);
+  context.heapUser = heapUser;
+  if (!context.heap) {
+    failure = {Failure::Reason::Target,
+               problem.empty() ? "target '" + report.target + "' has no device memory" : problem,
+               "",
+               "",
+               {}};
+    return false;
+  }
+  for (auto [argument, spec] : llvm::zip_equal(arguments, interface.arguments)) {
+    bool stays = spec.donatedTo >= 0 && !outputs.empty() && isOnDevice(outputs[spec.donatedTo]);
+    if (!stays || isOnDevice(argument))
+      continue;
+    uploaded.push_back(upload(context, argument, spec.donatedTo, failure));
+    if (!uploaded.back())
+      return false;
+    argument.data = uploaded.back()->getData();
+    argument.memory = ADRT_DEVICE_MEMORY;
+  }
+  return true;
+}
+
 static bool isArgument(const adrt_tensor &output, const std::vector<adrt_tensor> &arguments) {
   return llvm::any_of(arguments, [&](const adrt_tensor &argument) { return argument.data == output.data; });
 }
@@ -213,7 +300,32 @@ static void lendMemory(adrt_context &context, ResultMemory &memory, size_t resul
       context.results.offer(index, memory.take(index));
 }
 
-bool Program::run(const std::vector<adrt_tensor> &arguments, const ProgramHost &host,
+/// Takes all results of a run that succeeded. False, with the reason in `failure`, when the caller cannot get
+/// one of them.
+static bool takeResults(adrt_context &context, const std::vector<adrt_tensor> &views,
+                        const std::vector<adrt_tensor> &arguments, const std::vector<adrt_tensor> &outputs,
+                        const std::vector<std::shared_ptr<adrt::DeviceBlock>> &uploaded,
+                        const std::vector<ProgramValue> &specs, std::vector<ProgramResult> &results,
+                        Failure &failure) {
+  bool done = true;
+  for (size_t index = 0; index < views.size(); ++index) {
+    if (isOnDevice(views[index])) {
+      results[index] = takeDeviceResult(context, index, views[index], uploaded);
+      continue;
+    }
+    const adrt_tensor *output = outputs.empty() || !outputs[index].data ? nullptr : &outputs[index];
+    bool taken = takeResult(context, index, views[index], output, results[index]);
+    // A result with another size than its donated argument has memory of its own.
+    if (taken && (!output || !results[index].data.data() || isArgument(*output, arguments)))
+      continue;
+    if (done)
+      failure = makeOutputFailure(specs[index].name, views[index], output);
+    done = false;
+  }
+  return done;
+}
+
+bool Program::run(const std::vector<adrt_tensor> &given, const ProgramHost &host,
                   std::vector<ProgramResult> &results, Failure &failure,
                   const std::vector<adrt_tensor> &outputs) const {
   std::vector<Message> diagnostics;
@@ -224,22 +336,26 @@ bool Program::run(const std::vector<adrt_tensor> &arguments, const ProgramHost &
   context->feed = host.feed;
   context->receive = host.receive;
   context->interrupted = host.interrupted;
-  std::vector<adrt_tensor> views(state->interface.results.size());
-  lendMemory(*context, *state->memory, views.size(), arguments, outputs);
-  int32_t status = state->loaded.executable->run(*context, arguments, views);
-  if (status != ADRT_OK)
-    failure = makeFailure(status, context->getError(), std::move(diagnostics));
+  std::vector<adrt_tensor> moved;
+  std::vector<std::shared_ptr<adrt::DeviceBlock>> uploaded;
   results.clear();
-  results.resize(status == ADRT_OK ? views.size() : 0);
-  for (size_t index = 0; index < results.size() && status == ADRT_OK; ++index) {
-    const adrt_tensor *output = outputs.empty() || !outputs[index].data ? nullptr : &outputs[index];
-    bool taken = takeResult(*context, index, views[index], output, results[index]);
-    // A result with another size than its donated argument has memory of its own.
-    if (taken && (!output || !results[index].data.data() || isArgument(*output, arguments)))
-      continue;
-    status = ADRT_TARGET_ERROR;
-    failure = makeOutputFailure(state->interface.results[index].name, views[index], output);
+  bool done = true;
+  if (llvm::any_of(given, isOnDevice) || llvm::any_of(outputs, isOnDevice)) {
+    moved = given;
+    done = state->prepareDevice(*context, moved, outputs, uploaded, failure);
+  }
+  const std::vector<adrt_tensor> &arguments = moved.empty() ? given : moved;
+  if (done) {
+    std::vector<adrt_tensor> views(state->interface.results.size());
+    lendMemory(*context, *state->memory, views.size(), arguments, outputs);
+    int32_t status = state->loaded.executable->run(*context, arguments, views);
+    done = status == ADRT_OK;
+    if (!done)
+      failure = makeFailure(status, context->getError(), std::move(diagnostics));
+    results.resize(done ? views.size() : 0);
+    done = done && takeResults(*context, views, arguments, outputs, uploaded, state->interface.results,
+                               results, failure);
   }
   state->contexts.giveBack(std::move(context));
-  return status == ADRT_OK;
+  return done;
 }

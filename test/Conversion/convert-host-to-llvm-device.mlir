@@ -38,6 +38,30 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+// A donated argument becomes the result where it is: nothing is read. Descriptions say that tensors are in device memory (1).
+// CHECK-LABEL: func.func @adrt_entry_donated
+// CHECK: %[[X:.+]] = llvm.call @adrt_argument(
+// CHECK: llvm.call @adrt_launch(
+// CHECK: arith.constant 2 : i32
+// CHECK-NEXT: arith.constant 8 : i32
+// CHECK-NEXT: %[[DEVICE:.+]] = arith.constant 1 : i32
+// CHECK: %[[MEMORY:.+]] = llvm.getelementptr %{{.+}}[0, 4] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, i32, i32, i32)>
+// CHECK-NEXT: llvm.store %[[DEVICE]], %[[MEMORY]] : i32, !llvm.ptr
+// CHECK: llvm.call @adrt_receive(
+// CHECK-NOT: llvm.call @adrt_read
+// CHECK: llvm.call @adrt_donated_result(%{{[^,]+}}, %{{[^,]+}}, %{{[^,]+}}, %{{[^,]+}}, %[[X]], %{{[^,]+}})
+// CHECK: ad.guard
+// CHECK: return
+func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1>}
+func.func @donated(%x: tensor<2x2xi32> {ad.donated = 0}) -> tensor<2x2xi32> {
+  %b0 = ad.buffer <argument, bytes = 16>
+  %y = ad.launch @k(%x) into(%b0) : (tensor<2x2xi32>) -> tensor<2x2xi32>
+  ad.receive "y"(%y) : tensor<2x2xi32>
+  return %y : tensor<2x2xi32>
+}
+
+// -----
+
 // A tensor map is described in the host's memory, by the operand and the tile, and follows the operands; threads and shared memory
 // of a block are those of the launch configuration.
 // CHECK-LABEL: func.func @adrt_entry_main

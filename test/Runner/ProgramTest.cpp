@@ -115,6 +115,74 @@ TEST(Program, WritesResultsWhereTheCallerSays) {
   }
 }
 
+/// Runs the program on device tensors; the result stays there.
+static bool runOnDevice(const Program &program, const std::vector<adrt_tensor> &arguments,
+                        ProgramResult &result, Failure &failure) {
+  std::vector<ProgramResult> results;
+  if (!program.run(arguments, {}, results, failure, {{nullptr, nullptr, 0, 0, ADRT_DEVICE_MEMORY}}))
+    return false;
+  result = std::move(results.at(0));
+  return true;
+}
+
+TEST(Program, ResultsStayOnTheDevice) {
+  Failure failure;
+  std::string problem, source = doubling;
+  source.replace(source.find("ad.name = \"x\""), 0, "ad.donated = 0, ");
+  std::unique_ptr<Program> program = compile(doubling, failure, "gpu-sim"),
+                           inPlace = compile(source.c_str(), failure, "gpu-sim");
+  ASSERT_TRUE(program && inPlace);
+  std::shared_ptr<adrt::DeviceHeap> heap = program->getDeviceHeap(problem);
+  ASSERT_TRUE(heap) << problem;
+  EXPECT_EQ(heap, inPlace->getDeviceHeap(problem));
+  Tensor x = unit::tensor(ADRT_F32, {3}, {1, 2, 3});
+  ProgramResult first, second, third, fourth;
+  ASSERT_TRUE(runOnDevice(*program, {x.view()}, first, failure)) << failure.message;
+  ASSERT_TRUE(first.onDevice);
+  EXPECT_FALSE(first.data.data());
+  adrt_tensor argument = {first.onDevice->getData(), first.shape.data(), 1, ADRT_F32, ADRT_DEVICE_MEMORY};
+  adrt::TransferCounts before = adrt::getTransferCounts();
+  ASSERT_TRUE(runOnDevice(*program, {argument}, second, failure));
+  ASSERT_TRUE(runOnDevice(*inPlace, {argument}, third, failure));
+  EXPECT_EQ(adrt::getTransferCounts().toDevice, before.toDevice);
+  EXPECT_EQ(adrt::getTransferCounts().toHost, before.toHost);
+  EXPECT_TRUE(second.onDevice && !second.isDonated);
+  EXPECT_TRUE(third.isDonated && !third.onDevice);
+  // A donated argument of the host is moved, and not written.
+  ASSERT_TRUE(runOnDevice(*inPlace, {x.view()}, fourth, failure));
+  ASSERT_TRUE(fourth.onDevice);
+  for (const auto &[block, expected] :
+       {std::pair(first.onDevice, 12.f), {second.onDevice, 12.f}, {fourth.onDevice, 6.f}}) {
+    float elements[3];
+    ASSERT_TRUE(heap->read(elements, *block, sizeof elements).ok());
+    EXPECT_EQ(elements[2], expected);
+  }
+  EXPECT_EQ(*reinterpret_cast<const float *>(x.getData()), 1);
+  program = nullptr;
+  inPlace = nullptr;
+  EXPECT_EQ(heap->getIdleBytes(), 0);
+}
+
+TEST(Program, RefusesDeviceMemoryOfOthers) {
+  for (const char *target : {"cpu", "reference", "gpu-sim"}) {
+    Failure failure;
+    std::string problem;
+    std::unique_ptr<Program> program = compile(doubling, failure, target);
+    ASSERT_TRUE(program);
+    bool hasDevice = std::string(target) == "gpu-sim";
+    EXPECT_EQ(program->getDeviceHeap(problem) != nullptr, hasDevice);
+    Tensor x = unit::tensor(ADRT_F32, {3}, {1, 2, 3});
+    adrt_tensor argument = x.view();
+    argument.memory = ADRT_DEVICE_MEMORY; // it is not
+    std::vector<ProgramResult> results;
+    EXPECT_FALSE(program->run({argument}, {}, results, failure));
+    EXPECT_EQ(failure.message,
+              hasDevice ? "argument 0 in device memory: it is not in the memory of the emulated GPU"
+                        : "target '" + std::string(target) + "' has no device memory");
+    EXPECT_EQ(failure.reason, hasDevice ? Failure::Reason::Host : Failure::Reason::Target);
+  }
+}
+
 TEST(Program, UsesTheMemoryOfDeadResultsAgain) {
   for (const char *target : targets) {
     Failure failure;

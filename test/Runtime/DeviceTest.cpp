@@ -163,7 +163,7 @@ TEST(Device, HostSeesCopies) {
     return ADRT_OK;
   };
   int32_t status = f.context.run([&]() -> int32_t {
-    adrt_tensor x = {adrt_buffer(&f.context, 1, 16), four, 1, ADRT_F32};
+    adrt_tensor x = {adrt_buffer(&f.context, 1, 16), four, 1, ADRT_F32, ADRT_DEVICE_MEMORY};
     EXPECT_EQ(adrt_feed(&f.context, &site, "x", &x), ADRT_OK);
     EXPECT_EQ(adrt_receive(&f.context, &site, "y", &x, 1), ADRT_OK);
     EXPECT_EQ(adrt_check(&f.context, &site, ADRT_CHECK_FINITE, 0, 0, &x, nullptr), ADRT_OK);

@@ -57,7 +57,10 @@ template <class Pointer>
 static int make(const char *call, Pointer *thing, const char *name, size_t bytes = 1) {
   if (int code = fails(call))
     return code;
-  void *memory = std::calloc(bytes, 1);
+  constexpr size_t alignment = 256; // of the driver's allocations
+  size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+  void *memory = std::aligned_alloc(alignment, rounded);
+  std::memset(memory, 0, rounded);
   living()[memory] = name;
   *thing = (Pointer)memory;
   return 0;
@@ -195,7 +198,14 @@ static std::string describeLaunch(const KernelNode &node) {
 }
 #endif
 
-static const std::string &nameOf(void *thing) { return living()[thing]; }
+static std::string nameOf(void *thing) {
+  auto known = living().find(thing);
+  if (known != living().end())
+    return known->second;
+  // Streams that are in every context, and those of other libraries.
+  uintptr_t number = reinterpret_cast<uintptr_t>(thing);
+  return number == 1 ? "legacy stream" : "foreign stream " + std::to_string(number);
+}
 
 static int numberFrom(const char *variable, int otherwise) {
   const char *text = std::getenv(variable);
@@ -295,6 +305,18 @@ int cuMemAlloc_v2(Address *memory, size_t bytes) {
 int cuMemFree_v2(Address memory) {
   blocks().erase(memory);
   return drop("cuMemFree", reinterpret_cast<void *>(memory));
+}
+int cuPointerGetAttribute(void *value, int attribute, Address memory) {
+  const int memoryType = 2, ofDevice = 2, invalidValue = 1;
+  if (int code = fails("cuPointerGetAttribute"))
+    return code;
+  auto after = blocks().upper_bound(memory);
+  if (attribute != memoryType || after == blocks().begin())
+    return invalidValue;
+  const auto &[start, block] = *std::prev(after);
+  if (memory - start >= block.bytes)
+    return invalidValue;
+  return *static_cast<unsigned *>(value) = ofDevice, 0;
 }
 int cuMemcpyHtoDAsync_v2(Address target, const void *source, size_t bytes, void *stream) {
   std::memcpy(reinterpret_cast<void *>(target), source, bytes);

@@ -12,10 +12,11 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
-# Feeds and received values, iterations that become graphs, one of which is updated, and measured runs.
+# Feeds and received values, iterations that become graphs, one of which is updated, and measured runs of an argument that is
+# overwritten.
 PROGRAMS = {"cuda-transfers.mlir": ["--feed", "f=arange"],
             "cuda-graphs.mlir": ["--entry", "numbered", "--fuse", "single", "--arg", "x=zeros"],
-            "bench.mlir": ["--arg", "x=zeros", "--fuse", "single", "--bench", "--repeat", "2"]}
+            "bench.mlir": ["--entry", "donated", "--arg", "x=zeros", "--fuse", "single", "--bench", "--repeat", "2"]}
 LIBRARY = BIN.parent / "lib/libad-fake-cuda.so"
 # Errors of these calls are ignored: the process is about to end.
 RELEASES = {"cuMemFree", "cuMemFreeHost", "cuEventDestroy", "cuStreamDestroy", "cuModuleUnload",

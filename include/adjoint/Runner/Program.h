@@ -7,6 +7,7 @@
 #define ADJOINT_RUNNER_PROGRAM_H
 
 #include "adjoint/Runtime/Host/Context.h"
+#include "adjoint/Runtime/Host/DeviceHeap.h"
 
 #include <optional>
 #include <string_view>
@@ -81,11 +82,13 @@ struct ProgramHost {
   std::function<bool()> interrupted;
 };
 
-/// A result owns its memory, unless it was written to an output.
+/// A result owns its memory, unless it was written to an output, or has the memory of its donated argument.
 struct ProgramResult {
   adrt::Buffer data;
   adrt_type type = ADRT_F32;
   std::vector<int64_t> shape;
+  std::shared_ptr<adrt::DeviceBlock> onDevice; ///< the memory of a result that stays on the device
+  bool isDonated = false; ///< it has the memory of its donated argument, which was on the device
 };
 
 class Program {
@@ -127,9 +130,17 @@ public:
   /// overlap an argument or another output, except that it may be the argument that is donated to the result.
   /// A run fails at its end when an output has another shape than its result. If that output is the donated
   /// argument, the result gets memory of its own instead.
+  ///
+  /// Programs for a device take arguments in device memory: of its heap, or any other memory that its kernels
+  /// may access. Nothing is copied then. A result whose output is in device memory, which has null data,
+  /// stays on the device. Its donated argument may be in host memory, which is not written then.
   bool run(const std::vector<adrt_tensor> &arguments, const ProgramHost &host,
            std::vector<ProgramResult> &results, Failure &failure,
            const std::vector<adrt_tensor> &outputs = {}) const;
+
+  /// The memory of the program's device for tensors that stay there. Null for programs of the host, with an
+  /// empty `problem`, and where there is no device.
+  std::shared_ptr<adrt::DeviceHeap> getDeviceHeap(std::string &problem) const;
 
   /// Takes the memory of a result that is no longer used, for later runs: new memory costs a page fault per
   /// page. Keeps one block per result. May be called on any thread, also after the program is destroyed.

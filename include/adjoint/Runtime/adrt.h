@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a structure or a signature below changes. */
-#define ADRT_ABI_VERSION 9
+#define ADRT_ABI_VERSION 10
 
 /* Element types. Sizes in bytes: 8 4 2 2 1 1 1 1 4 8; booleans are one byte, 0 or 1. */
 typedef enum adrt_type {
@@ -41,12 +41,16 @@ typedef enum adrt_status {
   ADRT_INTERRUPTED = 130  /* the host stopped the program */
 } adrt_status;
 
+/* Where the data of a tensor are. Only programs for a device have tensors in device memory. */
+typedef enum adrt_memory { ADRT_HOST_MEMORY = 0, ADRT_DEVICE_MEMORY = 1 } adrt_memory;
+
 /* A dense row-major tensor. `data` is 64-byte aligned when the runtime allocated it. */
 typedef struct adrt_tensor {
   void *data;
   const int64_t *shape; /* rank entries */
   int32_t rank;
-  int32_t type; /* adrt_type */
+  int32_t type;   /* adrt_type */
+  int32_t memory; /* adrt_memory */
 } adrt_tensor;
 
 /* The location of a run-time error in the source. Static data of the compiled program. */
@@ -58,7 +62,8 @@ typedef struct adrt_site {
 typedef struct adrt_context adrt_context;
 /* Runs a program. The program may write arguments that it declares as donated; they must overlap no other
    argument. A result is described by adrt_result, or has the data of the argument that is donated to it; its
-   shape is its own (as many elements, which a transposition may have moved to other dimensions). */
+   shape is its own (as many elements, which a transposition may have moved to other dimensions). Arguments in
+   device memory begin at multiples of 64 bytes. */
 typedef int32_t (*adrt_entry)(adrt_context *context, const adrt_tensor *arguments, adrt_tensor *results);
 
 /* Which run-time test failed; the `values` of adrt_fail are named in parentheses. */
@@ -99,9 +104,10 @@ void *adrt_result(adrt_context *context, adrt_tensor *result, int32_t index, int
                   const int64_t *shape);
 
 /* Fills `*result`, number `index`, with the data of the argument that is donated to it and the given shape,
-   of the argument's rank. */
+   of the argument's rank. `data` is the memory that the program has written: that of the argument, or the
+   result of adrt_argument. The host gets it when the run ends, unless the argument is in device memory. */
 int32_t adrt_donated_result(adrt_context *context, adrt_tensor *result, int32_t index,
-                            const adrt_tensor *argument, const int64_t *shape);
+                            const adrt_tensor *argument, void *data, const int64_t *shape);
 
 /* ADRT_OK when `memory`, a result of adrt_arena, adrt_buffer, adrt_result, adrt_argument or adrt_constant, is
    not NULL. Otherwise the status of the error that the function has recorded, which gets the location `site`.
@@ -161,8 +167,8 @@ void adrt_parallel_loops(adrt_context *context, int64_t count, const adrt_loop *
    device memory, and adrt_feed, adrt_receive and adrt_check take it. The functions below are for such
    programs; without a device they fail. Work is executed asynchronously, in the order of the calls. */
 
-/* The copy of argument `index` in device memory, which the program may write when the argument is donated.
-   NULL when there is not enough memory. */
+/* Argument `index` in device memory: its own data, or a copy of data in host memory. The program may write it
+   when the argument is donated. NULL when there is not enough memory. */
 void *adrt_argument(adrt_context *context, const adrt_tensor *argument, int32_t index);
 
 /* The copy of `bytes` bytes of static data of the program in device memory. NULL when there is not enough

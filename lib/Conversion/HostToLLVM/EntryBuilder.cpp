@@ -16,10 +16,10 @@ FunctionType host::entryType(MLIRContext *context) {
   return FunctionType::get(context, {pointer, pointer, pointer}, IntegerType::get(context, 32));
 }
 
-// adrt_tensor: data, shape, rank, element type.
+// adrt_tensor: data, shape, rank, element type, memory.
 static Type typeOfTensor(MLIRContext *context) {
   Type pointer = LLVM::LLVMPointerType::get(context), i32 = IntegerType::get(context, 32);
-  return LLVM::LLVMStructType::getLiteral(context, {pointer, pointer, i32, i32});
+  return LLVM::LLVMStructType::getLiteral(context, {pointer, pointer, i32, i32, i32});
 }
 
 EntryBuilder::EntryBuilder(func::FuncOp source, HostModule &module, const HostOptions &options)

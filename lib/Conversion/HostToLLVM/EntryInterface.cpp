@@ -72,19 +72,14 @@ void EntryInterface::copyStackVariablesToResults() {
       copies.copyBytes(buffers.memoryOfResult(buffer.getNumber()), variable, i64(buffer.getBytes()));
 }
 
-// The host's memory of the argument becomes the result; on a device, it is read back into that memory.
-// Dynamic sizes of the result may be those of the argument in another order.
+// The argument becomes the result, with the memory that it has. On a device, the runtime reads it back if
+// that is the host's. Dynamic sizes of the result may be those of the argument in another order.
 void EntryInterface::returnDonated(int64_t number, int64_t result, const HostTensor &tensor) {
   Value argument = entry.argument(number);
-  if (options.device) {
-    Value address = entry.fieldAddress(entry.tensorType, argument, 0);
-    Value data = LLVM::LoadOp::create(builder, loc, pointerType, address);
-    copies.readFromDevice(data, tensor.pointer, values.byteCount(tensor));
-  }
-  if (!tensor.type.hasStaticShape())
-    return guard(
-        call("adrt_donated_result", builder.getI32Type(),
-             {context, entry.result(result), i32(result), argument, descriptors.shapeArray(tensor)}));
+  if (options.device || !tensor.type.hasStaticShape())
+    return guard(call("adrt_donated_result", builder.getI32Type(),
+                      {context, entry.result(result), i32(result), argument, tensor.pointer,
+                       descriptors.shapeArray(tensor)}));
   Value described = LLVM::LoadOp::create(builder, loc, entry.tensorType, argument);
   LLVM::StoreOp::create(builder, loc, described, entry.result(result));
 }

@@ -4,6 +4,7 @@
 
 #include "TensorDescriptors.h"
 #include "adjoint/Numerics/MLIRElementType.h"
+#include "adjoint/Runtime/adrt.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -24,7 +25,8 @@ Value TensorDescriptors::shapeArray(const HostTensor &tensor) {
 
 void TensorDescriptors::describeInto(Value slot, const HostTensor &tensor) {
   Value fields[] = {tensor.pointer, shapeArray(tensor), i32(tensor.type.getRank()),
-                    i32(elementNumber(tensor.type.getElementType()))};
+                    i32(elementNumber(tensor.type.getElementType())),
+                    i32(options.device ? ADRT_DEVICE_MEMORY : ADRT_HOST_MEMORY)};
   for (auto [i, value] : llvm::enumerate(fields))
     LLVM::StoreOp::create(builder, loc, value, entry.fieldAddress(entry.tensorType, slot, i));
 }

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Descriptions of tensors for the runtime: `adrt_tensor` has the data, the shape, the rank and the element
-// type.
+// Descriptions of tensors for the runtime: `adrt_tensor` has the data, the shape, the rank, the element type
+// and the memory space.
 
 #ifndef ADJOINT_LIB_CONVERSION_HOSTTOLLVM_TENSORDESCRIPTORS_H
 #define ADJOINT_LIB_CONVERSION_HOSTTOLLVM_TENSORDESCRIPTORS_H

@@ -35,8 +35,8 @@ public:
 
   int32_t run(adrt_context &context, llvm::ArrayRef<adrt_tensor> arguments,
               llvm::MutableArrayRef<adrt_tensor> results) override {
-    if (std::string problem = prepareDevice(context); !problem.empty())
-      return context.run([&] { return context.fail(ADRT_TARGET_ERROR, nullptr, problem); });
+    if (int32_t status = prepare(context); status != ADRT_OK)
+      return status;
     context.resultCount = results.size();
     int32_t status = context.run(entry, arguments.data(), results.data());
     for (auto [index, result] : llvm::enumerate(results))
@@ -44,6 +44,12 @@ public:
         return context.fail(ADRT_HOST_ERROR, nullptr,
                             "the compiled program lacks result " + std::to_string(index));
     return status;
+  }
+  int32_t prepare(adrt_context &context) override {
+    std::string problem = prepareDevice(context);
+    if (problem.empty())
+      return ADRT_OK;
+    return context.run([&] { return context.fail(ADRT_TARGET_ERROR, nullptr, problem); });
   }
   llvm::ArrayRef<std::string> getKernelNames() const override { return kernels; }
   void setEmulation(const adrt::Emulation &wanted, bool countTraffic) override {

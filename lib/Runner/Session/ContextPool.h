@@ -33,6 +33,7 @@ public:
     context->receive = nullptr;
     context->interrupted = nullptr;
     context->results.outputs.clear();
+    context->heap = nullptr;
     std::lock_guard<std::mutex> lock(mutex);
     idle.push_back(std::move(context));
   }

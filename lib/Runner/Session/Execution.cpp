@@ -23,30 +23,68 @@ using llvm::Expected;
 
 namespace {
 
-/// Copies of the arguments whose buffers the program may overwrite.
-class DonatedArguments {
+/// The arguments of repeated runs. Those that the program may overwrite get their values again before each
+/// run but the first. With a device they stay in its memory, where each is copied once.
+class Arguments {
 public:
-  static Expected<DonatedArguments> save(const Signature &signature, const Bindings &bindings) {
-    DonatedArguments saved;
-    for (auto [index, spec] : llvm::enumerate(signature.arguments)) {
-      if (!spec.donated)
-        continue;
-      Expected<Tensor> copy = bindings.arguments[index].clone();
+  /// `bindings` and `context` outlive this object. A device is that of the context.
+  static Expected<Arguments> make(const Signature &signature, const Bindings &bindings) {
+    Arguments arguments;
+    for (auto [spec, tensor] : llvm::zip_equal(signature.arguments, bindings.arguments)) {
+      arguments.views.push_back(tensor.view());
+      Expected<Tensor> copy = spec.donated ? tensor.clone() : Tensor();
       if (!copy)
         return copy.takeError();
-      saved.copies.emplace_back(index, std::move(*copy));
+      arguments.overwritten.push_back(spec.donated ? std::optional(std::move(*copy)) : std::nullopt);
     }
-    return std::move(saved);
+    return std::move(arguments);
+  }
+  Arguments(Arguments &&) = default;
+  Arguments &operator=(Arguments &&) = delete;
+  ~Arguments() {
+    for (const adrt_tensor &view : views)
+      if (view.memory == ADRT_DEVICE_MEMORY)
+        device->release(view.data);
   }
 
-  void restore(Bindings &bindings) const {
-    for (const auto &[index, copy] : copies)
-      std::memcpy(bindings.arguments[index].getData(), copy.getData(),
-                  static_cast<size_t>(copy.getByteSize()));
+  adrt::Outcome moveTo(adrt::Device &target) {
+    device = &target;
+    for (adrt_tensor &view : views) {
+      int64_t bytes = adrt::byteSize(view.type, view.rank, view.shape);
+      void *memory = target.allocate(bytes);
+      if (!memory)
+        return target.explainFailure("an argument of " + std::to_string(bytes) + " bytes");
+      const void *values = std::exchange(view.data, memory);
+      view.memory = ADRT_DEVICE_MEMORY;
+      if (adrt::Outcome outcome = target.write(memory, values, bytes); !outcome.ok())
+        return outcome;
+    }
+    return target.synchronize();
   }
+
+  adrt::Outcome restore() const {
+    for (auto [view, values] : llvm::zip_equal(views, overwritten)) {
+      if (!values)
+        continue;
+      if (view.memory == ADRT_HOST_MEMORY) {
+        std::memcpy(view.data, values->getData(), static_cast<size_t>(values->getByteSize()));
+        continue;
+      }
+      if (adrt::Outcome outcome = device->write(view.data, values->getData(), values->getByteSize());
+          !outcome.ok())
+        return outcome;
+    }
+    return device ? device->synchronize() : adrt::Outcome();
+  }
+
+  llvm::ArrayRef<adrt_tensor> get() const { return views; }
 
 private:
-  std::vector<std::pair<size_t, Tensor>> copies;
+  Arguments() = default;
+
+  std::vector<adrt_tensor> views;
+  std::vector<std::optional<Tensor>> overwritten; ///< their values; none of the others
+  adrt::Device *device = nullptr;
 };
 
 } // namespace
@@ -140,16 +178,24 @@ Error Execution::watch(adrt_context &context, Outputs &outputs, llvm::MemoryBuff
                        "-v), or leave the option out");
 }
 
-void Execution::measure(adrt_context &context, const Signature &signature) {
-  context.measurement.emplace();
-  for (const TensorSpec &spec : signature.arguments)
-    context.measurement->overwritten.push_back(spec.donated.has_value());
+/// Moves the arguments to the device of a program that is measured, where its results stay.
+static int32_t keepOnDevice(adrt_context &context, Arguments &arguments, size_t results) {
+  adrt::Device *device = context.getDevice();
+  if (!device)
+    return ADRT_OK;
+  context.results.outputs.assign(results, {nullptr, nullptr, 0, 0, ADRT_DEVICE_MEMORY});
+  return context.run([&] { return context.finish(arguments.moveTo(*device), nullptr); });
+}
+
+static int32_t restore(adrt_context &context, const Arguments &arguments) {
+  adrt::Outcome outcome = arguments.restore();
+  return outcome.ok() ? ADRT_OK : context.run([&] { return context.finish(outcome, nullptr); });
 }
 
 // Called for a failed run, too: the report has its times.
 void Execution::recordRun(adrt_context &context, Executable &executable, std::optional<double> seconds) {
   if (seconds)
-    report.runs.push_back(context.measurement ? context.measurement->seconds : *seconds);
+    report.runs.push_back(context.measured.value_or(*seconds));
   report.arenaBytes = context.getArenaBytes();
   report.sharedLoops = adrt::ThreadPool::get().getSharedLoops() - sharedBefore;
   report.kernels = context.kernelTimes.get();
@@ -160,7 +206,7 @@ void Execution::recordRun(adrt_context &context, Executable &executable, std::op
 int Execution::finish(adrt_context &context, const Signature &signature, Outputs &outputs,
                       llvm::ArrayRef<adrt_tensor> results) {
   console.clearProgress();
-  if (context.measurement) {
+  if (context.measured) {
     Error error = writeBenchLine(options, report, context.getDevice());
     return error ? console.fail(std::move(error)) : ExitDone;
   }
@@ -176,11 +222,9 @@ int Execution::finish(adrt_context &context, const Signature &signature, Outputs
   return ExitDone;
 }
 
-int32_t Execution::runOnce(unsigned index, Executable &executable, adrt_context &context, Bindings &bindings,
-                           Outputs &outputs, llvm::MutableArrayRef<adrt_tensor> results) {
-  std::vector<adrt_tensor> arguments;
-  for (const Tensor &argument : bindings.arguments)
-    arguments.push_back(argument.view());
+int32_t Execution::runOnce(unsigned index, Executable &executable, adrt_context &context,
+                           llvm::ArrayRef<adrt_tensor> arguments, Outputs &outputs,
+                           llvm::MutableArrayRef<adrt_tensor> results) {
   if (index == options.warmup)
     context.kernelTimes.clear();
   outputs.setRecording(index == options.warmup);
@@ -201,16 +245,14 @@ Error Execution::checkInterruptAfter(unsigned index) const {
 
 int Execution::runAll(Executable &executable, const Signature &signature, Bindings &bindings,
                       Outputs &outputs, llvm::MemoryBufferRef source) {
-  Expected<DonatedArguments> donated = DonatedArguments::save(signature, bindings);
-  if (!donated)
-    return console.fail(donated.takeError());
   adrt_context context;
+  Expected<Arguments> arguments = Arguments::make(signature, bindings);
+  if (!arguments)
+    return console.fail(arguments.takeError());
   context.setThreads(report.threads);
   connect(context, bindings, outputs);
   if (Error error = watch(context, outputs, source))
     return console.fail(std::move(error));
-  if (!options.bench.empty())
-    measure(context, signature);
   sharedBefore = adrt::ThreadPool::get().getSharedLoops();
 
   if (tracer)
@@ -220,14 +262,23 @@ int Execution::runAll(Executable &executable, const Signature &signature, Bindin
   StageScope stage(report.stages, "run");
   report.kernelNames = executable.getKernelNames();
   report.warmup = options.warmup;
-  report.startupSeconds = std::chrono::duration<double>(Clock::now() - start).count();
   std::vector<adrt_tensor> results(signature.results.size());
+  if (!options.bench.empty()) {
+    int32_t status = executable.prepare(context);
+    if (status == ADRT_OK)
+      status = keepOnDevice(context, *arguments, results.size());
+    if (status != ADRT_OK)
+      return console.fail(status, context.getError(), source);
+    context.measured = 0;
+  }
+  report.startupSeconds = std::chrono::duration<double>(Clock::now() - start).count();
   for (unsigned index = 0; index < runCount(); ++index) {
-    if (index > 0) {
-      donated->restore(bindings);
+    if (index > 0)
       bindings.rewindFeeds();
-    }
-    if (int32_t status = runOnce(index, executable, context, bindings, outputs, results); status != ADRT_OK)
+    int32_t status = index > 0 ? restore(context, *arguments) : ADRT_OK;
+    if (status == ADRT_OK)
+      status = runOnce(index, executable, context, arguments->get(), outputs, results);
+    if (status != ADRT_OK)
       return finishTrace(status, context, {}, console.fail(status, context.getError(), source));
     if (Error error = checkInterruptAfter(index))
       return console.fail(std::move(error));

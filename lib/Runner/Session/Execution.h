@@ -29,8 +29,9 @@ private:
   int runAll(Executable &executable, const Signature &signature, Bindings &bindings, Outputs &outputs,
              llvm::MemoryBufferRef source);
   /// One of the warm-up and measured runs. Returns a status of adrt.h.
-  int32_t runOnce(unsigned index, Executable &executable, adrt_context &context, Bindings &bindings,
-                  Outputs &outputs, llvm::MutableArrayRef<adrt_tensor> results);
+  int32_t runOnce(unsigned index, Executable &executable, adrt_context &context,
+                  llvm::ArrayRef<adrt_tensor> arguments, Outputs &outputs,
+                  llvm::MutableArrayRef<adrt_tensor> results);
   /// An error if Ctrl-C was pressed: a program without loops and launches on a device does not poll.
   llvm::Error checkInterruptAfter(unsigned index) const;
   unsigned runCount() const { return options.warmup + options.repeat; }
@@ -42,8 +43,6 @@ private:
   int finish(adrt_context &context, const Signature &signature, Outputs &outputs,
              llvm::ArrayRef<adrt_tensor> results);
   llvm::Error watch(adrt_context &context, Outputs &outputs, llvm::MemoryBufferRef source);
-  /// Prepares the context for --bench.
-  static void measure(adrt_context &context, const Signature &signature);
   void connect(adrt_context &context, Bindings &bindings, Outputs &outputs);
   void showReceived(const char *name, const adrt_tensor &value);
 

@@ -23,6 +23,8 @@ public:
   Outcome explainFailure(const std::string &purpose) const override;
   MemoryCount countMemory() const override;
   void release(void *memory) override;
+  Outcome requireMemory(const void *memory, int64_t bytes) override;
+  Outcome waitForForeignStream(uintptr_t stream) override;
   Outcome write(void *target, const void *source, int64_t bytes) override;
   Outcome read(void *target, const void *source, int64_t bytes) override;
   Outcome copy(void *target, const void *source, int64_t bytes) override;
@@ -90,10 +92,30 @@ void CudaDevice::release(void *memory) {
   driver.cuMemFree_v2(address(memory)); // waits
 }
 
+// The driver knows allocations of all libraries of the process, but not where in them a tensor may end.
+Outcome CudaDevice::requireMemory(const void *memory, int64_t bytes) {
+  if (bytes == 0)
+    return {};
+  session.enter();
+  unsigned kind = 0;
+  CudaResult result = driver.cuPointerGetAttribute(&kind, cudaPointerMemory, address(memory));
+  if (result != 0 && result != cudaInvalidValue)
+    return session.finish("cuPointerGetAttribute", result);
+  if (result == 0 && kind == cudaMemoryOfDevice)
+    return {};
+  return {ADRT_HOST_ERROR, "it is not in the memory of the GPU"};
+}
+
+Outcome CudaDevice::waitForForeignStream(uintptr_t stream) {
+  session.enter();
+  return session.finish("cuStreamSynchronize", driver.cuStreamSynchronize(reinterpret_cast<void *>(stream)));
+}
+
 Outcome CudaDevice::write(void *target, const void *source, int64_t bytes) {
   if (bytes == 0)
     return {};
   session.enter();
+  countCopyToDevice();
   // The driver copies pageable memory to a buffer of its own before it returns.
   return session.finish(
       "cuMemcpyHtoDAsync",
@@ -104,6 +126,7 @@ Outcome CudaDevice::read(void *target, const void *source, int64_t bytes) {
   if (bytes == 0)
     return {};
   session.enter();
+  countCopyToHost();
   Outcome outcome = session.finish(
       "cuMemcpyDtoHAsync",
       driver.cuMemcpyDtoHAsync_v2(target, address(source), static_cast<size_t>(bytes), computeStream()));

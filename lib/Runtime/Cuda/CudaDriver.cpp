@@ -80,6 +80,7 @@ const char *resolveStreams(void *library, CudaDriver &driver) {
   ADJOINT_RESOLVE(cuMemAlloc_v2);
   ADJOINT_RESOLVE(cuMemFree_v2);
   ADJOINT_RESOLVE(cuMemGetInfo_v2);
+  ADJOINT_RESOLVE(cuPointerGetAttribute);
   ADJOINT_RESOLVE(cuMemcpyHtoDAsync_v2);
   ADJOINT_RESOLVE(cuMemcpyDtoHAsync_v2);
   ADJOINT_RESOLVE(cuMemcpyDtoDAsync_v2);

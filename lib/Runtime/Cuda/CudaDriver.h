@@ -16,7 +16,8 @@ using CudaResult = int; // CUresult; 0 is success
 using CudaAddress = unsigned long long;
 using CudaDeviceNumber = int;
 
-constexpr CudaResult cudaOutOfMemory = 2; // CUDA_ERROR_OUT_OF_MEMORY
+constexpr CudaResult cudaInvalidValue = 1; // CUDA_ERROR_INVALID_VALUE
+constexpr CudaResult cudaOutOfMemory = 2;  // CUDA_ERROR_OUT_OF_MEMORY
 
 /// Enumerators of the driver, with their names in cuda.h.
 enum : int {
@@ -48,6 +49,7 @@ enum : int {
   cudaPromote256 = 3,              // CU_TENSOR_MAP_L2_PROMOTION_L2_256B
   cudaFillZeros = 0,               // CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE
   cudaMemoryOfDevice = 2,          // CU_MEMORYTYPE_DEVICE
+  cudaPointerMemory = 2,           // CU_POINTER_ATTRIBUTE_MEMORY_TYPE
 };
 
 /// A kernel in a graph. This is the first version of the structure, which every driver with graphs accepts.
@@ -120,6 +122,7 @@ struct CudaDriver {
   CudaResult (*cuMemAlloc_v2)(CudaAddress *, size_t);
   CudaResult (*cuMemFree_v2)(CudaAddress);
   CudaResult (*cuMemGetInfo_v2)(size_t *free, size_t *total);
+  CudaResult (*cuPointerGetAttribute)(void *value, int attribute, CudaAddress);
   CudaResult (*cuMemcpyHtoDAsync_v2)(CudaAddress, const void *, size_t, void *stream);
   CudaResult (*cuMemcpyDtoHAsync_v2)(void *, CudaAddress, size_t, void *stream);
   CudaResult (*cuMemcpyDtoDAsync_v2)(CudaAddress, CudaAddress, size_t, void *stream);

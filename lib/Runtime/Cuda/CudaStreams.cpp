@@ -9,6 +9,7 @@ Outcome CudaStreams::copyToDevice(void *target, const void *source, int64_t byte
   if (bytes == 0)
     return {};
   session.enter();
+  countCopyToDevice();
   return session.finish("cuMemcpyHtoDAsync",
                         session.driver.cuMemcpyHtoDAsync_v2(CudaSession::address(target), source,
                                                             static_cast<size_t>(bytes),
@@ -19,6 +20,7 @@ Outcome CudaStreams::copyToHost(void *target, const void *source, int64_t bytes)
   if (bytes == 0)
     return {};
   session.enter();
+  countCopyToHost();
   return session.finish("cuMemcpyDtoHAsync",
                         session.driver.cuMemcpyDtoHAsync_v2(target, CudaSession::address(source),
                                                             static_cast<size_t>(bytes),

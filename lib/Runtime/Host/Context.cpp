@@ -91,8 +91,8 @@ int32_t adrt_context::run(const std::function<int32_t()> &body) {
 int32_t adrt_context::runOnHost(const std::function<int32_t()> &body) {
   auto start = std::chrono::steady_clock::now();
   int32_t status = body();
-  if (measurement)
-    measurement->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (measured)
+    measured = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return status;
 }
 
@@ -182,27 +182,38 @@ void *adrt_context::allocateResult(adrt_tensor &result, int32_t index, int32_t t
   if (requireResult(index, type, rank) != ADRT_OK)
     return nullptr;
   ResultMemory::Slot &slot = results.slot(index);
+  slot.shape.assign(shape, shape + rank);
+  int64_t bytes = byteSize(type, rank, shape);
+  if (device && results.staysOnDevice(index)) {
+    void *memory = device->allocateKeptResult(index, bytes);
+    result = {memory, slot.shape.data(), rank, type, ADRT_DEVICE_MEMORY};
+    return memory;
+  }
   void *memory = results.output(index, type, rank, shape);
   if (!memory) {
-    int64_t bytes = byteSize(type, rank, shape);
     if (slot.data.capacity() / 2 > std::max(bytes, adrt::Buffer::alignment))
       slot.data = Buffer(); // otherwise a small result could keep a large block for long
     memory = allocate(slot.data, bytes, "a result");
   }
   if (!memory)
     return nullptr;
-  slot.shape.assign(shape, shape + rank);
-  result = {memory, slot.shape.data(), rank, type};
-  return device ? device->allocateResult(index, memory, byteSize(type, rank, shape)) : memory;
+  result = {memory, slot.shape.data(), rank, type, ADRT_HOST_MEMORY};
+  return device ? device->allocateResult(index, memory, bytes) : memory;
+}
+
+std::shared_ptr<DeviceBlock> adrt_context::takeDeviceResult(int32_t index) {
+  return device ? device->takeResult(index) : nullptr;
 }
 
 int32_t adrt_context::returnDonated(adrt_tensor &result, int32_t index, const adrt_tensor &argument,
-                                    const int64_t *shape) {
+                                    void *data, const int64_t *shape) {
   if (int32_t status = requireResult(index, argument.type, argument.rank); status != ADRT_OK)
     return status;
   std::vector<int64_t> &own = results.slot(index).shape;
   own.assign(shape, shape + argument.rank);
-  result = {argument.data, own.data(), argument.rank, argument.type};
+  result = {argument.data, own.data(), argument.rank, argument.type, argument.memory};
+  if (device && argument.memory == ADRT_HOST_MEMORY)
+    device->readAtEnd(index, data, argument.data, byteSize(argument.type, argument.rank, shape));
   return ADRT_OK;
 }
 

@@ -1,9 +1,17 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   The error of a lack of memory, and the clock of devices that have none of their own. */
+   The error of a lack of memory, the clock of devices that have none of their own, and counts of copies. */
 #include "adjoint/Runtime/Host/Device.h"
 
+#include <atomic>
+
 using namespace adrt;
+
+static std::atomic<uint64_t> copiesToDevice{0}, copiesToHost{0};
+
+TransferCounts adrt::getTransferCounts() { return {copiesToDevice, copiesToHost}; }
+void adrt::countCopyToDevice() { ++copiesToDevice; }
+void adrt::countCopyToHost() { ++copiesToHost; }
 
 static Outcome lackOfMemory(const std::string &wanted, const MemoryCount &memory) {
   std::string there = memory.text();

@@ -9,26 +9,29 @@ int32_t DeviceContext::beginRun() {
   memory.beginRun();
   if (context.interrupted)
     getDevice().interrupted = [this] { return context.isInterrupted(); };
-  writtenResults.clear();
-  return context.measurement ? context.finish(getDevice().startClock(), nullptr) : ADRT_OK;
+  reads.clear();
+  keptResults.clear();
+  return context.measured ? context.finish(getDevice().startClock(), nullptr) : ADRT_OK;
 }
 
 int32_t DeviceContext::endRun(int32_t status) {
   Device &device = getDevice();
-  if (context.measurement && status == ADRT_OK)
-    status = context.finish(device.stopClock(context.measurement->seconds), nullptr);
-  if (context.measurement)
-    writtenResults.clear();
+  if (context.measured && status == ADRT_OK)
+    status = context.finish(device.stopClock(*context.measured), nullptr);
   // The host also gets what a failed run sent before the failure.
   int32_t delivered = transfers.deliver(Transfers::Wait::Yes);
   status = status == ADRT_OK ? delivered : status;
-  for (const auto &[number, data] : writtenResults)
+  for (const auto &[number, read] : reads)
     if (status == ADRT_OK)
-      status = context.finish(device.read(data.first, memory.resultData(number), data.second), nullptr);
+      status = context.finish(device.read(read.host, read.device, read.bytes), nullptr);
   // Also after an error: the next run reuses the memory that enqueued work accesses.
   int32_t waited = context.finish(device.synchronize(), nullptr);
   device.interrupted = nullptr;
-  return status == ADRT_OK ? waited : status;
+  status = status == ADRT_OK ? waited : status;
+  replacedResults.clear();
+  if (status != ADRT_OK)
+    keptResults.clear();
+  return status;
 }
 
 void *DeviceContext::require(void *allocated, int64_t bytes, const char *purpose) {
@@ -53,21 +56,53 @@ void *DeviceContext::allocateBuffer(int32_t number, int64_t bytes) {
 }
 
 void *DeviceContext::allocateResult(int32_t index, void *hostMemory, int64_t bytes) {
-  writtenResults[index] = {hostMemory, bytes};
-  return require(memory.result(index, bytes), bytes, "a result");
+  void *data = require(memory.result(index, bytes), bytes, "a result");
+  readAtEnd(index, data, hostMemory, bytes);
+  return data;
+}
+
+void DeviceContext::readAtEnd(int32_t index, void *data, void *hostMemory, int64_t bytes) {
+  reads[index] = {data, hostMemory, bytes};
+}
+
+void *DeviceContext::allocateKeptResult(int32_t index, int64_t bytes) {
+  if (!context.heap)
+    return require(memory.result(index, bytes), bytes, "a result");
+  Outcome outcome;
+  std::shared_ptr<DeviceBlock> block =
+      context.heap->allocate(bytes, "a result", outcome, {context.heapUser, index});
+  if (context.finish(outcome, nullptr) != ADRT_OK)
+    return nullptr;
+  std::swap(keptResults[index], block);
+  replacedResults.push_back(std::move(block));
+  return require(keptResults[index]->getData(), bytes, "a result");
+}
+
+std::shared_ptr<DeviceBlock> DeviceContext::takeResult(int32_t index) {
+  auto found = keptResults.find(index);
+  return found == keptResults.end() ? nullptr : std::move(found->second);
+}
+
+void *DeviceContext::argumentOnDevice(const adrt_tensor &argument, int32_t index) {
+  if (argument.memory != ADRT_DEVICE_MEMORY)
+    return copyArgument(argument, index);
+  constexpr uintptr_t alignment = 64;
+  Outcome outcome =
+      getDevice().requireMemory(argument.data, byteSize(argument.type, argument.rank, argument.shape));
+  if (outcome.ok() && reinterpret_cast<uintptr_t>(argument.data) % alignment != 0)
+    outcome = {ADRT_HOST_ERROR, "it does not begin at a multiple of 64 bytes"};
+  if (outcome.ok())
+    return argument.data;
+  outcome.message = "argument " + std::to_string(index) + " in device memory: " + outcome.message;
+  context.finish(outcome, nullptr);
+  return nullptr;
 }
 
 void *DeviceContext::copyArgument(const adrt_tensor &argument, int32_t index) {
   int64_t bytes = byteSize(argument.type, argument.rank, argument.shape);
   void *copy = require(memory.argument(index, bytes), bytes, "an argument");
-  if (!copy)
-    return nullptr;
-  const auto &measurement = context.measurement;
-  bool stays = measurement && static_cast<size_t>(index) < measurement->overwritten.size() &&
-               !measurement->overwritten[static_cast<size_t>(index)];
-  if (stays && !memory.isFirstUse(index))
-    return copy;
-  return context.finish(getDevice().write(copy, argument.data, bytes), nullptr) == ADRT_OK ? copy : nullptr;
+  return copy && context.finish(getDevice().write(copy, argument.data, bytes), nullptr) == ADRT_OK ? copy
+                                                                                                   : nullptr;
 }
 
 void *DeviceContext::copyConstant(const void *data, int64_t bytes) {

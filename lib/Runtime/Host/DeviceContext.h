@@ -1,16 +1,18 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
    The part of a context that exists for programs for a device: their memory on the device, their transfers,
-   and the results that the host copies at the end of a run. Internal to the runtime. */
+   and their results, which the host copies at the end of a run, or which stay on the device. Internal to the
+   runtime. */
 #ifndef ADJOINT_LIB_RUNTIME_HOST_DEVICECONTEXT_H
 #define ADJOINT_LIB_RUNTIME_HOST_DEVICECONTEXT_H
 
 #include "DeviceMemory.h"
 #include "Transfers.h"
 #include "adjoint/Runtime/Host/Context.h"
+#include "adjoint/Runtime/Host/DeviceHeap.h"
 
 #include <map>
-#include <utility>
+#include <vector>
 
 namespace adrt {
 
@@ -33,8 +35,14 @@ public:
   void *allocateBuffer(int32_t number, int64_t bytes);
   /// The host gets the result in `hostMemory` when the run ends.
   void *allocateResult(int32_t index, void *hostMemory, int64_t bytes);
-  /// The copies of arguments and constants on the device.
-  void *copyArgument(const adrt_tensor &argument, int32_t index);
+  /// A result that stays on the device, in memory of the heap if the context has one.
+  void *allocateKeptResult(int32_t index, int64_t bytes);
+  std::shared_ptr<DeviceBlock> takeResult(int32_t index);
+  /// Result `index` is in `data`; the host gets it in `hostMemory` when the run ends.
+  void readAtEnd(int32_t index, void *data, void *hostMemory, int64_t bytes);
+  /// The data of an argument in device memory, or a copy of one in host memory.
+  void *argumentOnDevice(const adrt_tensor &argument, int32_t index);
+  /// The copy of a constant on the device.
   void *copyConstant(const void *data, int64_t bytes);
 
   int32_t launch(const Launch &launch);
@@ -43,13 +51,20 @@ public:
   int32_t poll();
 
 private:
+  void *copyArgument(const adrt_tensor &argument, int32_t index);
   void *require(void *allocated, int64_t bytes, const char *purpose);
 
   adrt_context &context;
   DeviceMemory memory;
   Transfers transfers; // destroyed before the device
-  // Results of this run on the device, by number: their host memory and their bytes.
-  std::map<int32_t, std::pair<void *, int64_t>> writtenResults;
+  /// A result of this run that the host gets at its end.
+  struct Read {
+    void *device, *host;
+    int64_t bytes;
+  };
+  std::map<int32_t, Read> reads;                               // by number of the result
+  std::map<int32_t, std::shared_ptr<DeviceBlock>> keptResults; // those of the heap
+  std::vector<std::shared_ptr<DeviceBlock>> replacedResults;   // enqueued work may write them
 };
 
 } // namespace adrt

@@ -11,7 +11,6 @@
 
 #include <map>
 #include <memory>
-#include <set>
 #include <vector>
 
 namespace adrt {
@@ -31,11 +30,8 @@ public:
   void *buffer(int32_t number, int64_t bytes) { return buffers[number].reserve(*device, bytes); }
   void *result(int32_t number, int64_t bytes) { return results[number].reserve(*device, bytes); }
   void *argument(int32_t number, int64_t bytes) { return arguments[number].reserve(*device, bytes); }
-  /// True in the first call for the argument: its value is not on the device yet.
-  bool isFirstUse(int32_t argument) { return usedArguments.insert(argument).second; }
   /// The caller writes the data unless it is `known` to be on the device.
   void *constant(const void *data, int64_t bytes, bool &known);
-  void *resultData(int32_t number) { return results[number].data(); }
 
   int64_t getBytes() const;
   TensorMaps &getMaps() { return maps; }
@@ -63,7 +59,6 @@ private:
   size_t arenasUsed = 0;
   std::map<int32_t, Block> buffers, results, arguments;
   std::map<const void *, Block> constants;
-  std::set<int32_t> usedArguments;
   TensorMaps maps;
 };
 

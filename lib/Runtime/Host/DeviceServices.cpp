@@ -7,18 +7,21 @@
 using namespace adrt;
 
 int32_t HostCopy::open() {
-  Device *device = context.getDevice();
-  if (!device)
+  if (original.memory == ADRT_HOST_MEMORY)
     return ADRT_OK;
+  DeviceContext *device = context.requireDevice();
+  if (!device)
+    return context.getError().status;
   visible.data = memory.reserve(bytes());
+  visible.memory = ADRT_HOST_MEMORY;
   if (!visible.data)
     return context.fail(ADRT_TARGET_ERROR, site, "not enough memory for a copy of a tensor");
-  return context.finish(device->read(visible.data, original.data, bytes()), site);
+  return context.finish(device->getDevice().read(visible.data, original.data, bytes()), site);
 }
 
 void *adrt_argument(adrt_context *context, const adrt_tensor *argument, int32_t index) {
   DeviceContext *device = context->requireDevice();
-  return device ? device->copyArgument(*argument, index) : nullptr;
+  return device ? device->argumentOnDevice(*argument, index) : nullptr;
 }
 
 void *adrt_constant(adrt_context *context, const void *data, int64_t bytes) {

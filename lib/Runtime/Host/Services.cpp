@@ -102,8 +102,8 @@ void *adrt_result(adrt_context *context, adrt_tensor *result, int32_t index, int
 }
 
 int32_t adrt_donated_result(adrt_context *context, adrt_tensor *result, int32_t index,
-                            const adrt_tensor *argument, const int64_t *shape) {
-  return context->returnDonated(*result, index, *argument, shape);
+                            const adrt_tensor *argument, void *data, const int64_t *shape) {
+  return context->returnDonated(*result, index, *argument, data, shape);
 }
 
 int32_t adrt_feed(adrt_context *context, const adrt_site *site, const char *name,

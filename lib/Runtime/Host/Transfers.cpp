@@ -76,6 +76,7 @@ int32_t Transfers::feed(const adrt_site *site, const char *name, const adrt_tens
     return context.finish(free, site);
   adrt_tensor view = destination;
   view.data = slot.onHost;
+  view.memory = ADRT_HOST_MEMORY;
   std::string message;
   if (int32_t status = context.callFeed(name, view, message); status != ADRT_OK)
     return context.fail(status, site, "feed '" + std::string(name) + "': " + message);
@@ -122,7 +123,8 @@ Outcome Transfers::enqueueCopies(Slot &slot, const adrt_tensor *values, int32_t 
         !outcome.ok())
       return outcome;
     const std::vector<int64_t> &shape = slot.shapes.emplace_back(value.shape, value.shape + value.rank);
-    slot.values.push_back({static_cast<char *>(slot.onHost) + offset, shape.data(), value.rank, value.type});
+    slot.values.push_back(
+        {static_cast<char *>(slot.onHost) + offset, shape.data(), value.rank, value.type, ADRT_HOST_MEMORY});
     offset += bytesOf(value);
   }
   return inOrder({[&] { return streams.record(*slot.computed, StreamKind::Compute); },

@@ -102,6 +102,10 @@ public:
 
   // Calls that do not depend on the pending commands.
   void *allocate(int64_t bytes) override { return device->allocate(bytes); }
+  Outcome requireMemory(const void *memory, int64_t bytes) override {
+    return device->requireMemory(memory, bytes);
+  }
+  Outcome waitForForeignStream(uintptr_t stream) override { return device->waitForForeignStream(stream); }
   Outcome explainFailure(const std::string &purpose) const override {
     return device->explainFailure(purpose);
   }

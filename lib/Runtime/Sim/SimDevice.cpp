@@ -7,13 +7,13 @@
 #include "adjoint/Runtime/Sim/SimDevice.h"
 #include "../Host/TiledTensor.h"
 #include "../Replay/CommandList.h"
+#include "SimBlocks.h"
 #include "adjoint/Support/MemoryLimit.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
-#include <map>
 #include <set>
 
 using namespace adrt;
@@ -87,15 +87,18 @@ private:
 
 class SimDevice final : public Device {
 public:
+  /// `isShared`: other devices access the memory, too.
   SimDevice(std::vector<const adsim::KernelCode *> kernels, const Emulation &emulation,
-            std::vector<KernelTraffic> *traffic)
-      : kernels(std::move(kernels)), emulation(emulation), traffic(traffic) {
+            std::vector<KernelTraffic> *traffic, bool isShared = false)
+      : kernels(std::move(kernels)), emulation(emulation), traffic(traffic), isShared(isShared) {
     if (traffic)
       for (size_t number = traffic->size(); number < this->kernels.size(); ++number)
         traffic->push_back({this->kernels[number]->name, this->kernels[number]->kind, 0, {}});
   }
   ~SimDevice() override {
     for (const auto &[memory, bytes] : blocks) {
+      if (isShared)
+        sharedBlocks().remove(memory);
       giveMemory(sizeOfBlock(bytes));
       std::free(memory);
     }
@@ -105,6 +108,7 @@ public:
   /// Its memory is that of the host.
   MemoryCount countMemory() const override { return countTensorMemory(); }
   void release(void *memory) override;
+  Outcome requireMemory(const void *memory, int64_t bytes) override;
   Outcome write(void *target, const void *source, int64_t bytes) override;
   Outcome read(void *target, const void *source, int64_t bytes) override;
   Outcome copy(void *target, const void *source, int64_t bytes) override;
@@ -126,7 +130,8 @@ private:
   const Emulation emulation;
   uint64_t launches = 0;
   std::vector<KernelTraffic> *traffic; // null when traffic is not counted
-  std::map<void *, int64_t> blocks;    // by address, with the requested bytes
+  const bool isShared;
+  Blocks blocks;
   SimStreams streams{*this};
   SimGraphs graphs{*this};
 };
@@ -146,6 +151,8 @@ void *SimDevice::allocate(int64_t bytes) {
   }
   std::memset(memory, 0xff, static_cast<size_t>(rounded));
   blocks[memory] = bytes;
+  if (isShared)
+    sharedBlocks().add(memory, bytes);
   return memory;
 }
 
@@ -154,36 +161,41 @@ void SimDevice::release(void *memory) {
   auto block = blocks.find(memory);
   if (block == blocks.end())
     return;
+  if (isShared)
+    sharedBlocks().remove(memory);
   giveMemory(sizeOfBlock(block->second));
   std::free(memory);
   blocks.erase(block);
 }
 
 Outcome SimDevice::check(const void *memory, int64_t bytes) const {
-  auto after = blocks.upper_bound(const_cast<void *>(memory));
-  if (bytes == 0)
+  if (bytes == 0 || contains(blocks, memory, bytes) || sharedBlocks().has(memory, bytes))
     return {};
-  if (after != blocks.begin()) {
-    auto block = std::prev(after);
-    int64_t offset = static_cast<const char *>(memory) - static_cast<const char *>(block->first);
-    if (bytes > 0 && offset <= block->second - bytes)
-      return {};
-  }
   return Outcome::failed("internal error: a copy of " + std::to_string(bytes) +
                          " bytes leaves the memory of the emulated GPU");
 }
 
+Outcome SimDevice::requireMemory(const void *memory, int64_t bytes) {
+  if (check(memory, bytes).ok())
+    return {};
+  return {ADRT_HOST_ERROR, "it is not in the memory of the emulated GPU"};
+}
+
 Outcome SimDevice::write(void *target, const void *source, int64_t bytes) {
   Outcome outcome = check(target, bytes);
-  if (outcome.ok() && bytes > 0)
+  if (outcome.ok() && bytes > 0) {
+    countCopyToDevice();
     std::memcpy(target, source, static_cast<size_t>(bytes));
+  }
   return outcome;
 }
 
 Outcome SimDevice::read(void *target, const void *source, int64_t bytes) {
   Outcome outcome = check(source, bytes);
-  if (outcome.ok() && bytes > 0)
+  if (outcome.ok() && bytes > 0) {
+    countCopyToHost();
     std::memcpy(target, source, static_cast<size_t>(bytes));
+  }
   return outcome;
 }
 
@@ -349,7 +361,9 @@ Outcome SimDevice::launch(const Launch &requested) {
   launch.detectRaces = emulation.detectRaces;
   launch.hostThreads = emulation.hostThreads;
   launch.interrupted = interrupted;
-  for (const auto &[memory, bytes] : blocks)
+  Blocks accessible = sharedBlocks().get();
+  accessible.insert(blocks.begin(), blocks.end());
+  for (const auto &[memory, bytes] : accessible)
     launch.memory.push_back({memory, static_cast<uint64_t>(bytes), true});
   launch.countTraffic = traffic != nullptr;
   adsim::Statistics statistics;
@@ -368,4 +382,9 @@ Outcome SimDevice::launch(const Launch &requested) {
 std::unique_ptr<Device> adrt::makeSimDevice(std::vector<const adsim::KernelCode *> kernels,
                                             const Emulation &emulation, std::vector<KernelTraffic> *traffic) {
   return std::make_unique<SimDevice>(std::move(kernels), emulation, traffic);
+}
+
+std::unique_ptr<Device> adrt::makeSharedSimMemory() {
+  return std::make_unique<SimDevice>(std::vector<const adsim::KernelCode *>(), Emulation(), nullptr,
+                                     /*isShared=*/true);
 }

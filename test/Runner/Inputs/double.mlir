@@ -14,7 +14,7 @@ llvm.func @adrt_entry_main(%context: !llvm.ptr, %arguments: !llvm.ptr, %results:
   %null = llvm.mlir.zero : !llvm.ptr
   %host_error = llvm.mlir.constant(5 : i32) : i32
   %x = llvm.load %arguments : !llvm.ptr -> !llvm.ptr
-  %shape_at = llvm.getelementptr %arguments[0, 1] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, i32, i32)>
+  %shape_at = llvm.getelementptr %arguments[0, 1] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, i32, i32, i32)>
   %shape = llvm.load %shape_at : !llvm.ptr -> !llvm.ptr
   %size = llvm.load %shape : !llvm.ptr -> i64
   %y = llvm.call @adrt_result(%context, %results, %zero32, %f32, %rank, %shape) : (!llvm.ptr, !llvm.ptr, i32, i32, i32, !llvm.ptr) -> !llvm.ptr

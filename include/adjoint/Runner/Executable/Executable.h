@@ -25,6 +25,10 @@ public:
   virtual int32_t run(adrt_context &context, llvm::ArrayRef<adrt_tensor> arguments,
                       llvm::MutableArrayRef<adrt_tensor> results) = 0;
 
+  /// Makes the device of the program, which later runs in the context use. Programs for the host have none.
+  /// Returns a status of adrt.h.
+  virtual int32_t prepare(adrt_context &) { return 0; }
+
   /// Names of the kernels by number, if the executable counts kernels.
   virtual llvm::ArrayRef<std::string> getKernelNames() const { return {}; }
 

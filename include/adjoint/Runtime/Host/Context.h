@@ -31,7 +31,9 @@ struct ErrorRecord {
   std::string message;   ///< lower case, without a final period
 };
 
+class DeviceBlock;
 class DeviceContext;
+class DeviceHeap;
 
 } // namespace adrt
 
@@ -59,14 +61,15 @@ struct adrt_context {
   bool replays = true;
   /// Receives warnings; `site` may be null. May be empty.
   std::function<void(const adrt_site *site, const std::string &message)> warn;
-  /// For measurements: each run is timed. Results stay on the device, and so do arguments from run to run,
-  /// except those that the program may overwrite.
-  struct Measurement {
-    std::vector<bool> overwritten; ///< by number of the argument
-    /// Of the last run, from its first command on the device to the end of its last command.
-    double seconds = 0;
-  };
-  std::optional<Measurement> measurement;
+  /// For measurements: with a number, each run is timed in seconds, from its first command on the device to
+  /// the end of its last command.
+  std::optional<double> measured;
+  /// The memory of results that stay on the device (ResultMemory::outputs); the host takes them after a run.
+  /// Without it they have memory of this context, which the next run reuses.
+  std::shared_ptr<adrt::DeviceHeap> heap;
+  uint64_t heapUser = 0; ///< DeviceHeap::addUser
+  /// Moves out result `index` of the last run if it has memory of the heap; else null.
+  std::shared_ptr<adrt::DeviceBlock> takeDeviceResult(int32_t index);
   /// Fills arena and results with NaN patterns first, so that a read of unwritten memory shows.
   bool poisonMemory = false;
 
@@ -119,7 +122,7 @@ struct adrt_context {
   void *allocateArena(int64_t bytes);
   void *allocateBuffer(int32_t number, int64_t bytes);
   void *allocateResult(adrt_tensor &result, int32_t index, int32_t type, int32_t rank, const int64_t *shape);
-  int32_t returnDonated(adrt_tensor &result, int32_t index, const adrt_tensor &argument,
+  int32_t returnDonated(adrt_tensor &result, int32_t index, const adrt_tensor &argument, void *data,
                         const int64_t *shape);
   /// Records an error and returns null when there is no device.
   adrt::DeviceContext *requireDevice();

@@ -18,6 +18,15 @@ namespace adrt {
 
 class CommandList;
 
+/// Copies between host and device that this process has made, of tensors and of single elements.
+struct TransferCounts {
+  uint64_t toDevice = 0, toHost = 0;
+};
+TransferCounts getTransferCounts();
+/// Called by devices.
+void countCopyToDevice();
+void countCopyToHost();
+
 /// The result of a call. An error of earlier asynchronous work may be returned by a later call.
 struct Outcome {
   int32_t status = ADRT_OK;
@@ -125,6 +134,8 @@ public:
   virtual MemoryCount countMemory() const { return {}; }
   /// Frees memory when all enqueued work is done.
   virtual void release(void *memory) = 0;
+  /// ADRT_HOST_ERROR if the bytes are no memory that kernels of this device may access.
+  virtual Outcome requireMemory(const void *memory, int64_t bytes) { return {}; }
 
   /// Host to device, device to host, and inside the device, on the compute stream. The host may reuse its
   /// memory on return.
@@ -143,6 +154,9 @@ public:
   virtual int32_t smCount() const = 0;
   /// Blocks the host until all streams are idle.
   virtual Outcome synchronize() = 0;
+  /// Blocks the host until the work is done that another library has enqueued on its stream, a handle of the
+  /// driver. A device that no other library uses has none.
+  virtual Outcome waitForForeignStream(uintptr_t stream) { return {}; }
 
   virtual Streams &getStreams() = 0;
   /// Null for a device that has no graphs.

@@ -25,12 +25,16 @@ public:
   /// Provides memory for result `index` of the next run, unless it has memory already.
   void offer(size_t index, Buffer memory);
   /// Host memory that results are written to, by number. The program allocates a result where `data` is null
-  /// or the shape differs. The memory overlaps no memory that the program reads.
+  /// or the shape differs. The memory overlaps no memory that the program reads. A result whose output is in
+  /// device memory, which has no `data`, stays on the device.
   std::vector<adrt_tensor> outputs;
 
   Slot &slot(size_t index);
   /// The output for a result of this shape, or null.
   void *output(size_t index, int32_t type, int32_t rank, const int64_t *shape) const;
+  bool staysOnDevice(size_t index) const {
+    return index < outputs.size() && outputs[index].memory == ADRT_DEVICE_MEMORY;
+  }
 
 private:
   std::vector<std::unique_ptr<Slot>> slots;

@@ -45,6 +45,9 @@ struct Emulation {
 std::unique_ptr<Device> makeSimDevice(std::vector<const adsim::KernelCode *> kernels,
                                       const Emulation &emulation = {},
                                       std::vector<KernelTraffic> *traffic = nullptr);
+/// A device without kernels, whose memory all emulated devices of the process may access, as all programs of
+/// a process may access the memory of a GPU. Memory of the others is their own.
+std::unique_ptr<Device> makeSharedSimMemory();
 
 } // namespace adrt
 
