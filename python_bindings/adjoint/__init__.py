@@ -12,6 +12,7 @@ from . import diff, nn, numpy, ops, optim, random, tree
 from ._branches import cond
 from ._check_gradients import check_gradients
 from ._compile import compile, load
+from ._device import DeviceArray, TransferCounts, device_get, device_put, transfer_counts
 from ._derivatives import grad, stop_gradient, value_and_grad, vjp
 from ._errors import (
     ArgumentMemoryError,
@@ -59,6 +60,7 @@ __all__ = [
     "ArgumentTypeError",
     "CheckError",
     "CompileError",
+    "DeviceArray",
     "Diagnostic",
     "Error",
     "FileError",
@@ -82,10 +84,13 @@ __all__ = [
     "TracingError",
     "Trained",
     "Trainer",
+    "TransferCounts",
     "check_gradients",
     "checkpoint",
     "compile",
     "cond",
+    "device_get",
+    "device_put",
     "custom_jvp",
     "custom_vjp",
     "diff",
@@ -104,6 +109,7 @@ __all__ = [
     "scan",
     "spec",
     "stop_gradient",
+    "transfer_counts",
     "tree",
     "value_and_grad",
     "vjp",

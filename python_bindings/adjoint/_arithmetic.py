@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._constants import number_kind, tensor
+from ._device import ARRAYS
 from ._emit import create
 from ._types import FLOATS, element_of, promote
 from ._value import Value, is_index, is_tensor
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def is_operand(value: Any) -> bool:
-    return isinstance(value, (Value, bool, int, float, np.ndarray, np.generic, list, tuple))
+    return isinstance(value, (Value, bool, int, float, *ARRAYS, list, tuple))
 
 
 def refused() -> Tensor:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _adjoint
+from ._device import DeviceArray
 from ._errors import ArgumentMemoryError, ArgumentShapeError, ArgumentTypeError
 from ._signature import STORAGE, TensorSpec, format_type
 
@@ -37,6 +38,22 @@ def prepare(
     return _to_storage(array, spec, copy)
 
 
+def check_device_array(spec: TensorSpec, array: DeviceArray, target: str) -> None:
+    """Raises for a device array that a program of `target` cannot take as the argument."""
+    subject = f"argument '{spec.name}': expected {spec.type}"
+    if array.is_donated:
+        raise ArgumentMemoryError(f"{subject}, got a device array that was donated to an earlier call; use its result")
+    if array.target != target:
+        raise ArgumentTypeError(
+            f"{subject} on {target}, got a device array on {array.target}; adjoint.device_put(x, {target!r}) copies it"
+        )
+    _check_type(array, spec, spec.shape, subject)
+    if spec.donated_to is not None and array.is_read_only:
+        raise ArgumentMemoryError(
+            f"{subject} that may be written, since the argument is donated, got read-only memory; give a copy"
+        )
+
+
 def prepare_output(spec: TensorSpec, value: Any) -> np.ndarray:
     """The memory that a result is written to; raises if the program cannot write to it."""
     subject = f"output '{spec.name}': expected {spec.type}"
@@ -53,13 +70,13 @@ def prepare_output(spec: TensorSpec, value: Any) -> np.ndarray:
     return value.view(STORAGE[spec.element_type]) if spec.element_type in STORAGE else value
 
 
-def from_storage(array: np.ndarray, spec: TensorSpec) -> np.ndarray:
-    """An array of the runtime, with the element type of `spec`."""
-    return array.view(spec.dtype) if spec.element_type in STORAGE else array
+def from_storage(array: Any, spec: TensorSpec) -> Any:
+    """An array of the runtime, with the element type of `spec`, or a device array."""
+    return array.view(spec.dtype) if spec.element_type in STORAGE and isinstance(array, np.ndarray) else array
 
 
 def _check_type(
-    array: np.ndarray, spec: TensorSpec, expected: tuple[int | None, ...], subject: str, mend: str = ""
+    array: np.ndarray | DeviceArray, spec: TensorSpec, expected: tuple[int | None, ...], subject: str, mend: str = ""
 ) -> None:
     if not _has_type(array.dtype, spec):
         raise ArgumentTypeError(f"{subject}, got {_describe(array)}{mend}")
@@ -75,14 +92,14 @@ def _mend(dtype: np.dtype[Any], spec: TensorSpec) -> str:
     return f"; convert it with .astype(numpy.{spec.dtype.name})"
 
 
-def _describe(array: np.ndarray) -> str:
+def _describe(array: np.ndarray | DeviceArray) -> str:
     return f"an array of {array.dtype} with shape {array.shape}"
 
 
 def _as_array(spec: TensorSpec, value: Any, subject: str) -> np.ndarray:
     if isinstance(value, np.ma.MaskedArray):
         raise ArgumentTypeError(f"{subject}, got a masked array; fill it first")
-    if isinstance(value, (np.ndarray, np.generic)):
+    if isinstance(value, (np.ndarray, np.generic, DeviceArray)):
         return np.asarray(value)
     if isinstance(value, (bool, int, float)) and not spec.shape:
         return _from_scalar(spec, value, subject)

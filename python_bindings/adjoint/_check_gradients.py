@@ -12,6 +12,7 @@ from . import tree
 from ._derivatives import value_and_grad
 from ._errors import ArgumentTypeError, CheckError
 from ._jit import jit
+from ._device import device_get
 from ._narrow import convert
 from ._signature import DTYPES
 from ._types import FLOATS, element_of
@@ -38,7 +39,7 @@ def check_gradients(
     """The largest error of the derivatives of a function, a float of rank 0, along random directions of its arguments:
     of that of `grad` against a central difference, both in f64, relative to the larger one or 1. Raises CheckError if
     it exceeds the tolerance. `options` are those of adjoint.jit."""
-    widened = tree.map(_widened, arguments)
+    widened = tree.map(_widened, device_get(arguments))
     positions = (argnums,) if isinstance(argnums, int) else tuple(argnums)
     value = jit(function, **options)
     _, gradients = jit(value_and_grad(function, positions), **options)(*widened)

@@ -45,8 +45,8 @@ class Description:
 def save(path: pathlib.Path, values: Any, step: int, losses: list[float], description: Description) -> None:
     # NumPy's files have no bf16: its bytes.
     arrays: dict[str, Any] = {
-        f"leaf_{index}": np.asarray(leaf).reshape(-1).view(np.uint8) if np.asarray(leaf).dtype.kind == "V" else leaf
-        for index, leaf in enumerate(tree.leaves(values))
+        f"leaf_{index}": leaf.reshape(-1).view(np.uint8) if leaf.dtype.kind == "V" else leaf
+        for index, leaf in enumerate(map(np.asarray, tree.leaves(values)))
     }
     losses_text = [float(loss).hex() for loss in losses]
     about = json.dumps({"step": step, "losses": losses_text, **dataclasses.asdict(description)})

@@ -12,6 +12,7 @@ from . import tree
 from ._attributes import quoted
 from ._builder import current, is_tracing
 from ._constants import tensor
+from ._eager import eager_target
 from ._emit import create
 from ._errors import TracingError
 from ._functions import Arguments, wrapped
@@ -72,7 +73,7 @@ def value_and_grad(
     @functools.wraps(function)
     def differentiated(*arguments: Any, **keywords: Any) -> Any:
         if not is_tracing():
-            return jit(differentiated)(*arguments, **keywords)
+            return jit(differentiated, target=eager_target(arguments, keywords))(*arguments, **keywords)
         given = Arguments(arguments, keywords)
         positions = _positions(argnums, len(arguments))
         wrt, forms = _wrt(given, arguments, positions)

@@ -7,7 +7,14 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from . import tree
 from ._builder import is_tracing
+from ._device import DeviceArray, target_of
+
+
+def eager_target(*arguments: Any) -> str:
+    """Where a function runs that is called outside of a traced one: on the device of its device arrays."""
+    return (DeviceArray._were_made and target_of(tree.leaves(arguments))) or "cpu"
 
 
 def eager(*static: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -15,17 +22,18 @@ def eager(*static: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     `static` are constants of the program."""
 
     def wrap_function(function: Callable[..., Any]) -> Callable[..., Any]:
-        compiled: list[Any] = []
+        compiled: dict[str, Any] = {}
 
         @functools.wraps(function)
         def either(*arguments: Any, **keywords: Any) -> Any:
             if is_tracing():
                 return function(*arguments, **keywords)
-            if not compiled:
+            target = eager_target(arguments, keywords)
+            if target not in compiled:
                 from ._jit import jit
 
-                compiled.append(jit(function, static_argnames=static))
-            return compiled[0](*arguments, **keywords)
+                compiled[target] = jit(function, static_argnames=static, target=target)
+            return compiled[target](*arguments, **keywords)
 
         return either
 

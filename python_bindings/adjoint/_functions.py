@@ -7,12 +7,11 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from . import tree
 from ._attributes import quoted
 from ._builder import Function, current, place
 from ._constants import tensor
+from ._device import ARRAYS
 from ._errors import TracingError
 from ._tensor import Tensor
 from ._value import Value, wrap
@@ -20,7 +19,7 @@ from ._value import Value, wrap
 
 def is_value(leaf: Any) -> bool:
     """Whether a leaf of an argument is traced; others, such as strings and functions, are passed on as they are."""
-    return isinstance(leaf, (Value, bool, int, float, np.ndarray, np.generic))
+    return isinstance(leaf, (Value, bool, int, float, *ARRAYS))
 
 
 def take_weakness(value: Any, other: Any) -> Any:

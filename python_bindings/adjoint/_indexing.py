@@ -13,6 +13,7 @@ from . import numpy
 from ._attributes import axes_text
 from ._builder import current
 from ._constants import constant_index, number_kind, number_of_index, tensor
+from ._device import DeviceArray
 from ._emit import create
 from ._errors import TracingError
 from ._shapes import broadcast_to, reshape
@@ -117,7 +118,7 @@ def _one(entry: Any, size: Any, axis: int) -> _Axis:
     if is_index(entry) or (is_tensor(entry) and not entry.shape and entry.element_type in INTEGERS):
         index = entry if is_index(entry) else wrap(number_of_index(entry))
         return _Axis(index.from_end(size), is_dropped=True)
-    if is_tensor(entry) or isinstance(entry, (np.ndarray, list, bool)):
+    if is_tensor(entry) or isinstance(entry, (np.ndarray, DeviceArray, list, bool)):
         raise TracingError(
             "an index that is a tensor, a list or a boolean looks elements up; Adjoint has no operation for that yet. "
             "A product with one-hot rows does the same"

@@ -13,6 +13,7 @@ import numpy as np
 
 from . import _adjoint, tree
 from ._builder import Trace, is_tracing, tracing
+from ._device import DEVICE_TARGETS, DeviceArray, is_foreign, share
 from ._errors import ArgumentTypeError, OptionError, TracingError
 from ._functions import Traced, call, name_of, trace_function
 from ._host import Feed, Receiver
@@ -150,6 +151,11 @@ class Jitted:
     def _find_slowly(
         self, arguments: tuple[Any, ...], keywords: dict[str, Any], leaves: list[Any], form: tree.Structure
     ) -> tuple[TracedProgram, list[Any]]:
+        target = self._options.get("target")
+        if target in DEVICE_TARGETS and any(is_foreign(leaf, target) for leaf in leaves):
+            return self._find(
+                *tree.unflatten(form, [share(leaf, target) if is_foreign(leaf, target) else leaf for leaf in leaves])
+            )
         self._bind(arguments, keywords)
         names = self._names(arguments, keywords)
         is_static = [name.split(".")[0] in self._static or not is_dynamic(leaf) for name, leaf in zip(names, leaves)]
@@ -167,7 +173,7 @@ class Jitted:
         if (
             not static
             and not keywords
-            and all(type(leaf) is np.ndarray for leaf in leaves)
+            and all(type(leaf) in (np.ndarray, DeviceArray) for leaf in leaves)
             and self._given_specs is None
         ):
             self._programs[form, tuple([(leaf.shape, leaf.dtype) for leaf in leaves])] = program
@@ -288,7 +294,8 @@ def jit(
     `static_argnames` and `static_argnums` choose, are constants of the program, which is traced again for other ones, and
     for other numbers and texts that an object has as attributes. The memory of arguments that `donate_argnames` and
     `donate_argnums` choose is reused for results. `specs` has the types of all arguments, a tree for each; sizes may be
-    dynamic there (adjoint.spec). The other options are those of adjoint.compile.
+    dynamic there (adjoint.spec). The other options are those of adjoint.compile. Results of a function for a device are
+    device arrays, which the next call takes without a copy (adjoint.device_put).
     """
     check_jit_options("jit", options)
     check_specs(specs)

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from . import _adjoint
-from ._arrays import from_storage, prepare, prepare_output
+from ._arrays import check_device_array, from_storage, prepare, prepare_output
+from ._device import DEVICE_TARGETS, DeviceArray, is_foreign, on_host, share
 from ._errors import ArgumentMemoryError, ArgumentTypeError, Error, OptionError, Source, make_exception
 from ._files import whole_file
 from ._host import Feed, Receiver, check_names, feed_functions, receive_functions
@@ -33,6 +34,7 @@ class Program:
     def __init__(self, native: _adjoint.Program, source: Source, options: _adjoint.Options | None):
         """Programs come from `compile`, and without options from `load`."""
         self._native = native
+        self._run = native.run  # looked up once, for short calls
         self._source = source
         self._options = options
         self.target: str = native.target
@@ -50,7 +52,9 @@ class Program:
             if spec.name == name
         }
         self._results = results_type(tuple(spec.name for spec in self.signature.results))
-        self._has_storage = any(spec.element_type in STORAGE for spec in self.signature.results)
+        self._has_device = self.target in DEVICE_TARGETS
+        #: Whether results of the extension module are not yet those of users.
+        self._converts = self._has_device or any(spec.element_type in STORAGE for spec in self.signature.results)
         for message in native.messages:
             if message[0] == "warning":
                 warnings.warn(str(source.diagnostic(message)), RuntimeWarning, stacklevel=3)
@@ -71,6 +75,9 @@ class Program:
         several results are a named tuple, and none is None. An array for a donated argument is updated and returned as
         the result. After an error its content is undefined.
 
+        A program for a device takes device arrays (`device_put`) and other libraries' arrays on that device without a
+        copy. If one is given, results are device arrays, and those of donated ones have their memory.
+
         `out` has the arrays that results are written to: an array for the only result, a sequence with an array or None
         for each result, or a mapping from names of results to arrays. They are returned as the results.
 
@@ -88,28 +95,40 @@ class Program:
         receive = receive_functions(self.signature, receives) if receives else {}
         outputs = self._outputs(out) if out is not None else ()
         memory = tuple(map(_output_memory, self.signature.results, outputs))
-        results = self._native.run(arrays, self._prepare, feed, receive, memory, self._conflict)
+        results = self._run(arrays, self._prepare, feed, receive, memory, self._conflict, False)
         if isinstance(results, _adjoint.Failure):
             raise make_exception(results, self._source, self.signature.entry, self._describe_dynamic(arrays))
         return self._results_of(results, outputs)
 
     def call(
         self, arrays: tuple[object, ...], feeds: Mapping[str, Feed] | None, receives: Mapping[str, Receiver] | None
-    ) -> list[np.ndarray]:
-        """The results of a call with all arguments in order, as a list."""
+    ) -> list[Any]:
+        """The results of a call with all arguments in order, as a list: device arrays if the program has a device."""
         feed = feed_functions(self.signature, feeds or {}) if feeds or self.signature.feeds else {}
         receive = receive_functions(self.signature, receives) if receives else {}
-        results = self._native.run(
-            arrays, self._prepare, feed, receive, (None,) * len(self.signature.results), self._conflict
+        results = self._run(
+            arrays,
+            self._prepare,
+            feed,
+            receive,
+            (None,) * len(self.signature.results),
+            self._conflict,
+            self._has_device,
         )
         if isinstance(results, _adjoint.Failure):
             raise make_exception(results, self._source, self.signature.entry, self._describe_dynamic(arrays))
-        return list(map(from_storage, results, self.signature.results)) if self._has_storage else results
+        return self._arrays_of(results) if self._converts else results
 
-    def _results_of(self, results: list[np.ndarray], outputs: tuple[Any, ...] = ()) -> Any:
+    def _arrays_of(self, results: list[Any]) -> list[Any]:
+        """The arrays of what the extension module returns."""
+        if self._has_device:
+            results = [DeviceArray(one) if isinstance(one, _adjoint.DeviceTensor) else one for one in results]
+        return list(map(from_storage, results, self.signature.results))
+
+    def _results_of(self, results: list[Any], outputs: tuple[Any, ...] = ()) -> Any:
         """What a call returns for arrays of the extension module."""
-        if self._has_storage:
-            results = list(map(from_storage, results, self.signature.results))
+        if self._converts:
+            results = self._arrays_of(results)
         if outputs:
             results = [made if given is None else given for made, given in zip(results, outputs)]
         if len(results) == 1:
@@ -136,7 +155,8 @@ class Program:
             return make_exception(failure, self._source, self.signature.entry, self._describe_dynamic(arrays))
 
         source, options = self._text_and_options()
-        inputs = _adjoint.CallInputs(source.text, source.name, options, arrays, prepare_unchanged, feed, receive)
+        given = tuple(map(on_host, arrays))
+        inputs = _adjoint.CallInputs(source.text, source.name, options, given, prepare_unchanged, feed, receive)
         return self._native, inputs, failed
 
     def _text_and_options(self) -> tuple[Source, _adjoint.Options]:
@@ -193,7 +213,7 @@ class Program:
             source.name,
             options,
             indices,
-            tuple(bound[names[index]] for index in indices),
+            tuple(on_host(bound[names[index]]) for index in indices),
             lambda index, value, copy: self._prepare(indices[index], value, copy),
             os.fspath(path),
         )
@@ -209,8 +229,15 @@ class Program:
         ]
         return ", ".join(given[:8] + ["..."] * (len(given) > 8))
 
-    def _prepare(self, index: int, value: object, copy: bool) -> np.ndarray:
-        return prepare(self.signature.arguments[index], value, copy=copy)
+    def _prepare(self, index: int, value: object, copy: bool) -> np.ndarray | DeviceArray:
+        """Takes what the extension module does not: an array of the host, or on the device of the program."""
+        spec = self.signature.arguments[index]
+        if is_foreign(value, self.target):
+            value = share(value, self.target)
+        if not isinstance(value, DeviceArray):
+            return prepare(spec, value, copy=copy)
+        check_device_array(spec, value, self.target)
+        return value
 
     def _conflict(self, result: int, argument: int, other: int) -> None:
         """Raises for an output that overlaps an argument, or another output if `argument` is -1."""

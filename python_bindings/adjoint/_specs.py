@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ._device import ARRAYS
 from ._errors import ArgumentShapeError
 from ._functions import is_value
 from ._index import Index
@@ -24,7 +25,7 @@ def spec_of(leaf: Any) -> Spec:
         return Spec((), "f64", is_weak=True)
     if type(leaf) is int:
         return Spec((), "i64", is_weak=True)
-    array = leaf if isinstance(leaf, (np.ndarray, np.generic)) else np.asarray(leaf)
+    array = leaf if isinstance(leaf, ARRAYS) else np.asarray(leaf)
     return Spec(array.shape, element_of(array.dtype))
 
 

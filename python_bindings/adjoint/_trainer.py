@@ -18,15 +18,19 @@ from ._batches import Batches
 from ._checkpoints import Description, require_writable, restore, save
 from ._checks import is_number, is_whole
 from ._derivatives import value_and_grad
+from ._device import DeviceArray
 from ._descriptions import configuration_of, fields_of, text_of, types_of
+from ._eager import eager
 from ._errors import NonFiniteLossError, OptionError, ProgramError
 from ._jit import Jitted, jit
 from ._jit_options import check_jit_options
 from ._loops import fori_loop
 from ._nonfinite import NonFinites, nan
 from ._progress import Bar, Losses, NotFinite, loss_curve
+from ._scaling import all_finite
 from ._streams import feed, receive
 from ._traced_program import TracedProgram
+from ._types import FLOATS
 from .optim import DelayedScales, LossScale, clip_by_global_norm
 
 #: So many losses in a row that are not finite stop a training with a loss scale, which skips their steps.
@@ -63,6 +67,8 @@ class Trainer:
     - With a `folder` a checkpoint is written there after each part, whole or not at all; `fit` goes on from it, to the
       same bits as without a stop, if the data are the same. It knows the layers and the settings: other layers or
       another kind of optimizer raise, other settings, such as the learning rate, hold from there on, with a warning.
+
+    With a target that has a device, model and state stay there between parts, and are device arrays in what `fit` returns.
 
     Ctrl-C ends `fit` with what is done. Other errors, such as those of the data, have it as `trained`. `options` are those of adjoint.jit.
     """
@@ -116,7 +122,7 @@ class Trainer:
         if path is not None:
             require_writable(path)
         # What is donated is overwritten: the caller keeps the model that it gave.
-        values = tree.map(np.array, tree.unflatten(form, leaves))
+        values = tree.map(_copy, tree.unflatten(form, leaves))
         return self._fit(values, Batches(data, step), reached, steps, description)
 
     def _fit(self, values: Any, batches: Batches, reached: Trained, steps: int, description: Description) -> Trained:
@@ -127,7 +133,7 @@ class Trainer:
         try:
             while reached.step < steps:
                 count = min(self.steps_per_call, steps - reached.step)
-                before = reached = self._trained(tree.map(np.array, values), reached.step, reached.losses)
+                before = reached = self._trained(tree.map(_copy, values), reached.step, reached.losses)
                 values = program(*values, np.int64(count), feeds=feeds, receives={"loss": received})
                 reached = self._trained(values, before.step + count, before.losses + received.take())
                 self._check(before, reached, received)
@@ -225,6 +231,8 @@ class Trainer:
                 _warn(f"the loss of step {step + 1} is {losses[step]}", level=5)
                 received.has_bad = False
             return
+        if _all_finite(tree.leaves(reached.model)):
+            return
         names = tree.names(tree.structure(reached.model))
         for name, old, new in zip(names, tree.leaves(before.model), tree.leaves(reached.model)):
             if _is_finite(old) and not _is_finite(new):
@@ -268,6 +276,22 @@ def keep_trained(error: Exception, reached: Trained) -> None:
 
 def _warn(text: str, level: int = 3) -> None:
     warnings.warn(text, RuntimeWarning, stacklevel=level)
+
+
+def _copy(leaf: Any) -> Any:
+    """A copy where the leaf is."""
+    return leaf.copy() if isinstance(leaf, DeviceArray) else np.array(leaf)
+
+
+def _all_finite(leaves: list[Any]) -> bool:
+    """Of leaves on a device, there: whether all floats are finite. Leaves on the host are tested one by one."""
+    floats = [leaf for leaf in leaves if isinstance(leaf, DeviceArray) and leaf.element_type in FLOATS]
+    return bool(floats) and len(floats) == len(leaves) and bool(_are_finite(floats))
+
+
+@eager()
+def _are_finite(leaves: list[Any]) -> Any:
+    return all_finite(leaves)
 
 
 def _is_finite(leaf: Any) -> bool:

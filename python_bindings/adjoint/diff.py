@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from . import _adjoint
+from ._device import on_host
 from ._nonfinite import NonFinites, Operand, Origin, Range, Step, nan
 from ._precision import KeptOperation, Precision, PrecisionDifference, precision
 from ._searches import (
@@ -170,6 +171,7 @@ class Alignment:
 
 def _storage(value: Any) -> tuple[str, np.ndarray] | None:
     """The MLIR name of the element type of an array, and its bits in row-major order; None if it is no array."""
+    value = on_host(value)
     if not isinstance(value, (np.ndarray, np.generic)) or isinstance(value, np.ma.MaskedArray):
         return None
     array = np.asarray(value)

@@ -21,6 +21,7 @@ from . import numpy, ops, random, tree
 from ._builder import is_tracing
 from ._checks import flag, number, whole
 from ._constants import tensor
+from ._eager import eager_target
 from ._errors import OptionError, OptionTypeError
 from ._jit import jit
 from ._narrow import convert
@@ -74,7 +75,8 @@ class _Optimizer:
 
     def update(self, parameters: Any, gradients: Any, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         if not is_tracing():
-            return _compiled_update(self)(parameters, gradients, state)  # type: ignore[no-any-return]
+            compiled = _compiled_update(self, eager_target(parameters, gradients, state))
+            return compiled(parameters, gradients, state)  # type: ignore[no-any-return]
         _check_state(self, state)
         step = tensor(state["step"])
         count, rate = step + 1, _rate(self.lr, step)
@@ -98,8 +100,8 @@ class _Optimizer:
 
 
 @functools.lru_cache(maxsize=64)
-def _compiled_update(optimizer: Any) -> Any:
-    return jit(optimizer.update)
+def _compiled_update(optimizer: Any, target: str) -> Any:
+    return jit(optimizer.update, target=target)
 
 
 def _check_state(optimizer: _Optimizer, state: Any) -> None:
@@ -266,7 +268,8 @@ class Masters:
 
     def update(self, parameters: Any, gradients: Any, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         if not is_tracing():
-            return _compiled_update(self)(parameters, gradients, state)  # type: ignore[no-any-return]
+            compiled = _compiled_update(self, eager_target(parameters, gradients, state))
+            return compiled(parameters, gradients, state)  # type: ignore[no-any-return]
         rest = {name: one for name, one in state.items() if name != "masters"}
         masters, state = self.optimizer.update(state["masters"], gradients, rest)
         copies = tree.map(lambda copy, master: master.astype(tensor(copy).element_type), parameters, masters)

@@ -9,13 +9,27 @@ using mlir::ad::runner::ProgramValue;
 
 namespace {
 
-bool hasShape(const ArrayView &view, const ProgramValue &spec) {
-  if (static_cast<size_t>(view.rank()) != spec.shape.size())
+bool hasShape(size_t rank, const int64_t *shape, const ProgramValue &spec) {
+  if (rank != spec.shape.size())
     return false;
   for (size_t axis = 0; axis < spec.shape.size(); ++axis)
-    if (spec.shape[axis] >= 0 && spec.shape[axis] != view.shape()[axis])
+    if (spec.shape[axis] >= 0 && spec.shape[axis] != shape[axis])
       return false;
   return true;
+}
+
+bool hasShape(const ArrayView &view, const ProgramValue &spec) {
+  return hasShape(static_cast<size_t>(view.rank()), view.shape(), spec);
+}
+
+bool overlap(const DeviceTensor &left, const DeviceTensor &right) {
+  auto begin = [](const DeviceTensor &tensor) {
+    return reinterpret_cast<uintptr_t>(tensor.block->getData());
+  };
+  auto end = [&](const DeviceTensor &tensor) {
+    return begin(tensor) + static_cast<uintptr_t>(tensor.bytes());
+  };
+  return left.block && right.block && begin(left) < end(right) && begin(right) < end(left);
 }
 
 } // namespace
@@ -29,8 +43,22 @@ bool Arguments::takeDirectly(size_t index, nb::handle value) {
          hasShape(views[index], spec);
 }
 
+bool Arguments::takeOnDevice(size_t index, nb::handle value) {
+  const ProgramValue &spec = specs[index];
+  const DeviceTensor *tensor = target.empty() ? nullptr : deviceTensorOf(value.ptr());
+  if (!tensor || !tensor->block || tensor->target() != target || tensor->type != spec.type ||
+      !hasShape(tensor->shape.size(), tensor->shape.data(), spec) ||
+      (spec.donatedTo >= 0 && tensor->isReadOnly))
+    return false;
+  onDevice.resize(specs.size());
+  onDevice[index] = *tensor;
+  return true;
+}
+
 void Arguments::takePrepared(size_t index, nb::handle value, const nb::callable &prepare, bool copy) {
   prepared[index] = prepare(index, value, copy);
+  if (takeOnDevice(index, prepared[index]))
+    return;
   if (!views[index].take(prepared[index].ptr(), specs[index].type) || !hasShape(views[index], specs[index]))
     throw nb::type_error("prepare() made no array of the type and shape of the argument");
 }
@@ -41,31 +69,52 @@ nb::object Arguments::arrayOf(size_t index) const {
 
 bool Arguments::overlapsAnother(size_t index) const {
   for (size_t other = 0; other < specs.size(); ++other)
-    if (other != index && views[index].overlaps(views[other]))
+    if (other != index && (views[index].overlaps(views[other]) ||
+                           (!onDevice.empty() && overlap(onDevice[index], onDevice[other]))))
       return true;
   return false;
 }
 
-Arguments::Arguments(const std::vector<ProgramValue> &specs, nb::tuple values, nb::callable prepare)
-    : specs(specs), values(values), views(new ArrayView[specs.size()]), prepared(specs.size()) {
+bool Arguments::anyOnDevice() const { return !onDevice.empty(); }
+
+// From now on no other call can read what this one overwrites.
+void Arguments::takeDonated() {
+  for (size_t index = 0; index < specs.size(); ++index)
+    if (specs[index].donatedTo >= 0 && isOnDevice(index))
+      if (DeviceTensor *given = deviceTensorOf(values[index].ptr()))
+        given->block = nullptr;
+}
+
+Arguments::Arguments(const std::vector<ProgramValue> &specs, nb::tuple values, nb::callable prepare,
+                     std::string target)
+    : specs(specs), values(values), views(new ArrayView[specs.size()]), prepared(specs.size()),
+      target(std::move(target)) {
   if (values.size() != specs.size())
     throw nb::type_error("the number of values is not that of the arguments");
   for (size_t index = 0; index < specs.size(); ++index)
-    if (!takeDirectly(index, values[index]))
+    if (!takeDirectly(index, values[index]) && !takeOnDevice(index, values[index]))
       takePrepared(index, values[index], prepare, /*copy=*/false);
   tensors.reserve(specs.size());
   for (size_t index = 0; index < specs.size(); ++index) {
-    if (specs[index].donatedTo >= 0 && overlapsAnother(index))
-      takePrepared(index, values[index], prepare, /*copy=*/true);
-    tensors.push_back(views[index].tensor(specs[index].type));
+    bool isHere = onDevice.empty() || !onDevice[index].block;
+    if (specs[index].donatedTo >= 0 && overlapsAnother(index)) {
+      if (isHere)
+        takePrepared(index, values[index], prepare, /*copy=*/true);
+      else
+        onDevice[index] = copyOnDevice(onDevice[index]);
+    }
+    tensors.push_back(isHere ? views[index].tensor(specs[index].type) : onDevice[index].tensor());
   }
 }
 
 Outputs::Outputs(const mlir::ad::runner::ProgramInterface &interface, nb::tuple given,
-                 const Arguments &arguments, const nb::callable &conflict)
+                 const Arguments &arguments, const nb::callable &conflict, bool onDevice)
     : views(new ArrayView[interface.results.size()]), arrays(interface.results.size()),
       tensors(interface.results.size(), adrt_tensor{}) {
-  for (size_t index = 0; index < arguments.size(); ++index)
+  if (onDevice)
+    for (adrt_tensor &tensor : tensors)
+      tensor.memory = ADRT_DEVICE_MEMORY;
+  for (size_t index = 0; index < arguments.size() && !onDevice; ++index)
     if (int result = interface.arguments[index].donatedTo; result >= 0) {
       arrays[result] = arguments.arrayOf(index);
       tensors[result] = arguments.get()[index];

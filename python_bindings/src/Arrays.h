@@ -34,7 +34,9 @@ public:
   bool isSameAs(const ArrayView &other) const {
     return view.buf == other.view.buf && view.len == other.view.len;
   }
-  adrt_tensor tensor(adrt_type type) const { return {view.buf, view.shape, view.ndim, type}; }
+  adrt_tensor tensor(adrt_type type) const {
+    return {view.buf, view.shape, view.ndim, type, ADRT_HOST_MEMORY};
+  }
 
 private:
   bool takeBuffer(PyObject *object, adrt_type type, bool writable);

@@ -6,6 +6,7 @@
 #include "Arguments.h"
 #include "Builder.h"
 #include "Describe.h"
+#include "DeviceTensors.h"
 #include "Diff.h"
 #include "Gil.h"
 #include "Host.h"
@@ -122,14 +123,27 @@ nb::object arrayOf(const Program &program, size_t index, ProgramResult result) {
                    std::move(recycle));
 }
 
+/// A result on the device; one that has the memory of its donated argument shares it.
+nb::object deviceTensorOf(const Program &program, size_t index, ProgramResult result,
+                          const Arguments &arguments) {
+  DeviceTensor tensor{std::move(result.onDevice), result.type, std::move(result.shape), false};
+  for (size_t argument = 0; argument < arguments.size() && !tensor.block; ++argument)
+    if (program.getInterface().arguments[argument].donatedTo == static_cast<int>(index))
+      tensor.block = arguments.blockOf(argument);
+  return nb::cast(std::move(tensor));
+}
+
+/// Results stay on the device if `keep` is true, or if an argument is a device array.
 nb::object run(const Program &program, nb::tuple values, nb::callable prepare, nb::dict feeds,
-               nb::dict receives, nb::tuple outs, nb::callable conflict) {
-  Arguments arguments(program.getInterface().arguments, values, prepare);
-  Outputs outputs(program.getInterface(), outs, arguments, conflict);
+               nb::dict receives, nb::tuple outs, nb::callable conflict, bool keep) {
+  Arguments arguments(program.getInterface().arguments, values, prepare, program.getTarget());
+  Outputs outputs(program.getInterface(), outs, arguments, conflict, keep || arguments.anyOnDevice());
   Host host(feeds, receives);
   std::vector<ProgramResult> results;
   Failure failure;
   bool done = false;
+  if (arguments.anyOnDevice())
+    arguments.takeDonated();
   {
     GilRelease release;
     done = program.run(arguments.get(), host.callbacks(), results, failure, outputs.get());
@@ -140,8 +154,10 @@ nb::object run(const Program &program, nb::tuple values, nb::callable prepare, n
   }
   nb::list arrays;
   for (size_t index = 0; index < results.size(); ++index)
-    arrays.append(results[index].data.data() ? arrayOf(program, index, std::move(results[index]))
-                                             : outputs.arrayOf(index));
+    arrays.append(results[index].onDevice || results[index].isDonated
+                      ? deviceTensorOf(program, index, std::move(results[index]), arguments)
+                  : results[index].data.data() ? arrayOf(program, index, std::move(results[index]))
+                                               : outputs.arrayOf(index));
   return std::move(arrays);
 }
 
@@ -177,7 +193,7 @@ void bindFailure(nb::module_ &module) {
 void bindProgram(nb::module_ &module) {
   nb::class_<Program>(module, "Program")
       .def("run", run, nb::arg("values"), nb::arg("prepare"), nb::arg("feeds"), nb::arg("receives"),
-           nb::arg("outs"), nb::arg("conflict"))
+           nb::arg("outs"), nb::arg("conflict"), nb::arg("keep"))
       .def_prop_ro("interface", [](const Program &program) { return describe(program.getInterface()); })
       .def_prop_ro("numerics", &Program::getNumerics)
       .def_prop_ro("cpu", &Program::getCpu)
@@ -212,4 +228,5 @@ NB_MODULE(_adjoint, module) {
   bindAnalysis(module);
   bindBuilder(module);
   bindTrees(module);
+  bindDeviceTensors(module);
 }

@@ -4,6 +4,7 @@
 // strings as keys, a list, a tuple or a module is left to Python.
 #include "Trees.h"
 #include "Arrays.h"
+#include "DeviceTensors.h"
 
 #include <string>
 
@@ -33,6 +34,8 @@ private:
   bool visitValue(PyObject *value) {
     if (adjoint_python::isPlainArray(value))
       return visitArray(value);
+    if (const adjoint_python::DeviceTensor *tensor = adjoint_python::deviceTensorOf(value))
+      return visitDeviceTensor(value, *tensor);
     if (PyDict_CheckExact(value)) {
       key += '{';
       return visitItems(value) && close('}');
@@ -73,6 +76,18 @@ private:
     key += static_cast<char>('0' + view.ndim);
     append(view.shape, sizeof(Py_ssize_t) * view.ndim);
     PyBuffer_Release(&view);
+    leaves.append(nb::borrow(value));
+    return true;
+  }
+
+  // A program takes arrays of the host and of its device.
+  bool visitDeviceTensor(PyObject *value, const adjoint_python::DeviceTensor &tensor) {
+    static constexpr const char *formats[] = {"d",      "f", "e", "bf16", "f8E4M3FN",
+                                              "f8E5M2", "?", "b", "i",    "l"};
+    key += 'a';
+    key += formats[tensor.type];
+    key += static_cast<char>('0' + tensor.shape.size());
+    append(tensor.shape.data(), sizeof(int64_t) * tensor.shape.size());
     leaves.append(nb::borrow(value));
     return true;
   }
@@ -139,7 +154,8 @@ private:
       size_t before = leaves.size();
       return visit(value) && leaves.size() > before; // without tensors it is no tree of the module
     }
-    if (adjoint_python::isPlainArray(value) || PyObject_IsInstance(value, moduleType.ptr()) == 1)
+    if (adjoint_python::isPlainArray(value) || adjoint_python::deviceTensorOf(value) ||
+        PyObject_IsInstance(value, moduleType.ptr()) == 1)
       return visit(value);
     if (PyFunction_Check(value)) {
       // The program that belongs to the key holds the function.

@@ -11,6 +11,7 @@ import numpy as np
 from .. import _adjoint, tree
 from .._builder import is_tracing
 from .._checks import whole
+from .._device import DeviceArray
 from .._eager import eager
 from .._errors import Error, OptionError
 from .._narrow import convert
@@ -22,7 +23,7 @@ from .._value import is_tensor
 
 
 def _has_parameters(value: Any) -> bool:
-    if isinstance(value, (np.ndarray, Tensor, Spec, Module)):
+    if isinstance(value, (np.ndarray, DeviceArray, Tensor, Spec, Module)):
         return True
     if isinstance(value, (list, tuple)):
         return any(map(_has_parameters, value))

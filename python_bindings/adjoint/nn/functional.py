@@ -13,6 +13,7 @@ from .. import numpy, ops, random
 from .._arithmetic import floating
 from .._checks import choice, number, whole
 from .._constants import tensor
+from .._device import DeviceArray
 from .._errors import OptionError, TracingError
 from .._products import matmul
 from .._shapes import axes_of
@@ -32,7 +33,7 @@ def relu(x: Any) -> Tensor:
 
 def _factor(name: str, value: Any) -> Any:
     """A number, or a tensor such as a parameter."""
-    return value if isinstance(value, (Tensor, np.ndarray)) else number(name, value)
+    return value if isinstance(value, (Tensor, np.ndarray, DeviceArray)) else number(name, value)
 
 
 def leaky_relu(x: Any, negative_slope: float = 0.01) -> Tensor:
