@@ -90,7 +90,7 @@ class Module:
 
 @eager()
 def _run(model: Module, *arguments: Any, **keywords: Any) -> Any:
-    return model.forward(*arguments, **keywords)
+    return model(*arguments, **keywords)
 
 
 def parameters_of(model: Any) -> dict[str, Any]:
