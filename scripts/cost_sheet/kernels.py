@@ -37,6 +37,7 @@ class ProgramFailure(RuntimeError):
 class Tensor:
     shape: tuple
     element_bytes: float
+    element: str = ""
 
     @property
     def elements(self):
@@ -64,6 +65,7 @@ class Compiled:
     spills: int  # bytes
     static_shared: int
     code: sass.Kernel
+    launches: int = 1  # places of the entry that launch it
 
     @property
     def tensors(self):
@@ -104,12 +106,19 @@ class Compiled:
     def nodes(self, sm_count):
         """Of a divided reduction (decision 0018): of 2^k leaves, as many as give each SM enough threads.
         Groups of threads sum rows, whose leaves are chunks."""
-        results, group = self.results[0].elements, self.launch.get("threads_per_element", 1)
-        leaf = CHUNK_ELEMENTS if group > 1 else BLOCK_ELEMENTS
-        leaves = divide_up(max(tensor.elements for tensor in self.operands), results * leaf)
-        wanted = min(max(1, divide_up(sm_count * (TARGET_THREADS_PER_SM // group), results)), MAX_NODES)
-        own = divide_up(leaves, wanted)
-        return results * divide_up(leaves, 1 << (own - 1).bit_length())
+        results = self.results[0].elements
+        return results * divide_up(self.leaves(), self.leaves_of_node(sm_count))
+
+    def leaves(self):
+        """Of one result of a divided reduction."""
+        leaf = CHUNK_ELEMENTS if self.launch.get("threads_per_element", 1) > 1 else BLOCK_ELEMENTS
+        return divide_up(max(tensor.elements for tensor in self.operands), self.results[0].elements * leaf)
+
+    def leaves_of_node(self, sm_count):
+        group = self.launch.get("threads_per_element", 1)
+        wanted = divide_up(sm_count * (TARGET_THREADS_PER_SM // group), self.results[0].elements)
+        own = divide_up(self.leaves(), min(max(1, wanted), MAX_NODES))
+        return 1 << (own - 1).bit_length()
 
     def tiles(self):
         axes = self.launch["axes"]
@@ -158,7 +167,7 @@ def parse_tensor(text):
         raise ToolFailure(f"'{text}' is no type of a tensor")
     shape = tuple(UNKNOWN_SIZE if size == "?" else int(size) for size in found[1].split("x")[:-1])
     bits = re.search(r"\d+", found[2])
-    return Tensor(shape, max(1, int(bits[0]) // 8 if bits else 8))
+    return Tensor(shape, max(1, int(bits[0]) // 8 if bits else 8), found[2])
 
 
 def signatures(text):
@@ -200,6 +209,12 @@ def declarations(text):
     for kernel in re.finditer(r'^\s*gpu\.func @([\w.$-]+|"[^"]+")\(.*?ad\.class = "(\w+)"', text, re.M):
         found[kernel[1]]["class"] = kernel[2]
     return found
+
+
+def entry_in(text):
+    """The text of the function @main, or all of it."""
+    found = re.search(r"^  func\.func @main\(.*?^  }$", text, re.M | re.S)
+    return found[0] if found else text
 
 
 def ptx_in(text):
@@ -245,7 +260,9 @@ def compile_module(path, chip, numerics="", with_ranges=False):
         # A divided reduction is two kernels, which take the tensors of the kernel and, after them, the nodes.
         whole = re.sub(r"\$(partial|merge)(?=\"?$)", "", name)
         whole = whole if whole in tensors else whole.strip('"')
-        found.append(Compiled(name, known[name]["class"], *tensors[whole], known[name], *used[code.name], code))
+        launches = len(re.findall(rf'ad\.launch @{re.escape(whole)}\(', entry_in(dumps["Before"])))
+        found.append(Compiled(name, known[name]["class"], *tensors[whole], known[name], *used[code.name], code,
+                              launches))
     return found, listing
 
 

@@ -5,7 +5,7 @@ connected component; inner loops are those that are left when no edge leads to i
 import dataclasses
 import functools
 
-JUMPS = ("BRA", "BRX", "JMP", "JMX")
+JUMPS = ("BRA", "BRX", "BRXU", "JMP", "JMX")
 ENDS = ("EXIT", "RET")
 
 

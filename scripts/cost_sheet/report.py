@@ -2,6 +2,7 @@
 """A cost sheet as text."""
 
 import model
+import predict
 
 SKIPPED = ("instructions", "index integers")
 
@@ -50,3 +51,13 @@ def text(kernel, sheet):
     lines.append(f"  busy       {limiter(sheet)}")
     lines += [f"  MISSED     {complaint(miss)}" for miss in model.misses(kernel, sheet)]
     return "\n".join(lines)
+
+
+NAMES = {"waits": "waiting warps", "l2": "traffic of L2", "lines": "lines of L1", "mma": "mma.sync"}
+
+
+def time(work, timing):
+    """The predicted time, and what it consists of, which overlaps."""
+    parts = ", ".join(f"{NAMES.get(name, name)} {seconds * 1e6:.1f}" for name, seconds in
+                      predict.parts(work, timing).items())
+    return f"time       {predict.seconds(work, timing) * 1e6:.1f} us predicted: launch {timing.launch * 1e6:.1f}, {parts}"

@@ -5,6 +5,7 @@ What it does not know is an error, so that no cost is missed: a listing without 
 instruction nor a label nor a directive, a branch to a label that is nowhere."""
 
 import dataclasses
+import functools
 import re
 
 LINE = re.compile(r"\s*/\*(?P<address>[0-9a-f]{4,})\*/\s+(?:@(?P<guard>!?U?P\w+)\s+)?(?P<opcode>[A-Z][\w.]*)(?P<operands>[^;]*);")
@@ -25,11 +26,11 @@ class Instruction:
     opcode: str  # with its modifiers: LDG.E.128
     operands: tuple  # texts
 
-    @property
+    @functools.cached_property
     def base(self):
         return self.opcode.split(".")[0]
 
-    @property
+    @functools.cached_property
     def modifiers(self):
         return self.opcode.split(".")[1:]
 
