@@ -1,0 +1,88 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Workloads whose predicted times are watched: programs and how they are compiled."""
+
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[4]
+sys.path[:0] = [str(ROOT / "benchmarks"), str(pathlib.Path(__file__).resolve().parent)]
+import cost_cases  # noqa: E402
+import llama_program  # noqa: E402
+import transformer_program  # noqa: E402
+
+ROWS = (8192, 8192)
+PARAMETERS = 1 << 26
+SIZES = (1024, 2048, 4096, 8192)
+
+
+def adam():
+    """One step of Adam on 64 M parameters."""
+    t, s = f"tensor<{PARAMETERS}xf32>", "tensor<f32>"
+    numbers = {"rate": 1e-3, "b1": 0.9, "b2": 0.999, "r1": 0.1, "r2": 0.001, "eps": 1e-8}
+    constants = "\n".join(f"  %{name} = ad.constant dense<{value:.9f}> : {s}" for name, value in numbers.items())
+    scaled = lambda result, value, factor: f"  %{result} = ad.mul %{value}, %{factor} : {t}, {s}"  # noqa: E731
+    return f"""func.func @main(%p: {t} {{ad.donated = 0}}, %g: {t}, %m: {t} {{ad.donated = 1}}, %v: {t} {{ad.donated = 2}}) -> ({t}, {t}, {t}) {{
+{constants}
+{scaled("m1", "m", "b1")}
+{scaled("m2", "g", "r1")}
+  %mn = ad.add %m1, %m2 : {t}
+  %gg = ad.mul %g, %g : {t}
+{scaled("v1", "v", "b2")}
+{scaled("v2", "gg", "r2")}
+  %vn = ad.add %v1, %v2 : {t}
+  %root = ad.sqrt %vn : {t}
+  %low = ad.add %root, %eps : {t}, {s}
+  %step = ad.div %mn, %low : {t}
+{scaled("moved", "step", "rate")}
+  %pn = ad.sub %p, %moved : {t}
+  return %pn, %mn, %vn : {t}, {t}, {t}
+}}
+"""
+
+
+def cross_entropy(element):
+    scores, losses = cost_cases.tensor((16384, 32000), element), cost_cases.tensor((16384,), element)
+    body = f"  %y = ad.cross_entropy %a, %b : {scores}, tensor<16384xi32> -> {losses}"
+    return cost_cases.function([scores, "tensor<16384xi32>"], [losses], body)
+
+
+def rows():
+    for element in ("f32", "bf16"):
+        yield f"softmax {element}", cost_cases.along_rows("softmax", ROWS, element), "strict"
+        yield f"layer_norm {element}", cost_cases.norm("layer_norm", ROWS, element), "strict"
+        yield f"rms_norm {element}", cost_cases.norm("rms_norm", ROWS, element), "strict"
+        yield f"layer_norm backward {element}", cost_cases.norm_backward("layer_norm", ROWS, element), "strict"
+        yield f"cross entropy {element}", cross_entropy(element), "strict"
+        yield f"gelu {element}", cost_cases.unary("gelu", ROWS, element), "strict"
+
+
+def others():
+    yield "cast f32 to bf16", cost_cases.cast(ROWS, "f32", "bf16"), "strict"
+    yield "cast bf16 to f32", cost_cases.cast(ROWS, "bf16", "f32"), "strict"
+    yield "sum of columns f32", cost_cases.reduce("reduce_sum", (65536, 1024), (0,), "f32"), "strict"
+    yield "sum f32", cost_cases.reduce("reduce_sum", (65536, 1024), (0, 1), "f32"), "strict"
+    yield "sum of rows bf16", cost_cases.reduce("reduce_sum", ROWS, (1,), "bf16"), "strict"
+    yield "Adam, 64 M parameters", adam(), "strict"
+
+
+def products():
+    for size in SIZES:
+        for name, element, mode in (("bf16 strict", "bf16", "strict"), ("bf16 fast", "bf16", "fast"),
+                                    ("f32", "f32", "strict")):
+            yield f"product {size} {name}", cost_cases.product(size, size, size, element), mode
+
+
+def models():
+    block = llama_program.program(4, 1024)
+    for name, options in (("f32", "strict"), ("bf16 strict", "strict precision=bf16"),
+                          ("bf16 fast", "fast precision=bf16")):
+        yield f"Llama block gradient {name}", block, options
+    yield "encoder step", transformer_program.program(1, 1000), "strict"
+
+
+def all_workloads():
+    """(name, text, options of the pipeline)."""
+    yield from rows()
+    yield from others()
+    yield from products()
+    yield from models()
