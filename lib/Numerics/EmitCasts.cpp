@@ -14,9 +14,9 @@ namespace {
 class CastEmitter {
 public:
   CastEmitter(OpBuilder &builder, Location loc, Value value, ElementType from, ElementType to,
-              bool halfInstructions)
+              CastInstructions instructions)
       : builder(builder), b(builder, loc, value.getType()), value(value), from(from), to(to),
-        halfInstructions(halfInstructions) {}
+        instructions(instructions) {}
 
   Value run() {
     return isFloat(from) ? fromFloating() : isFloat(to) ? integerToFloating() : integerToInteger();
@@ -28,22 +28,46 @@ private:
   Value fromFloating() {
     if (from == ElementType::F64)
       return fromComputed(b.wrap<double>(value));
-    Emitted<float> x = b.wrap<float>(value);
-    if (from == ElementType::F16 && halfInstructions) {
-      x = b.wrap<float>(b.convertTo<arith::ExtFOp>(value, builder.getF32Type()));
-    } else if (isNarrowFloat(from)) {
-      Value code = b.convertTo<arith::BitcastOp>(value, builder.getIntegerType(8 * sizeInBytes(from)));
-      x = widenFloat(b, b.wrap<uint32_t>(b.convertTo<arith::ExtUIOp>(code, builder.getI32Type())),
-                     narrowFormat(from));
-    }
-    return fromComputed(x);
+    if (from == ElementType::F8E5M2 && to == ElementType::F16 && instructions.bytesByHalf)
+      return half(code() << 8);
+    return fromComputed(isNarrowFloat(from) ? widened() : b.wrap<float>(value));
+  }
+
+  Emitted<uint32_t> code() {
+    Value bits = b.convertTo<arith::BitcastOp>(value, builder.getIntegerType(8 * sizeInBytes(from)));
+    return b.wrap<uint32_t>(b.convertTo<arith::ExtUIOp>(bits, builder.getI32Type()));
+  }
+
+  Emitted<float> widened() {
+    if (from == ElementType::F16 && instructions.half)
+      return widenHalf(value);
+    bool isByte = sizeInBytes(from) == 1;
+    return isByte && instructions.bytesByHalf ? widenByte() : widenFloat(b, code(), narrowFormat(from));
+  }
+
+  Emitted<float> widenHalf(Value x) {
+    return b.wrap<float>(b.convertTo<arith::ExtFOp>(x, builder.getF32Type()));
+  }
+
+  Emitted<float> widenByte() {
+    if (from == ElementType::F8E5M2)
+      return widenHalf(half(code() << 8));
+    // The exponents of E4M3 are 8 less than those of f16.
+    Emitted<uint32_t> all = code(), magnitude = all & 0x7fu;
+    Emitted<float> x = widenHalf(half(((all & 0x80u) << 8) | (magnitude << 7))) * 256.0f;
+    return b.select(magnitude == 0x7fu, b.fromBits(b.constant(0x7fc00000u)), x);
+  }
+
+  Value half(Emitted<uint32_t> bits) {
+    Value word = b.convertTo<arith::TruncIOp>(bits.value, builder.getI16Type());
+    return b.convertTo<arith::BitcastOp>(word, builder.getF16Type());
   }
 
   /// From f32 or f64, with one rounding or truncation.
   template <class T> Value fromComputed(Emitted<T> x) {
     constexpr bool wide = std::is_same_v<T, double>;
-    // CPUs have no such instruction for f64, and a conversion through f32 would round twice.
-    if (to == ElementType::F16 && halfInstructions && !wide)
+    // A conversion of an f64 through f32 would round twice.
+    if (!wide && isInstruction())
       return b.convertTo<arith::TruncFOp>(x.value, element(to));
     if (isNarrowFloat(to))
       return narrowed(narrowFloat<T>(b, x, narrowFormat(to)));
@@ -61,6 +85,11 @@ private:
     default:
       return b.convertTo<arith::TruncIOp>(floatToInteger<uint32_t, T>(b, x, 8).value, element(to));
     }
+  }
+
+  /// Whether one instruction rounds an f32.
+  bool isInstruction() const {
+    return (to == ElementType::F16 && instructions.half) || (to == ElementType::BF16 && instructions.bfloat);
   }
 
   Value narrowed(Emitted<uint32_t> code) {
@@ -100,17 +129,17 @@ private:
   ArithBuilder b;
   Value value;
   ElementType from, to;
-  bool halfInstructions;
+  CastInstructions instructions;
 };
 
 } // namespace
 
-Value emitCast(OpBuilder &builder, Location loc, Value value, Type element, bool halfInstructions) {
+Value emitCast(OpBuilder &builder, Location loc, Value value, Type element, CastInstructions instructions) {
   std::optional<ElementType> from = elementTypeOf(value.getType()), to = elementTypeOf(element);
   assert(from && to && "expected element types that tensors have");
   if (*from == *to)
     return value;
-  return CastEmitter(builder, loc, value, *from, *to, halfInstructions).run();
+  return CastEmitter(builder, loc, value, *from, *to, instructions).run();
 }
 
 } // namespace mlir::ad::numerics

@@ -202,6 +202,9 @@ void ad::buildGpuCodePipeline(OpPassManager &pm, const AdToGpuOptions &options) 
   OpPassManager &kernels = modules.nest<::mlir::gpu::GPUFuncOp>();
   ExpandScalarOpsPassOptions expand;
   expand.remainders = true;
+  expand.halfInstructions = true; // all chips have cvt.rn for f16 and bf16
+  expand.bfloatInstructions = true;
+  expand.bytesByHalf = true;
   kernels.addPass(createExpandScalarOpsPass(expand));
   kernels.addPass(createCSEPass());
   kernels.addPass(createSCFToControlFlowPass());

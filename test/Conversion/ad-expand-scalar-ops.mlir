@@ -3,6 +3,8 @@
 // RUN: ad-opt %s --ad-expand-scalar-ops | FileCheck %s
 // RUN: ad-opt %s --ad-expand-scalar-ops=remainders=true | FileCheck %s --check-prefix=REMAINDERS
 // RUN: ad-opt %s --ad-expand-scalar-ops=half-instructions=true | FileCheck %s --check-prefix=HALF
+// RUN: ad-opt %s --ad-expand-scalar-ops=bfloat-instructions=true | FileCheck %s --check-prefix=BFLOAT
+// RUN: ad-opt %s --ad-expand-scalar-ops="half-instructions=true bytes-by-half=true" | FileCheck %s --check-prefix=BYTES
 
 // Elementary functions become arithmetic on scalars and on vectors; ad-math-emit-check holds the bits against the library.
 // CHECK-LABEL: func.func @function
@@ -76,4 +78,35 @@ func.func @half(%h: vector<16xf16>, %s: vector<16xf32>, %d: f64) -> (vector<16xf
   %1 = ad.convert %s : vector<16xf32> to vector<16xf16>
   %2 = ad.convert %d : f64 to f16
   return %0, %1, %2 : vector<16xf32>, vector<16xf16>, f16
+}
+
+// GPUs round f32 to bf16. Back is a shift, and f64 is not rounded by way of f32.
+// CHECK-LABEL: func.func @bfloat
+// CHECK-NOT: arith.truncf
+// CHECK: return
+// BFLOAT-LABEL: func.func @bfloat
+// BFLOAT-NOT: arith.extf
+// BFLOAT: arith.shli
+// BFLOAT: arith.truncf %{{.+}} : vector<16xf32> to vector<16xbf16>
+// BFLOAT-NOT: arith.truncf
+// BFLOAT: return
+func.func @bfloat(%h: vector<16xbf16>, %s: vector<16xf32>, %d: f64) -> (vector<16xf32>, vector<16xbf16>, bf16) {
+  %0 = ad.convert %h : vector<16xbf16> to vector<16xf32>
+  %1 = ad.convert %s : vector<16xf32> to vector<16xbf16>
+  %2 = ad.convert %d : f64 to bf16
+  return %0, %1, %2 : vector<16xf32>, vector<16xbf16>, bf16
+}
+
+// An f8E5M2 is the upper half of an f16. The exponents of f8E4M3FN are 8 less, and its NaN would be a number.
+// BYTES-LABEL: func.func @bytes
+// BYTES: arith.bitcast %{{.+}} : vector<16xi16> to vector<16xf16>
+// BYTES-NOT: f32
+// BYTES: arith.extf %{{.+}} : f16 to f32
+// BYTES: arith.mulf %{{.+}}, %{{.+}} : f32
+// BYTES: arith.select
+// BYTES: return
+func.func @bytes(%a: vector<16xf8E5M2>, %b: f8E4M3FN) -> (vector<16xf16>, f32) {
+  %0 = ad.convert %a : vector<16xf8E5M2> to vector<16xf16>
+  %1 = ad.convert %b : f8E4M3FN to f32
+  return %0, %1 : vector<16xf16>, f32
 }

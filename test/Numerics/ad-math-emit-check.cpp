@@ -124,7 +124,7 @@ void addCasts(EmitJit &jit, bool halfInstructions, std::vector<Comparison> &comp
           continue;
         std::string name = kernelName(halfInstructions ? "half_cast" : "cast", from, to, lanes);
         jit.add(name, from, to, lanes, [=](OpBuilder &builder, Location loc, Value first, Value) {
-          return emitCast(builder, loc, first, toMLIRType(builder.getContext(), to), halfInstructions);
+          return emitCast(builder, loc, first, toMLIRType(builder.getContext(), to), {halfInstructions});
         });
         comparisons.push_back(
             {name, from, to, lanes, [=](uint64_t x, uint64_t) { return castScalar(from, to, x); }});

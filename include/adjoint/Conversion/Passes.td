@@ -111,8 +111,8 @@ def ExpandScalarOpsPass : Pass<"ad-expand-scalar-ops"> {
   let summary = "Expand elementary functions and conversions into arith operations";
   let description = [{
     Expands `ad.elementary` into the function of lib/Numerics/Math, and `ad.convert` into the integer code of
-    lib/Numerics, on scalars and vectors. Conversions between f16 and f32 become operations of `arith` if the CPU has
-    instructions for them.
+    lib/Numerics, on scalars and vectors. Conversions between f32 and 16-bit floats become operations of `arith` if the
+    target has instructions for them.
 
     Why: compiled code and the reference interpreter give the same bits, since both use these functions. The pass runs
     last, so that earlier passes see one operation for each function.
@@ -129,7 +129,11 @@ def ExpandScalarOpsPass : Pass<"ad-expand-scalar-ops"> {
   let options = [Option<"remainders", "remainders", "bool", "false",
                         "Expand arith.remf on scalars too, for a target whose remainder is not exact">,
                  Option<"halfInstructions", "half-instructions", "bool", "false",
-                        "The CPU converts between f16 and f32 (F16C): use arith.extf and arith.truncf">];
+                        "The target converts between f16 and f32 (F16C, GPUs): use arith.extf and arith.truncf">,
+                 Option<"bfloatInstructions", "bfloat-instructions", "bool", "false",
+                        "The target rounds f32 to bf16 and keeps subnormals (GPUs, not AVX512_BF16): use arith.truncf">,
+                 Option<"bytesByHalf", "bytes-by-half", "bool", "false",
+                        "Widen 8-bit floats by way of f16; needs half-instructions">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];
 }

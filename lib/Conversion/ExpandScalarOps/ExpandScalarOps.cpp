@@ -51,7 +51,7 @@ private:
     auto elementary = dyn_cast<ElementaryOp>(op);
     if (!elementary)
       return numerics::emitCast(builder, loc, op->getOperand(0), getElementTypeOrSelf(op->getResult(0)),
-                                halfInstructions);
+                                {halfInstructions, bfloatInstructions, bytesByHalf});
     if (elementary.getApproximate())
       return numerics::emitApproximation(builder, loc, elementary.getFunction(),
                                          elementary.getInputs().front());
