@@ -20,8 +20,9 @@
 
 // CHECK-LABEL: gpu.func @flat
 // CHECK-SAME: kernel attributes {ad.class = "elementwise", nvvm.maxntid = array<i32: 256>, nvvm.minctasm = 2 : i32}
+// CHECK: %[[GRID:.+]] = arith.index_castui %{{grid_dim.*}} : index to i32
 // CHECK: %[[THREAD:.+]] = arith.addi
-// CHECK: %[[THREADS:.+]] = arith.muli %{{grid_dim.*}}, %{{block_dim.*}}
+// CHECK: %[[THREADS:.+]] = arith.muli %[[GRID]], %{{.+}} : i32
 // CHECK: scf.for %[[I:.+]] = %[[THREAD]] to %c20{{.*}} step %[[THREADS]]
 // CHECK: arith.muli %[[I]], %c4
 // CHECK: llvm.load %{{.+}} {alignment = 16 : i64} : !llvm.ptr -> vector<4xf32>

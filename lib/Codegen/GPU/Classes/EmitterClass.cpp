@@ -1,6 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "EmitterClass.h"
+#include "../Generic/MergeRuns.h"
+#include "../Generic/NarrowIndices.h"
 #include "../Generic/PartialSizes.h"
 #include "adjoint/Codegen/Kernel/KernelFunctions.h"
 #include "adjoint/Codegen/Kernel/WorkUnits.h"
@@ -28,9 +30,18 @@ static void finish(GPUFunctions &functions, GPUFuncOp function, const GPUKernelE
 
 FailureOr<func::FuncOp> EmitterClass::emitWhole(GPUFunctions &functions, const KernelPlan &plan) const {
   GPUFuncOp function = functions.define();
+  SmallVector<Type> results(functions.kernel.getResultTypes());
+  if (computesElements())
+    mergeRuns(functions.kernel);
   Emitter emitter = emitterFor(functions, function, plan);
   if (!emitter || failed(emitter->emit()))
     return failure();
+  LaunchShape &shape = emitter->launchShape;
+  // The host counts elements of the results as the program has them.
+  if (TypeRange(results) != TypeRange(functions.kernel.getResultTypes()))
+    shape.axes = cast<RankedTensorType>(results[shape.result]).getRank();
+  if (computesElements() && hasNarrowIndices(functions.kernel))
+    narrowIndices(function);
   finish(functions, function, *emitter, getName());
   return functions.declare(function, emitter->launchShape);
 }

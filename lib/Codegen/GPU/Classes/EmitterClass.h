@@ -26,6 +26,8 @@ protected:
   virtual std::optional<Division> divisionOf(KernelOp kernel, const KernelPlan &) const {
     return matchDivision(kernel, /*hasBlockPerRow=*/false);
   }
+  /// Whether the emitter takes the shapes of the kernel as they are, and makes code for each of its elements.
+  virtual bool computesElements() const { return false; }
   /// Of the first kernel of a divided reduction.
   virtual Emitter nodeEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function, const KernelPlan &) const {
     return std::make_unique<GPUKernelEmitter>(kernel, function);

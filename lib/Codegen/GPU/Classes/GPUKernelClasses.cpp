@@ -29,6 +29,7 @@ public:
   ElementwiseClass() : EmitterClass(kElementwiseClass, /*benefit=*/4) {}
 
   bool covers(FusionOp fusion) const override { return isElementwiseCluster(fusion); }
+  bool computesElements() const override { return true; }
 
   std::unique_ptr<KernelPlan> matchOnGPU(KernelOp, const GPUTarget &, std::string &) const override {
     return std::make_unique<KernelPlan>();
@@ -223,9 +224,17 @@ static bool insertsVectors(tensor::InsertSliceOp insert) {
 }
 
 // Kernels without reductions, such as copies and insertions, can compute contiguous elements in a thread.
+// Where a slice ends inside of a vector, the code of each element tells the sides apart; dynamic sizes have
+// too many.
 static bool canVectorize(KernelOp kernel) {
+  auto isStatic = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return !tensor || tensor.hasStaticShape();
+  };
+  bool allStatic =
+      llvm::all_of(kernel.getArgumentTypes(), isStatic) && llvm::all_of(kernel.getResultTypes(), isStatic);
   return llvm::none_of(kernel.getBody().getOps<linalg::GenericOp>(), codegen::reduces) &&
-         llvm::all_of(kernel.getBody().getOps<tensor::InsertSliceOp>(), insertsVectors);
+         (allStatic || llvm::all_of(kernel.getBody().getOps<tensor::InsertSliceOp>(), insertsVectors));
 }
 
 namespace {
@@ -240,6 +249,7 @@ public:
   GenericClass() : EmitterClass(kGenericClass, /*benefit=*/0) {}
 
   bool covers(FusionOp) const override { return true; }
+  bool computesElements() const override { return true; }
 
   std::unique_ptr<KernelPlan> matchOnGPU(KernelOp kernel, const GPUTarget &, std::string &) const override {
     return std::make_unique<GenericPlan>(canVectorize(kernel));

@@ -17,7 +17,8 @@ public:
 
 private:
   LogicalResult emitVectors(const Nest &nest, int64_t axis, int64_t length, Store store);
-  LogicalResult emitFlatVectors(const Nest &nest, int64_t length, Store store);
+  int64_t runLength(const Nest &nest, int64_t axis);
+  LogicalResult emitRuns(const Nest &nest, int64_t length, Store store);
 };
 
 } // namespace mlir::ad::device

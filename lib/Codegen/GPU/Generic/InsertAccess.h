@@ -17,6 +17,11 @@ public:
   FailureOr<Value> compute(tensor::InsertSliceOp insert, const Position &position);
   /// The position in the slice, and whether the slice contains it.
   std::pair<Position, Value> positionInSlice(tensor::InsertSliceOp insert, const Position &position);
+
+private:
+  Value loadChosen(tensor::InsertSliceOp insert, const Position &position);
+  const Buffer *bufferOf(Value tensor) const;
+  Value pointerTo(Value tensor, Position position);
 };
 
 } // namespace mlir::ad::device

@@ -7,6 +7,7 @@
 #define ADJOINT_LIB_CODEGEN_GPU_GENERIC_VECTORIZEDACCESS_H
 
 #include "GPUComponent.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 namespace mlir::ad::device {
 
@@ -19,6 +20,11 @@ public:
 
   /// The indices of `length` consecutive elements, of which the first is a multiple of the length.
   SmallVector<Value> consecutiveIndices(Value first, int64_t length);
+  /// The positions of `length` elements in row-major order, of which the first has that number: a run, which
+  /// may cross ends of rows. Buffers of the shape of the nest are accessed by vectors.
+  SmallVector<Position> runPositions(const Nest &nest, Value first, int64_t length);
+  /// The elements of the longest vector whose accesses have at most kAccessBytes.
+  int64_t longestVector(const Nest &nest, int64_t axis);
   /// The elements of the longest vector along the nest's contiguous axis whose accesses have at most
   /// kAccessBytes.
   int64_t vectorLength(const Nest &nest, int64_t axis);
@@ -37,19 +43,51 @@ public:
   SmallVector<Value> loadVector(const Buffer &buffer, const Position &first, int64_t length);
   void storeVector(const Buffer &buffer, const Position &first, ValueRange values);
 
+  /// Code of a branch that is taken for one element, while it exists.
+  class Branch {
+  public:
+    explicit Branch(VectorizedAccess &access) : inBranch(access.inBranch, true) {}
+
+  private:
+    llvm::SaveAndRestore<bool> inBranch;
+  };
+
 private:
   struct Element {
     size_t vector = 0, number = 0;
   };
+  struct Vector {
+    SmallVector<Value> indices;
+    int64_t offset = 0; // from a multiple of the length
+    bool isAligned() const { return offset % int64_t(indices.size()) == 0; }
+  };
+  struct Run {
+    SmallVector<int64_t> shape;
+    SmallVector<Position> positions;
+    Value first; // the number of the first element
+  };
+  void countOn(Position &position, ArrayRef<int64_t> shape, int64_t axis);
+  SmallVector<Position> positionsOfTwoRows(const Position &first, ArrayRef<int64_t> shape, int64_t length);
+  std::optional<Element> findElement(Value index);
+  size_t shiftedVector(size_t vector, int64_t distance);
+  size_t addVector(ArrayRef<Value> indices, int64_t offset);
+  std::optional<size_t> numberInRun(const Buffer &buffer, const Position &position) const;
+  Value loadRun(const Buffer &buffer, Value tensor, size_t number);
   std::optional<int64_t> vectorAxis(const Buffer &buffer, const Position &position);
   std::optional<int64_t> insertedAxis(tensor::InsertSliceOp insert, const Position &position);
   FailureOr<Value> computeInserted(tensor::InsertSliceOp insert, const Position &position, int64_t axis);
   FailureOr<SmallVector<Value>> insertedVector(tensor::InsertSliceOp insert, ArrayRef<Position> positions,
                                                int64_t axis);
-  Value addressAt(const Buffer &buffer, const Position &first, int64_t offset);
+  Value linearIndex(const Buffer &buffer, const Position &position);
+  Value addressAt(const Buffer &buffer, Value first, int64_t offset);
+  SmallVector<Value> loadVectorAt(const Buffer &buffer, Value first, int64_t length);
+  void storeVectorAt(const Buffer &buffer, Value first, ValueRange values);
 
-  SmallVector<SmallVector<Value>> vectors; // indices of their elements
-  DenseMap<Value, Element> elements;       // by index
+  SmallVector<Vector> vectors;
+  DenseMap<Value, Element> elements;                    // by index
+  DenseMap<std::pair<size_t, int64_t>, size_t> shifted; // vectors at a distance from another one
+  bool inBranch = false;
+  std::optional<Run> run; // of the current iteration
 };
 
 } // namespace mlir::ad::device
