@@ -42,7 +42,7 @@ func.func @instruction_without_mma(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
 // -----
 
 func.func @instruction_of_bytes(%x: tensor<16x16xf8E5M2>) -> tensor<16x16xf32> {
-  // expected-error @+1 {{'ad.dot' op has ad.instruction = #ad.mma<m = 16, n = 8, k = 16>, expected #ad.mma<m = 16, n = 8, k = 32, promote = 128>, or another promote, for 8-bit floats; or leave the choice to --ad-choose-instructions}}
+  // expected-error @+1 {{'ad.dot' op has ad.instruction = #ad.mma<m = 16, n = 8, k = 16>, expected #ad.mma<m = 16, n = 8, k = 32, promote = 128>, or another promote or chain, for 8-bit floats; or leave the choice to --ad-choose-instructions}}
   %y = ad.dot %x, %x {ad.instruction = #ad.mma<m = 16, n = 8, k = 16>, allow = #ad.allow<mma>, order = #ad.order<block = 512>}
       : (tensor<16x16xf8E5M2>, tensor<16x16xf8E5M2>) -> tensor<16x16xf32>
   return %y : tensor<16x16xf32>
@@ -51,7 +51,7 @@ func.func @instruction_of_bytes(%x: tensor<16x16xf8E5M2>) -> tensor<16x16xf32> {
 // -----
 
 func.func @instruction_of_halves(%x: tensor<16x16xf16>) -> tensor<16x16xf32> {
-  // expected-error @+1 {{'ad.dot' op has ad.instruction = #ad.mma<m = 16, n = 8, k = 32, promote = 64>, expected #ad.mma<m = 16, n = 8, k = 16>, or one with promote, for these operands; or leave the choice to --ad-choose-instructions}}
+  // expected-error @+1 {{'ad.dot' op has ad.instruction = #ad.mma<m = 16, n = 8, k = 32, promote = 64>, expected #ad.mma<m = 16, n = 8, k = 16>, or one with promote or chain, for these operands; or leave the choice to --ad-choose-instructions}}
   %y = ad.dot %x, %x {ad.instruction = #ad.mma<m = 16, n = 8, k = 32, promote = 64>, allow = #ad.allow<mma>, order = #ad.order<block = 512>}
       : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf32>
   return %y : tensor<16x16xf32>
