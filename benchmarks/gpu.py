@@ -78,6 +78,11 @@ def cases_of(part, folder, plan, peers, inputs):
     return tile_cases(folder, plan, peers) if part == "tiles" else training_cases(folder, plan, peers, inputs)
 
 
+def is_slow(form):
+    """Peers that compile for long: minutes of a run, which others do not need."""
+    return form.startswith(("jax", "torch-compile", "torch-autotune"))
+
+
 def take_turns(contenders, rounds, deadline):
     """(answers by name, reasons by name). Each round starts with another contender; one that fails is not called again."""
     answers, failed = {name: [] for name in contenders}, {}
@@ -104,8 +109,9 @@ def row_of(case, known, answers, failed):
             **{key: of_first(key) for key in ("clock", "launches", "version", "device")}}
 
 
-def measure(folder, part, sink, deadline, only="", rounds=ROUNDS, patience=1):
-    """Whether a contender of ours failed. `sink` gets a row as soon as it is known. `patience` scales what a row may take."""
+def measure(folder, part, sink, deadline, only="", rounds=ROUNDS, patience=1, slow=None):
+    """Whether a contender of ours failed. `sink` gets a row as soon as it is known. `patience` scales what a row may take.
+    `slow`: peers that compile for long alone, as rows of a kind of their own, or all others; both if None."""
     plan = json.loads((folder / "gpu.json").read_text())
     peers = peers_of(folder, plan)
     failed, row_seconds = False, patience * ROW_SECONDS[part]
@@ -114,6 +120,9 @@ def measure(folder, part, sink, deadline, only="", rounds=ROUNDS, patience=1):
             for case, known, contenders in cases_of(part, folder, plan, peers, pathlib.Path(inputs)):
                 if only not in case:
                     continue
+                if slow is not None:
+                    contenders = {form: each for form, each in contenders.items() if is_slow(form) == slow}
+                    known = {**known, "kind": known["kind"] + "-peers"} if slow else known
                 if deadline.over():
                     sink(kind="note", text=f"not measured, the time is over: {case}")
                     continue

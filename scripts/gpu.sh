@@ -7,7 +7,7 @@
 #
 # Compiles all cases and benchmarks ahead of time into a new FOLDER (default: build/gpu), which needs neither LLVM nor
 # this project: on any x86-64 machine (with AVX2: x86-64-v3) with glibc 2.36 (Debian 12) or newer, the driver of an
-# NVIDIA GPU, Python and NumPy (for the peers PyTorch and JAX) `run.py` in it does the rest, in four stages. Without
+# NVIDIA GPU, Python and NumPy (for the peers PyTorch and JAX) `run.py` in it does the rest, in five stages. Without
 # `pack`, it is run at once; with it, FOLDER.tar.xz holds all of it for another machine, in at most 15 MB. --chip says
 # what code may use (default: sm_90a; other chips than the H100's and H200's: sm_80). `report` turns the results in DIR
 # into a page in docs/measurements.

@@ -110,7 +110,7 @@ def main():
     options = [(["--seconds", "0"], "positive"), (["--seconds", "nan"], "positive"), (["--seconds", "-5"], "positive"),
                (["--jobs", "0"], "positive"),
                (["--jobs", "two"], "invalid int"), (["--case-seconds", "-1"], "positive"),
-               (["--stage", "5"], "invalid choice")]
+               (["--stage", "6"], "invalid choice")]
     return checks.run_checks("bad input", [
         *((" ".join(words), functools.partial(refused_option, words, message)) for words, message in options),
         ("nothing is chosen", nothing_chosen),

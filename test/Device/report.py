@@ -4,7 +4,7 @@
 
   report.py DIR [--into FOLDER | --out FILE.md]
 
-Reads stage1.jsonl to stage4.jsonl in DIR, or in folders below it, as far as they are there and whole. The page goes to
+Reads stage1.jsonl to stage5.jsonl in DIR, or in folders below it, as far as they are there and whole. The page goes to
 standard output, to a file, or into a folder under a name made of the GPU and the date. The exit code is 2 when DIR has
 no results.
 """
@@ -162,10 +162,22 @@ def notes(stages):
     return ["## Notes", "", *lines, ""] if lines else []
 
 
+def with_slow_peers(rows, others):
+    """Measurements of ours, each with those of the peers that another stage measured."""
+    merged = {row["case"]: row for row in rows}
+    for other in others:
+        row = merged.get(other["case"], {**other, "seconds": {}, "failed": {}})
+        merged[other["case"]] = {**row, "seconds": {**row["seconds"], **other["seconds"]},
+                                 "failed": {**row["failed"], **other["failed"]}}
+    return list(merged.values())
+
+
 def page(stages):
     begin = next((stage.first("begin") for stage in stages if stage.of("begin")), {})
     found = {kind: [row for stage in stages for row in stage.of(kind)]
-             for kind in ("case", "kernel", "tile", "training")}
+             for kind in ("case", "kernel", "tile", "training", "kernel-peers", "training-peers")}
+    for kind in ("kernel", "training"):
+        found[kind] = with_slow_peers(found[kind], found[kind + "-peers"])
     expected = json.loads((HERE / "expectations.json").read_text())
     verdicts = [*judge_speeds(expected["speeds"], [*found["kernel"], *found["tile"]]),
                 *judge_cases(expected["cases"], found["case"])]
@@ -214,7 +226,7 @@ def main():
     parser.add_argument("--into", type=pathlib.Path, metavar="FOLDER")
     parser.add_argument("--out", type=pathlib.Path, metavar="FILE.md")
     options = parser.parse_args()
-    stages = [Stage(file) for file in sorted(options.folder.rglob("stage[1-4].jsonl"), key=lambda file: file.name)]
+    stages = [Stage(file) for file in sorted(options.folder.rglob("stage[1-5].jsonl"), key=lambda file: file.name)]
     repeated = [name for name, count in collections.Counter(stage.name for stage in stages).items() if count > 1]
     if repeated:
         print(f"report.py: folders below '{options.folder}' have {', '.join(repeated)} more than once; name the folder of one run", file=sys.stderr)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The four stages of a first run on a GPU, rehearsed: on the emulated GPU, where every case passes, and on a driver
+"""The five stages of a first run on a GPU, rehearsed: on the emulated GPU, where every case passes, and on a driver
 that computes nothing, where all fail; with a case that hangs, one that crashes, a stage that is killed, and a disk that
 is full. Closes with `stages: N run, N failed`."""
 
@@ -20,6 +20,9 @@ import bundles
 import checks
 import gpu_kernels
 import jsonlines
+import report
+import run
+import stages
 
 MAX_FILES, MAX_BYTES = 6, 16 << 20  # that come back from a machine
 SMOKE = 10
@@ -58,7 +61,7 @@ def on_emulated(folder):
     if code:
         yield f"exit code {code}: {said}"
     for number, kinds in {1: {"environment": 1, "case": 15, "tile": 2}, 2: {"kernel": 13}, 3: {"training": 2},
-                          4: {"note": 2}}.items():
+                          4: {"note": 2}, 5: {"kernel-peers": 13, "training-peers": 2}}.items():
         counts = collections.Counter(row["kind"] for row in found(folder / "out", number))
         if any(counts[kind] != count for kind, count in {**kinds, "begin": 1, "end": 1}.items()):
             yield f"stage {number} has the rows {dict(counts)}"
@@ -75,6 +78,25 @@ def on_emulated(folder):
                                                        "| gelu f32 64x64 |", "# the emulated GPU, "])
 
 
+def limits(_):
+    """All stages fit a loan of 15 minutes, start included, and the peers that compile for long come last."""
+    if sum(run.SECONDS.values()) > 660 or list(run.SECONDS) != list(stages.STAGES):
+        yield f"the stages take {run.SECONDS}"
+    if stages.STAGES[max(stages.STAGES)] is not stages.slow_peers:
+        yield "the slow peers are not the last stage"
+
+
+def peers_in_two_stages(_):
+    """The page has both in one row, and a case that only peers have measured says so."""
+    ours = {"case": "a", "seconds": {"ours": 1.0}, "failed": {"cublas": "no"}}
+    other = {"case": "a", "seconds": {"jax": 2.0}, "failed": {"torch-compile": "late"}}
+    both, alone = report.with_slow_peers([ours], [other, {**other, "case": "b"}])
+    if both["seconds"] != {"ours": 1.0, "jax": 2.0} or both["failed"] != {"cublas": "no", "torch-compile": "late"}:
+        yield f"one row is {both}"
+    if alone["seconds"] != {"jax": 2.0}:
+        yield f"the other is {alone}"
+
+
 def on_fake_cuda(folder):
     """The commands reach the driver, and nothing is right: all is repeated and reported. Findings of the sanitizer fail
     no stage."""
@@ -85,31 +107,31 @@ def on_fake_cuda(folder):
     environment = bundles.environment(ADJOINT_LIBCUDA=bundles.FAKE_CUDA, AD_FAKE_CUDA_CHIP=90,
                                       PATH=f"{folder / 'tools'}:{os.environ['PATH']}")
     codes = [bundles.run(made, "--stage", number, "--out", folder / "out", env=environment)[0]
-             for number in (1, 2, 3, 4)]
-    if codes != [1, 0, 0, 0]:
+             for number in (1, 2, 3, 4, 5)]
+    if codes != [1, 0, 0, 0, 0]:
         yield f"exit codes {codes}"
-    stages = {number: found(folder / "out", number) for number in (1, 2, 3, 4)}
-    status = collections.Counter((row["kind"], row["status"]) for row in stages[1] if "status" in row)
+    rows = {number: found(folder / "out", number) for number in (1, 2, 3, 4)}
+    status = collections.Counter((row["kind"], row["status"]) for row in rows[1] if "status" in row)
     if status != {("case", "failed"): 15, ("again", "failed"): 15, ("sanitizer", "finding"): 15, ("end", "done"): 1}:
         yield f"expected failures, got {status}"
-    if not all(row["how"] == "--no-replay" for row in of("again", stages[1])):
+    if not all(row["how"] == "--no-replay" for row in of("again", rows[1])):
         yield "failures are not repeated without replay"
     with tarfile.open(folder / "out" / "wrong.tar") as archive:
         if not any(name.startswith("smoke-elementwise/") for name in archive.getnames()):
             yield f"the archive holds {archive.getnames()}"
-    for row in [*of("kernel", stages[2]), *of("tile", stages[1])]:
+    for row in [*of("kernel", rows[2]), *of("tile", rows[1])]:
         if row["clock"].get("ours") != "cuda events" or abs(row["seconds"]["ours"] * row["steps"]
                                                             - 1.5e-3) > 1e-9 or "Fake GPU" not in row["device"]["ours"]:
             yield f"expected 1.5 ms by events, got {row}"
     launches = {row["launches"]["ours"] for row in of("training",
-                                                      stages[3])}, {row["launches"]["ours-one-by-one"]
-                                                                    for row in of("training", stages[3])}
+                                                      rows[3])}, {row["launches"]["ours-one-by-one"]
+                                                                    for row in of("training", rows[3])}
     if launches != ({"replayed"}, {"one by one"}) or not any("Llama block" in row["case"]
-                                                             for row in of("training", stages[3])):
-        yield f"training is launched {launches}, {[row['case'] for row in of('training', stages[3])]}"
-    sanitized = collections.Counter((row["tool"], row["status"]) for row in of("sanitizer", stages[4]))
-    if sanitized != {("memcheck", "finding"): 15, ("synccheck", "finding"): 15} or len(of("note", stages[4])) != 3:
-        yield f"stage 4 has {sanitized} and {of('note', stages[4])}"
+                                                             for row in of("training", rows[3])):
+        yield f"training is launched {launches}, {[row['case'] for row in of('training', rows[3])]}"
+    sanitized = collections.Counter((row["tool"], row["status"]) for row in of("sanitizer", rows[4]))
+    if sanitized != {("memcheck", "finding"): 15, ("synccheck", "finding"): 15} or len(of("note", rows[4])) != 3:
+        yield f"stage 4 has {sanitized} and {of('note', rows[4])}"
     yield from too_much(folder / "out")
     yield from missing_words(page_of(folder / "out"), ["# Fake GPU, ", "15 programs: 15 failed.", "an invalid read",
                                                        "0 of 3 passed | refuted", "cuda events"])
@@ -278,6 +300,8 @@ def main():
     with open(os.devnull, "w") as nowhere:
         checks_of_files = functools.partial(quietly, damaged_results, nowhere)
         return checks.run_checks("stages", [
+            ("limits", limits),
+            ("peers in two stages", peers_in_two_stages),
             ("on the emulated GPU", on_emulated),
             ("on a driver that computes nothing", on_fake_cuda),
             ("a case that hangs and one that crashes", hangs_and_crashes),
