@@ -12,14 +12,13 @@ import sysconfig
 import tempfile
 
 import launch_config
+import node_sizes
 import sass
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # As in Kernel/Grid.h and Target/Chips.h of include/adjoint/Codegen, and Launches/DeviceGrid.cpp of
 # lib/Conversion/HostToLLVM.
 BLOCK_THREADS, MAX_BLOCKS, WARP = 256, 65535, 32
-BLOCK_ELEMENTS, CHUNK_ELEMENTS = 512, 4096  # leaves of the orders (docs/numerics.md)
-TARGET_THREADS_PER_SM, MAX_NODES = 2048, 8192  # as lib/Codegen/GPU/Generic/Division.h has them
 DUMP = "// -----// IR Dump "
 UNKNOWN_SIZE = 4096  # in place of a dynamic size
 CUDA_FOLDERS = [os.environ.get("CUDA_HOME", ""), os.environ.get("CUDA_PATH", ""), "/usr/local/cuda", "/opt/cuda"]
@@ -66,6 +65,7 @@ class Compiled:
     static_shared: int
     code: sass.Kernel
     launches: int = 1  # places of the entry that launch it
+    division: str = ""  # the function that gives the sizes of its nodes, of a divided kernel
 
     @property
     def tensors(self):
@@ -89,36 +89,27 @@ class Compiled:
         """Blocks, and threads of a block, as the host program counts them."""
         threads = self.launch.get("threads_per_block", BLOCK_THREADS)
         cluster = self.launch.get("cluster_size", 1)
+        if self.name.rstrip('"').endswith("$partial"):
+            return self.blocks_of(node_sizes.evaluate(self.division, UNKNOWN_SIZE, sm_count)[2], sm_count)
         if "grid_size" in self.launch or "tile" in self.launch:
             count = self.tiles() if "tile" in self.launch else max(1,
                                                                    min(self.launch["grid_size"], MAX_BLOCKS) // cluster)
             if "persistent_blocks" in self.launch:
                 count = min(count, max(1, sm_count * self.launch["persistent_blocks"] // cluster))
             return min(count * cluster, MAX_BLOCKS), threads
-        level = self.launch["level"]
-        tiles = self.nodes(sm_count) if self.name.endswith("$partial") else self.tiles()
-        count = max(1, tiles * {"thread": self.launch.get("threads_per_element", 1), "warp": WARP,
-                                "block": threads}[level])
-        if level != "block":
+        per_tile = {"thread": self.launch.get("threads_per_element", 1), "warp": WARP, "block": threads}
+        return self.blocks_of(self.tiles() * per_tile[self.launch["level"]], sm_count)
+
+    def blocks_of(self, count, sm_count):
+        """Blocks of so many threads in all, and threads of a block."""
+        threads, count = self.launch.get("threads_per_block", BLOCK_THREADS), max(1, count)
+        if self.launch["level"] != "block":
             threads = min(threads, max(1, count // (2 * sm_count * WARP)) * WARP)
         return min(divide_up(count, threads), MAX_BLOCKS), threads
 
-    def nodes(self, sm_count):
-        """Of a divided reduction (decision 0018): of 2^k leaves, as many as give each SM enough threads.
-        Groups of threads sum rows, whose leaves are chunks."""
-        results = self.results[0].elements
-        return results * divide_up(self.leaves(), self.leaves_of_node(sm_count))
-
-    def leaves(self):
-        """Of one result of a divided reduction."""
-        leaf = CHUNK_ELEMENTS if self.launch.get("threads_per_element", 1) > 1 else BLOCK_ELEMENTS
-        return divide_up(max(tensor.elements for tensor in self.operands), self.results[0].elements * leaf)
-
     def leaves_of_node(self, sm_count):
-        group = self.launch.get("threads_per_element", 1)
-        wanted = divide_up(sm_count * (TARGET_THREADS_PER_SM // group), self.results[0].elements)
-        own = divide_up(self.leaves(), min(max(1, wanted), MAX_NODES))
-        return 1 << (own - 1).bit_length()
+        """Of a divided reduction."""
+        return node_sizes.evaluate(self.division, UNKNOWN_SIZE, sm_count)[0]
 
     def tiles(self):
         axes = self.launch["axes"]
@@ -253,6 +244,7 @@ def compile_module(path, chip, numerics="", with_ranges=False):
     if ptx is None:
         return [], ""
     tensors, known = signatures(dumps["Before"]), declarations(dumps["After"])
+    divisions = node_sizes.functions(dumps["After"])
     used, listing = assemble(ptx, chip, with_ranges)
     found = []
     for code in sass.parse(listing):
@@ -262,7 +254,7 @@ def compile_module(path, chip, numerics="", with_ranges=False):
         whole = whole if whole in tensors else whole.strip('"')
         launches = len(re.findall(rf'ad\.launch @{re.escape(whole)}\(', entry_in(dumps["Before"])))
         found.append(Compiled(name, known[name]["class"], *tensors[whole], known[name], *used[code.name], code,
-                              launches))
+                              launches, divisions.get(whole, "")))
     return found, listing
 
 

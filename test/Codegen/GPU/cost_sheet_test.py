@@ -6,6 +6,7 @@ needs neither ptxas nor nvdisasm."""
 import math
 import pathlib
 import re
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -17,6 +18,7 @@ import kernels  # noqa: E402
 import loops  # noqa: E402
 import mix  # noqa: E402
 import model  # noqa: E402
+import node_sizes  # noqa: E402
 import opcodes  # noqa: E402
 import ranges  # noqa: E402
 import registers  # noqa: E402
@@ -271,19 +273,66 @@ def check_faults(_):
                       "products that wait for shared memory")
 
 
-def check_divided_launches(_):
-    """The blocks of decision 0018, for 132 multiprocessors."""
-    def grid(name, shape, results, launch):
-        tensors = [[kernels.Tensor(shape, 4)], [kernels.Tensor(results, 4)]]
-        return kernels.Compiled(name, "divided", *tensors, {}, 1, launch, 32, 0, 0, None).grid(132)
+def division_of(text):
+    """What the compiler writes for the host next to the divided kernel of a program."""
+    done = subprocess.run([kernels.find_opt(), "-", "--ad-to-cpu-frontend=numerics=strict", "--ad-to-gpu-fusion",
+                           "--ad-to-gpu-kernels", "--ad-emit-gpu"], input=text, capture_output=True, text=True, check=True)
+    [function] = node_sizes.functions(done.stdout).values()
+    return function
 
-    nodes = {"level": "thread", "axes": 0}
-    yield from expect(grid("k$partial", (65536, 1024), (1024,), nodes), (512, 256), "nodes of columns")
-    yield from expect(grid("k$merge", (65536, 1024), (1024,), {"level": "warp", "axes": 1}), (342, 96),
-                      "joined columns")
-    yield from expect(grid("k$partial", (1 << 26,), (), {**nodes, "threads_per_element": 16}), (512, 256),
-                      "nodes of a row")
-    yield from expect(grid("k$partial", (16, 4_000_000), (16,), nodes), (489, 256), "nodes of an argmax")
+
+def check_divided_launches(_):
+    """The blocks of decisions 0018 and 0050, for 132 multiprocessors."""
+    def program(operation, types):
+        inputs = ", ".join(f"%{name}: tensor<{kind}>" for name, kind in zip("ab", types))
+        listed, result = ", ".join(f"tensor<{kind}>" for kind in types[:-1]), f"tensor<{types[-1]}>"
+        listed = f"({listed})" if len(types) == 3 else listed
+        types = f"{listed} -> {result}" if operation != "ad.argmax %a axis 1" else listed
+        inputs = inputs if len(types) == 3 or "%b" in operation else inputs.split(",")[0]
+        return f"func.func @main({inputs}) -> {result} {{\n  %y = {operation} : {types}\n  return %y : {result}\n}}\n"
+
+    def grid(name, operation, types, launch):
+        result = [int(size) for size in types[-1].split("x")[:-1]]
+        division = division_of(program(operation, types))
+        return kernels.Compiled(name, "divided", [], [kernels.Tensor(tuple(result), 4)], {}, 1, launch, 32, 0, 0, None,
+                                division=division).grid(132)
+
+    nodes, columns = {"level": "thread", "axes": 0}, ("ad.reduce_sum %a axes [0]", ["65536x1024xf32", "1024xf32"])
+    yield from expect(grid("k$partial", *columns, nodes), (512, 256), "nodes of columns")
+    yield from expect(grid("k$merge", *columns, {"level": "warp", "axes": 1}), (342, 96), "joined columns")
+    yield from expect(grid("k$partial", "ad.reduce_sum %a axes [0]", [f"{1 << 26}xf32", "f32"],
+                           {**nodes, "threads_per_element": 16}), (512, 256), "nodes of a row")
+    yield from expect(grid("k$partial", "ad.argmax %a axis 1", ["16x4000000xf32", "16xi64"], nodes), (489, 256),
+                      "nodes of an argmax")
+    # 16 x 8 tiles of 64 x 64, and two of them for each multiprocessor; 16 tiles of 16 x 256, and eight blocks of K.
+    tiles = {"level": "block", "axes": 0, "grid_size": 128}
+    yield from expect(grid("k$partial", "ad.dot %a, %b contract [0] x [0]",
+                           ["4096x1024xf32", "4096x512xf32", "1024x512xf32"], tiles), (256, 256), "nodes of a product")
+    yield from expect(grid("k$partial", "ad.dot %a, %b", ["8x4096xf32", "4096x4096xf32", "8x4096xf32"], tiles),
+                      (128, 256), "nodes of a product with few rows")
+
+
+def check_evaluation(_):
+    """By hand: dynamic sizes count as given, what is not divided has nodes of a leaf."""
+    text = """  func.func private @k$partial_sizes(%arg0: !llvm.ptr, %arg1: index, %arg2: index) -> (index, index, index) {
+    %c2 = arith.constant 2 : index
+    %c-1_i64 = arith.constant -1 : i64
+    %true = arith.constant true
+    %0 = arith.ceildivui %arg1, %arg2 : index
+    %1 = arith.index_cast %0 : index to i64
+    %2 = "llvm.intr.ctlz"(%1) <{is_zero_poison = false}> : (i64) -> i64
+    %3 = arith.cmpi ugt, %arg1, %c2 : index
+    %4 = arith.select %3, %2, %1 : i64
+    %5 = arith.cmpi ult, %arg1, %c2 : index
+    %6 = arith.select %5, %c2, %0 : index
+    return %6, %4, %arg2 : index, index, index
+  }
+"""
+    [function] = node_sizes.functions(text).values()
+    yield from expect(node_sizes.evaluate(function, 100, 7), (15, 60, 7), "100 by 7 are 15, of four bits")
+    yield from expect(node_sizes.evaluate(function.replace("ult", "uge").replace("%c2, %0", "%c2, %c2").replace(
+        "constant 2", "constant 0"), 100, 7), (1, 60, 7), "no leaves")
+    yield from refused(node_sizes.Unknown, node_sizes.evaluate, function.replace("ceildivui", "floordivsi"), 100, 7)
 
 
 def check_signatures(_):
@@ -301,8 +350,7 @@ def check_signatures(_):
 
 def check_constants_of_the_compiler(_):
     """The cost sheet repeats constants of the compiler, which does not export them."""
-    headers = ["include/adjoint/Codegen/Kernel/Grid.h", "include/adjoint/Codegen/Target/Chips.h",
-               "lib/Codegen/GPU/Generic/Division.h"]
+    headers = ["include/adjoint/Codegen/Kernel/Grid.h", "include/adjoint/Codegen/Target/Chips.h"]
     text = " ".join((ROOT / header).read_text() for header in headers)
     constants = {}
     for name, value in re.findall(r"\b(k\w+) = ([\w *]+)[,;]", text):
@@ -311,8 +359,7 @@ def check_constants_of_the_compiler(_):
             constants[name] = math.prod(map(int, terms))
     for name, value in (("kBlockThreads", kernels.BLOCK_THREADS), ("kMaxBlocks", kernels.MAX_BLOCKS),
                         ("kWarpThreads", kernels.WARP), ("kWarpThreads", chips.WARP),
-                        ("kRegistersPerSM", chips.REGISTERS), ("kDefaultSMCount", chips.H100.sm_count),
-                        ("kTargetThreadsPerSM", kernels.TARGET_THREADS_PER_SM), ("kMaxNodes", kernels.MAX_NODES)):
+                        ("kRegistersPerSM", chips.REGISTERS), ("kDefaultSMCount", chips.H100.sm_count)):
         yield from expect(value, constants.get(name), name)
 
 
