@@ -2,25 +2,7 @@
 //
 // Divided reductions of functions whose code has branches: several loads are in flight before the first function.
 //
-// RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=reproducible --ad-to-gpu-fusion --ad-to-gpu-kernels --ad-emit-gpu | FileCheck %s
-
-// Of a row, four vectors of a thread at once, and the rest one by one.
-// CHECK-LABEL: gpu.func @reduce_0$partial
-// CHECK: scf.for {{.+}} step %c256
-// CHECK-COUNT-4: llvm.load {{.+}} -> vector<4xf32>
-// CHECK-NOT: llvm.load
-// CHECK: ad.elementary  exp
-// CHECK: scf.yield
-// CHECK: scf.for {{.+}} step %c64
-// CHECK-COUNT-1: llvm.load {{.+}} -> vector<4xf32>
-// CHECK: ad.elementary  exp
-func.func @rows(%x: tensor<3x900000xf32>) -> tensor<3xf32> {
-  %e = ad.exp %x : tensor<3x900000xf32>
-  %y = ad.reduce_sum %e axes [1] : tensor<3x900000xf32> -> tensor<3xf32>
-  return %y : tensor<3xf32>
-}
-
-// -----
+// RUN: ad-opt %s --ad-to-cpu-frontend=numerics=reproducible --ad-to-gpu-fusion --ad-to-gpu-kernels --ad-emit-gpu | FileCheck %s
 
 // Of a column, as many elements as its chain is unrolled by, also where two tensors are read.
 // CHECK-LABEL: gpu.func @reduce_0$partial

@@ -2,7 +2,6 @@
 
 #include "LaneChains.h"
 #include "RowDistribution.h"
-#include "RowEmitter.h"
 #include "RowRegisters.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 
@@ -23,59 +22,6 @@ FailureOr<SmallVector<Value>> LaneChains::addVector(linalg::GenericOp generic, A
     next.push_back(values->front());
   }
   return next;
-}
-
-// As many vectors as keep enough bytes in flight, but not more code than a kernel gets elsewhere.
-int64_t LaneChains::vectorsAtOnce() {
-  constexpr int64_t most = 4, maxOperations = 512;
-  int64_t operations = 0;
-  for (auto generic : kernel.getBody().getOps<linalg::GenericOp>())
-    operations += llvm::range_size(*generic.getBlock());
-  int64_t fitting = maxOperations / std::max<int64_t>(operations * distribution.tiling.vector, 1);
-  return std::clamp<int64_t>(fitting, 1, most);
-}
-
-// The vectors at these first indices, all of which are loaded before one is added.
-FailureOr<SmallVector<Value>> LaneChains::addVectors(linalg::GenericOp generic, ArrayRef<Index> loops,
-                                                     ArrayRef<Value> firsts, ValueRange sums) {
-  SmallVector<SmallVector<Value>> vectors;
-  SmallVector<SmallVector<Index>> inner;
-  for (Value first : firsts)
-    for (Value index :
-         vectors.emplace_back(vectorized.consecutiveIndices(first, distribution.tiling.vector))) {
-      inner.emplace_back(loops);
-      reductionLoops.setIndex(generic, inner.back(), {index, 0, nullptr});
-    }
-  ThreadMapping::PerThread perThread(mapping);
-  if (failed(emitter.evaluator.loadFirst(generic, inner)))
-    return failure();
-  SmallVector<Value> next(sums);
-  for (ArrayRef<Value> indices : vectors) {
-    auto added = addVector(generic, loops, indices, next);
-    if (failed(added))
-      return failure();
-    next = std::move(*added);
-  }
-  return next;
-}
-
-// One loop over vectors of the thread, `count` at a time, from `first` to before `upper`.
-FailureOr<SmallVector<Value>> LaneChains::loopOverVectors(linalg::GenericOp generic, ArrayRef<Index> loops,
-                                                          int64_t count, Value first, Value upper,
-                                                          ArrayRef<Value> sums) {
-  int64_t distance = distribution.tiling.lanes();
-  auto loop = scf::ForOp::create(builder, loc, first, upper, indexConstant(count * distance), sums);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  Scope scope(context);
-  SmallVector<Value> firsts;
-  for (int64_t number = 0; number < count; ++number)
-    firsts.push_back(binary<arith::AddIOp>(loop.getInductionVar(), indexConstant(number * distance)));
-  auto next = addVectors(generic, loops, firsts, loop.getRegionIterArgs());
-  if (failed(next))
-    return failure();
-  scf::YieldOp::create(builder, loc, *next);
-  return SmallVector<Value>(loop.getResults());
 }
 
 // The chains of this thread's lanes, in their order. The code is unrolled, so that the next pass finds every
@@ -107,20 +53,17 @@ FailureOr<SmallVector<Value>> LaneChains::chainsInLoops(linalg::GenericOp generi
   for (int64_t number = 0; number < tiling.vectors; ++number) {
     Value first = binary<arith::AddIOp>(start, indexConstant(number * tiling.vector * tiling.threads));
     SmallVector<Value> identities(tiling.vector, identity);
-    // Of `count` vectors at once as many as there are, then one by one.
-    int64_t count = vectorsAtOnce(), distance = tiling.lanes();
-    Value last = binary<arith::SubIOp>(upper, indexConstant((count - 1) * distance));
-    auto most = loopOverVectors(generic, loops, count, first, last, identities);
-    if (failed(most))
+    auto loop = scf::ForOp::create(builder, loc, first, upper, indexConstant(tiling.lanes()), identities);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Scope scope(context);
+    auto next =
+        addVector(generic, loops, vectorized.consecutiveIndices(loop.getInductionVar(), tiling.vector),
+                  loop.getRegionIterArgs());
+    if (failed(next))
       return failure();
-    Value steps = indexConstant(count * distance);
-    Value some = binary<arith::MaxSIOp>(binary<arith::SubIOp>(last, first), indexConstant(0));
-    Value rest =
-        binary<arith::AddIOp>(first, binary<arith::MulIOp>(binary<arith::CeilDivUIOp>(some, steps), steps));
-    auto all = count == 1 ? most : loopOverVectors(generic, loops, 1, rest, upper, *most);
-    if (failed(all))
-      return failure();
-    llvm::append_range(sums, *all);
+    scf::YieldOp::create(builder, loc, *next);
+    llvm::append_range(sums, loop.getResults());
   }
   return sums;
 }

@@ -26,12 +26,6 @@ public:
 private:
   FailureOr<SmallVector<Value>> addVector(linalg::GenericOp generic, ArrayRef<Index> loops,
                                           ArrayRef<Value> indices, ValueRange sums);
-  FailureOr<SmallVector<Value>> addVectors(linalg::GenericOp generic, ArrayRef<Index> loops,
-                                           ArrayRef<Value> firsts, ValueRange sums);
-  FailureOr<SmallVector<Value>> loopOverVectors(linalg::GenericOp generic, ArrayRef<Index> loops,
-                                                int64_t count, Value first, Value upper,
-                                                ArrayRef<Value> sums);
-  int64_t vectorsAtOnce();
   FailureOr<SmallVector<Value>> chainsInRegisters(linalg::GenericOp generic, ArrayRef<Index> loops,
                                                   Value identity);
   FailureOr<SmallVector<Value>> chainsInLoops(linalg::GenericOp generic, ArrayRef<Index> loops,
