@@ -116,7 +116,7 @@ class Trainer:
         leaves, step, losses = (path and restore(path, leaves, description)) or (leaves, 0, [])
         reached = self._trained(tree.unflatten(form, leaves), step, losses)
         if step >= steps:
-            if step > 0:
+            if step > 0 and self.progress:
                 warnings.warn(f"the checkpoint {path} is of step {step}: up to step {steps} nothing is left", stacklevel=2)
             return reached
         if path is not None:

@@ -293,7 +293,8 @@ class StochasticRounding:
 
     def update(self, parameters: Any, gradients: Any, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         if not is_tracing():
-            return _compiled_update(self)(parameters, gradients, state)  # type: ignore[no-any-return]
+            compiled = _compiled_update(self, eager_target(parameters, gradients, state))
+            return compiled(parameters, gradients, state)  # type: ignore[no-any-return]
         made, state = self.optimizer.update(tree.map(wide, parameters), gradients, state)
         key = ops.rng_bits(random.key(self.seed), state["step"].astype("i64"), type="tensor<i64>")
         leaves, form = tree.flatten(made)
