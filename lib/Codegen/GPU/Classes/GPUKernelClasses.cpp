@@ -180,8 +180,10 @@ namespace {
 struct TransposePlan : KernelPlan {
   explicit TransposePlan(const Transposition &transposition) : transposition(transposition) {}
   SmallVector<Fact> facts() const override {
-    return {{"read-axis", std::to_string(transposition.readAxis)},
-            {"write-axis", std::to_string(transposition.writeAxis)}};
+    return {{"read-axes", listed(transposition.readAxes)}, {"write-axes", listed(transposition.writeAxes)}};
+  }
+  static std::string listed(ArrayRef<int64_t> axes) {
+    return llvm::join(llvm::map_range(axes, [](int64_t axis) { return std::to_string(axis); }), ",");
   }
   Transposition transposition;
 };

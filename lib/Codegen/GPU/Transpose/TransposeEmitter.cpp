@@ -10,6 +10,22 @@ using namespace mlir::ad::device;
 // A row of the tile has one word of each bank of shared memory.
 static constexpr int64_t kRowBytes = kBankRowBytes;
 
+// Takes the next outer axis of a tensor for its axis of the tiles, as long as the inner ones together are
+// short and static and the other axis has not taken it. `order`: the axes of the result in the order of the
+// tensor.
+static void takeShortAxes(SmallVectorImpl<int64_t> &axes, ArrayRef<int64_t> others, ArrayRef<int64_t> order,
+                          ArrayRef<int64_t> shape, int64_t side) {
+  int64_t product = shape[axes.front()];
+  for (int64_t at = llvm::find(order, axes.front()) - order.begin() - 1;
+       at >= 0 && !ShapedType::isDynamic(product) && product < side && !llvm::is_contained(others, order[at]);
+       --at) {
+    axes.insert(axes.begin(), order[at]);
+    product = ShapedType::isDynamic(shape[order[at]]) ? ShapedType::kDynamic : product * shape[order[at]];
+  }
+}
+
+static int64_t sideOf(Type element) { return kRowBytes / memoryBytes(element); }
+
 std::optional<Transposition> device::matchTransposition(KernelOp kernel, std::string &reason) {
   ValueRange outputs = kernel.getBody().front().getTerminator()->getOperands();
   auto op = outputs.size() == 1 ? outputs.front().getDefiningOp<linalg::GenericOp>() : linalg::GenericOp();
@@ -27,7 +43,15 @@ std::optional<Transposition> device::matchTransposition(KernelOp kernel, std::st
     reason = "what is contiguous stays contiguous";
     return std::nullopt;
   }
-  return Transposition{op, map.getDimPosition(own), writeAxis};
+  Transposition found{op, {int64_t(map.getDimPosition(own))}, {writeAxis}};
+  auto type = cast<RankedTensorType>(outputs.front().getType());
+  SmallVector<int64_t> ofOperand, ofResult = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+  for (AffineExpr expr : map.getResults())
+    ofOperand.push_back(cast<AffineDimExpr>(expr).getPosition());
+  int64_t side = sideOf(type.getElementType());
+  takeShortAxes(found.writeAxes, found.readAxes, ofResult, type.getShape(), side);
+  takeShortAxes(found.readAxes, found.writeAxes, ofOperand, type.getShape(), side);
+  return found;
 }
 
 TransposeEmitter::TransposeEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function,
@@ -36,15 +60,33 @@ TransposeEmitter::TransposeEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp funct
   bytes = memoryBytes(getElementTypeOrSelf(kernel.getResultTypes().front()));
   length = kAccessBytes / bytes;
   wordBytes = std::max(bytes, kBankBytes);
-  side = kRowBytes / bytes;
+  side = sideOf(getElementTypeOrSelf(kernel.getResultTypes().front()));
 }
 
-// The longest vector that divides the rows along the axis.
-int64_t TransposeEmitter::vectorLength(int64_t axis) {
-  int64_t size = results.front().shape[axis], vector = length;
-  while (!ShapedType::isDynamic(size) && size % vector != 0)
+// The longest vector that divides the rows along the axes: of an outer dynamic one, the elements inside of
+// it. Whether vectors divide an axis that is dynamic itself is tested at run time.
+int64_t TransposeEmitter::vectorLength(ArrayRef<int64_t> axes) {
+  int64_t vector = length, size = 1;
+  for (int64_t axis : axes)
+    if (!ShapedType::isDynamic(results.front().shape[axis]))
+      size *= results.front().shape[axis];
+  if (axes.size() == 1 && ShapedType::isDynamic(results.front().shape[axes.front()]))
+    return vector;
+  while (size % vector != 0)
     vector /= 2;
   return vector;
+}
+
+bool TransposeEmitter::isAlong(int64_t axis) const {
+  return llvm::is_contained(transposition.readAxes, axis) ||
+         llvm::is_contained(transposition.writeAxes, axis);
+}
+
+Value TransposeEmitter::sizeAlong(ArrayRef<int64_t> axes) {
+  Value size = indexConstant(1);
+  for (int64_t axis : axes)
+    size = binary<arith::MulIOp>(size, results.front().sizes[axis]);
+  return size;
 }
 
 LogicalResult TransposeEmitter::emitOutputs() {
@@ -54,19 +96,19 @@ LogicalResult TransposeEmitter::emitOutputs() {
   PerThread perThread(mapping);
   return emitIfAllowed(
       vectorized.allowsVectors(length),
-      [&] { return emitTiles(vectorLength(transposition.readAxis), vectorLength(transposition.writeAxis)); },
+      [&] { return emitTiles(vectorLength(transposition.readAxes), vectorLength(transposition.writeAxes)); },
       [&] { return emitTiles(1, 1); });
 }
 
-Value TransposeEmitter::tilesAlong(int64_t axis) {
-  return builder.createOrFold<arith::CeilDivUIOp>(loc, results.front().sizes[axis], indexConstant(side));
+Value TransposeEmitter::tilesAlong(ArrayRef<int64_t> axes) {
+  return builder.createOrFold<arith::CeilDivUIOp>(loc, sizeAlong(axes), indexConstant(side));
 }
 
 LogicalResult TransposeEmitter::emitTiles(int64_t readLength, int64_t writeLength) {
   Value count =
-      binary<arith::MulIOp>(tilesAlong(transposition.readAxis), tilesAlong(transposition.writeAxis));
+      binary<arith::MulIOp>(tilesAlong(transposition.readAxes), tilesAlong(transposition.writeAxes));
   for (auto [axis, size] : llvm::enumerate(results.front().sizes))
-    if (int64_t(axis) != transposition.readAxis && int64_t(axis) != transposition.writeAxis)
+    if (!isAlong(axis))
       count = binary<arith::MulIOp>(count, size);
   return emitLoop(mapping.block, count, mapping.gridBlocks, [&](Value number) {
     Tile tile = tileAt(number);
@@ -88,34 +130,49 @@ TransposeEmitter::Tile TransposeEmitter::tileAt(Value number) {
     number = binary<arith::DivUIOp>(number, count);
     return index;
   };
-  Tile tile{Position(sizes.size()), 1, 1};
-  for (int64_t axis : {transposition.readAxis, transposition.writeAxis})
-    tile.origin[axis].base = binary<arith::MulIOp>(next(tilesAlong(axis)), indexConstant(side));
+  Tile tile{Position(sizes.size()), nullptr, nullptr, 1, 1};
+  tile.read = binary<arith::MulIOp>(next(tilesAlong(transposition.readAxes)), indexConstant(side));
+  tile.write = binary<arith::MulIOp>(next(tilesAlong(transposition.writeAxes)), indexConstant(side));
   for (int64_t axis = int64_t(sizes.size()) - 1; axis >= 0; --axis)
-    if (axis != transposition.readAxis && axis != transposition.writeAxis)
+    if (!isAlong(axis))
       tile.origin[axis].base = next(sizes[axis]);
   return tile;
 }
 
 Position TransposeEmitter::positionAt(const Tile &tile, Value read, Value write) {
   Position position(tile.origin);
-  position[transposition.readAxis].base = binary<arith::AddIOp>(position[transposition.readAxis].base, read);
-  position[transposition.writeAxis].base =
-      binary<arith::AddIOp>(position[transposition.writeAxis].base, write);
+  setIndices(position, transposition.readAxes, binary<arith::AddIOp>(tile.read, read));
+  setIndices(position, transposition.writeAxes, binary<arith::AddIOp>(tile.write, write));
   return position;
 }
 
-// Null when every tile is inside the tensor.
-Value TransposeEmitter::isInside(const Position &position) {
-  Value all;
-  for (int64_t axis : {transposition.readAxis, transposition.writeAxis}) {
-    int64_t size = results.front().shape[axis];
-    if (!ShapedType::isDynamic(size) && size % side == 0)
-      continue;
-    Value below = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, position[axis].base,
-                                        results.front().sizes[axis]);
-    all = all ? binary<arith::AndIOp>(all, below) : below;
+// The indices of axes that are one axis of the tile.
+void TransposeEmitter::setIndices(Position &position, ArrayRef<int64_t> axes, Value index) {
+  for (int64_t axis : llvm::reverse(axes.drop_front())) {
+    Value size = results.front().sizes[axis];
+    position[axis].base = binary<arith::RemUIOp>(index, size);
+    index = binary<arith::DivUIOp>(index, size);
   }
+  position[axes.front()].base = index;
+}
+
+// Null when every tile is inside the tensor.
+Value TransposeEmitter::isInside(const Tile &tile, Value read, Value write) {
+  Value all;
+  auto require = [&](ArrayRef<int64_t> axes, Value index) {
+    int64_t size = 1;
+    bool isStatic = true;
+    for (int64_t axis : axes) {
+      isStatic &= !ShapedType::isDynamic(results.front().shape[axis]);
+      size *= results.front().shape[axis];
+    }
+    if (isStatic && size % side == 0)
+      return;
+    Value below = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, index, sizeAlong(axes));
+    all = all ? binary<arith::AndIOp>(all, below) : below;
+  };
+  require(transposition.readAxes, binary<arith::AddIOp>(tile.read, read));
+  require(transposition.writeAxes, binary<arith::AddIOp>(tile.write, write));
   return all;
 }
 
@@ -130,7 +187,7 @@ SmallVector<Value> TransposeEmitter::loadVectorOf(const Tile &tile, Value row, V
     return llvm::map_to_vector(vectorized.loadVector(source, maps.apply(map, position), tile.readLength),
                                [&](Value value) { return toMemory(value); });
   };
-  Value within = isInside(position);
+  Value within = isInside(tile, first, row);
   if (!within)
     return load();
   SmallVector<Type> types(tile.readLength, memory);
@@ -238,7 +295,7 @@ LogicalResult TransposeEmitter::writeTile(const Tile &tile) {
       vectorized.storeVector(results.front(), position, values);
       return success();
     };
-    Value within = isInside(position);
+    Value within = isInside(tile, row, first);
     (void)(within ? emitIf(within, store) : store());
   });
 }

@@ -12,10 +12,11 @@
 
 namespace mlir::ad::device {
 
-/// Axes of the result: the operand is contiguous along `readAxis`, the result along `writeAxis`.
+/// Axes of the result, from outer to inner ones: the operand is contiguous along `readAxes`, the result along
+/// `writeAxes`. Several are one axis of a tile where the inner ones are short; no axis is in both.
 struct Transposition {
   linalg::GenericOp op;
-  int64_t readAxis, writeAxis;
+  SmallVector<int64_t> readAxes, writeAxes;
 };
 
 /// Nothing, and the reason, for other kernels.
@@ -26,16 +27,21 @@ public:
   TransposeEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function, const Transposition &transposition);
 
 private:
-  /// A tile of the result, and how many contiguous elements one access reads and writes.
+  /// A tile of the result: where it begins along both kinds of axes and along the others, and how many
+  /// contiguous elements one access reads and writes.
   struct Tile {
     Position origin;
+    Value read, write;
     int64_t readLength, writeLength;
   };
 
   LogicalResult emitOutputs() override;
   LogicalResult emitTiles(int64_t readLength, int64_t writeLength);
-  int64_t vectorLength(int64_t axis);
-  Value tilesAlong(int64_t axis);
+  int64_t vectorLength(ArrayRef<int64_t> axes);
+  bool isAlong(int64_t axis) const;
+  Value sizeAlong(ArrayRef<int64_t> axes);
+  Value tilesAlong(ArrayRef<int64_t> axes);
+  void setIndices(Position &position, ArrayRef<int64_t> axes, Value index);
   Tile tileAt(Value number);
   LogicalResult readTile(const Tile &tile);
   LogicalResult writeTile(const Tile &tile);
@@ -45,7 +51,7 @@ private:
   SmallVector<Value> loadStaged(const Tile &tile, Value row, Value first);
   void storeStaged(const Tile &tile, Value row, Value first, ArrayRef<SmallVector<Value>> rows);
   Position positionAt(const Tile &tile, Value read, Value write);
-  Value isInside(const Position &position);
+  Value isInside(const Tile &tile, Value read, Value write);
   int64_t wordsPerWarpRow(const Tile &tile);
   Value stagedAddress(const Tile &tile, Value row, Value byte);
 
