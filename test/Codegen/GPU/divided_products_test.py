@@ -20,7 +20,7 @@ import runner  # noqa: E402
 
 COUNT = 60
 EXTENTS = (1, 2, 3, 7, 8, 15, 16, 17, 33, 64, 65, 100, 130, 200, 257)
-LENGTHS = (513, 640, 1023, 1024, 1025, 1100, 1536, 2047, 2050, 2600)
+LENGTHS = (513, 640, 1023, 1024, 1025, 1100, 1536, 2047, 2050, 2600, 4100, 9000)
 FMA_TYPES = {"f32": ("f32",), "bf16": ("f32", "bf16"), "f16": ("f16",), "f64": ("f64",), "f8E4M3FN": ("f32",)}
 EPILOGUES = ("", "%r = ad.relu %y : {y}", "%r = ad.add %y, %c : {y}, {c}", "%r = ad.mul %y, %y : {y}")
 
@@ -66,13 +66,19 @@ class Product:
                 f"  %y = ad.dot %a, %b {batch}{contract} {attributes}: ({a}, {b}) -> {y}\n"
                 f"  {self.epilogue.format(y=y, c=c)}\n  return {last} : {y}\n}}\n")
 
+    def save(self, folder):
+        """Writes the arguments; the options that pass them."""
+        for name, element, array in self.arguments():
+            elements.save(folder / f"{name}.npy", element, array)
+        return [f"--arg={name}={folder / name}.npy" for name in "abc"]
+
     def arguments(self):
         return [("a", self.element, self.a), ("b", self.element, self.b), ("c", self.result, self.c)]
 
 
-def remarks(text, numerics):
+def remarks(text, numerics, options=""):
     """The remarks of kernels."""
-    passes = [f"--ad-to-cpu-frontend=numerics={numerics}", "--ad-to-gpu-fusion", "--ad-to-gpu-kernels", "--ad-emit-gpu"]
+    passes = [f"--ad-to-gpu-frontend=numerics={numerics} {options}", "--ad-to-gpu-fusion", "--ad-to-gpu-kernels", "--ad-emit-gpu"]
     done = subprocess.run([runner.binary("ad-opt"), "-", *passes, "--remarks-filter=ad-gpu", "-o", os.devnull],
                           input=text, capture_output=True, text=True, check=True)
     return done.stderr
@@ -98,25 +104,39 @@ def tree(parts):
     return parts[0]
 
 
-def chains(a, b, length):
-    """a · b of [m, k] and [k, n] in f32: the products are exact, each chain begins at +0."""
-    parts = []
-    for begin in range(0, a.shape[1], length):
-        total = np.zeros((a.shape[0], b.shape[1]), np.float32)
-        for k in range(begin, min(begin + length, a.shape[1])):
-            total = total + a[:, k:k + 1] * b[k:k + 1]
-        parts.append(total)
-    return tree(parts)
+def chain(a, b, begin, end):
+    """The products from `begin` to before `end`, added in ascending order to +0, in f32. They are exact."""
+    total = np.zeros((a.shape[0], b.shape[1]), np.float32)
+    for k in range(begin, end):
+        total = total + a[:, k:k + 1] * b[k:k + 1]
+    return total
+
+
+def promoted(a, b, begin, end, promote):
+    """Each sum of so many products is added to those before it."""
+    total = np.zeros((a.shape[0], b.shape[1]), np.float32)
+    for first in range(begin, end, promote):
+        total = total + chain(a, b, first, min(first + promote, end))
+    return total
+
+
+def chains(a, b, length, promote):
+    """a · b of [m, k] and [k, n]: a tree over chains, whose sums are promoted unless `promote` is 0."""
+    ends = [(begin, min(begin + length, a.shape[1])) for begin in range(0, a.shape[1], length)]
+    return tree([promoted(a, b, *part, promote) if promote else chain(a, b, *part) for part in ends])
 
 
 def check_tensor_cores(rng, folder):
-    product = Product(rng, str(rng.choice(["bf16", "f16"])), "f32")
+    product = Product(rng, str(rng.choice(["bf16", "f16", "f8E4M3FN", "f8E5M2"])), "f32")
     product.epilogue = ""
     # Small enough that f32 holds each product of two of them.
     product.a, product.b = (elements.encode(product.element, rng.integers(-60, 60, shape) * 2.0 ** rng.integers(-4, 4, shape))
                             for shape in product.shapes()[:2])
-    length = 512 * int(rng.integers(1, 4)) if rng.random() < 0.5 else None
-    attributes = f"{{ad.instruction = #ad.mma<m = 16, n = 8, k = 16, chain = {length}>}} " if length else ""
+    is_byte = product.element.startswith("f8")
+    promote = 128 if is_byte else int(rng.choice([0, 64, 128]))
+    length = 512 * int(rng.integers(1, 4)) if promote != 128 * is_byte or rng.random() < 0.5 else None
+    step = f"k = {32 if is_byte else 16}, promote = {promote}"
+    attributes = f"{{ad.instruction = #ad.mma<m = 16, n = 8, {step}, chain = {length}>}} " if length else ""
     text = product.text(attributes)
     said = remarks(text, "strict")
     chosen = re.search(r"tensor-cores .*chain=(\d+)", said)
@@ -125,21 +145,42 @@ def check_tensor_cores(rng, folder):
     length = int(chosen[1]) if chosen else product.k
     if not product.open and product.k > length and "divided-reduction" not in said:
         yield f"is not divided:\n{text}"
-    for name, element, array in product.arguments():
-        elements.save(folder / f"{name}.npy", element, array)
-    given = [f"--arg={name}={folder / name}.npy" for name in "abc"]
+    given = product.save(folder)
     found = runner.run(text, given, [("r", "f32")], ["--target=gpu-sim", "--numerics=strict"])["r"]
     a, b = (elements.decode(product.element, array).astype(np.float32) for array in (product.a, product.b))
     a = np.swapaxes(a, -1, -2) if product.transposed[0] else a
     b = np.swapaxes(b, -1, -2) if product.transposed[1] else b
     each = zip(a, b) if product.batch else [(a, b)]
-    expected = np.stack([chains(left, right, length) for left, right in each]).reshape(found.shape)
+    expected = np.stack([chains(left, right, length, promote) for left, right in each]).reshape(found.shape)
     if not elements.same_bits("f32", expected, found).all():
-        yield f"other bits than chains of {length}: {text}"
+        yield f"other bits than chains of {length}, promoted every {promote}: {text}"
+
+
+def check_split_floats(rng, folder):
+    """f32 as a sum of bf16 numbers, whose products tensor cores sum in chains: within the bounds of docs/named-kernels.md."""
+    product = Product(rng, "f32", "f32")
+    product.epilogue, product.open, product.k = "", set(), int(rng.choice([2600, 4100]))
+    product.a, product.b = (elements.random(rng, "f32", shape) for shape in product.shapes()[:2])
+    kernel = str(rng.choice(["bf16x3", "bf16x6"]))
+    numerics = "strict,narrow" if kernel == "bf16x3" else "strict"
+    text = product.text()
+    if "divided-reduction" not in remarks(text, numerics, f"kernels=dot={kernel}"):
+        yield f"{kernel} is not divided: {text}"
+    given = product.save(folder)
+    found = runner.run(text, given, [("r", "f32")], ["--target=gpu-sim", f"--numerics={numerics}", f"--kernel=dot={kernel}"])["r"]
+    a = np.swapaxes(product.a, -1, -2) if product.transposed[0] else product.a
+    b = np.swapaxes(product.b, -1, -2) if product.transposed[1] else product.b
+    exact, magnitude = (np.matmul(f(a.astype(np.float64)), f(b.astype(np.float64))) for f in (np.array, np.abs))
+    roundings = 1.04 * (2.5 * min(product.k, 128) + -(-product.k // 128)) + 4
+    bound = magnitude * (roundings * 2.0**-24 + (2.0**-15 + 2.0**-21) * (kernel == "bf16x3"))
+    if not (np.abs(found - exact) <= bound).all():
+        yield f"{kernel} is off by {np.max(np.abs(found - exact) / bound)} of the bound: {text}"
 
 
 def check(seed, folder):
     rng = np.random.default_rng(seed)
+    if seed % 10 == 9:
+        return check_split_floats(rng, folder)
     return (check_tensor_cores if seed % 3 == 0 else check_fma)(rng, folder)
 
 

@@ -54,9 +54,8 @@ struct RowPlan : KernelPlan {
   bool blockPerRow; // otherwise a group of threads has a row
 };
 
-// Blocks for so few rows leave most of a GPU idle, and one of them goes through so long a row in the time of
-// several launches.
-constexpr int64_t kFewRows = kDefaultSMCount / 4, kLongRow = 128 * 1024;
+// Blocks for so few rows leave most of a GPU idle.
+constexpr int64_t kFewRows = kDefaultSMCount / 4;
 
 class RowClass : public EmitterClass {
 public:

@@ -4,6 +4,7 @@
 // which have to stay; all others vanish.
 
 #include "MergeRuns.h"
+#include "../../Kernel/Outputs/InsertEmitter.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -65,18 +66,12 @@ void RunMerger::joinAll(Value a, Value b) {
 
 //===- What operations say ------------------------------------------------===//
 
-// Whether the part has all elements along the axis.
-static bool fills(OffsetSizeAndStrideOpInterface slice, Value whole, int64_t axis) {
-  return isConstantIntValue(slice.getMixedOffsets()[axis], 0) &&
-         isConstantIntValue(slice.getMixedStrides()[axis], 1) &&
-         isConstantIntValue(slice.getMixedSizes()[axis], tensorOf(whole).getDimSize(axis));
-}
-
 // Elements after the first of these axes follow each other in both tensors if the part has all of the second.
 void RunMerger::collectSlice(OffsetSizeAndStrideOpInterface slice, Value whole, Value part) {
   joinAll(whole, part);
   for (int64_t axis = 0; axis + 1 < tensorOf(whole).getRank(); ++axis)
-    if (!fills(slice, whole, axis + 1) || !isConstantIntValue(slice.getMixedStrides()[axis], 1) ||
+    if (!codegen::fills(slice, tensorOf(part), tensorOf(whole), axis + 1) ||
+        !isConstantIntValue(slice.getMixedStrides()[axis], 1) ||
         !getConstantIntValue(slice.getMixedOffsets()[axis]))
       keep({whole, axis});
 }

@@ -259,7 +259,9 @@ FailureOr<SmallVector<Value>> PartialTree::joinNodes(linalg::GenericOp reduction
   if (total &&
       int64_t(llvm::divideCeil(*total, leafLength(kernel, reduction, division))) <= nodesPerIteration)
     return join(indexConstant(0), own.count);
-  context.longestReduction = kMaxNodes;
+  // An instruction's chains are nodes, so that there are as many as K has.
+  int64_t chain = division.tiles ? division.tiles->chain : 0;
+  context.longestReduction = chain != 0 ? kMaxMemoryBytes / chain : kMaxNodes;
   if (reduction.getNumResults() == 1)
     return tree.joinBlocks(own.count, nodesPerIteration, identities, combiningOp(reduction), join);
   auto loop = scf::ForOp::create(builder, loc, indexConstant(0), own.count, indexConstant(nodesPerIteration),

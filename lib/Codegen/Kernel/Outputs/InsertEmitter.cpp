@@ -16,11 +16,16 @@ bool codegen::isUnitStride(tensor::InsertSliceOp insert, int64_t axis) {
   return isConstantIntValue(insert.getMixedStrides()[axis], 1);
 }
 
-// Whether the slice has all elements of the destination along the axis, as far as the program says.
+bool codegen::fills(OffsetSizeAndStrideOpInterface slice, RankedTensorType part, RankedTensorType whole,
+                    int64_t axis) {
+  int64_t size = part.getDimSize(axis);
+  return !ShapedType::isDynamic(size) && size == whole.getDimSize(axis) &&
+         isConstantIntValue(slice.getMixedOffsets()[axis], 0) &&
+         isConstantIntValue(slice.getMixedStrides()[axis], 1);
+}
+
 bool codegen::fills(tensor::InsertSliceOp insert, int64_t axis) {
-  int64_t size = insert.getSourceType().getDimSize(axis);
-  return !ShapedType::isDynamic(size) && size == insert.getDestType().getDimSize(axis) &&
-         isConstantIntValue(insert.getMixedOffsets()[axis], 0) && isUnitStride(insert, axis);
+  return fills(insert, insert.getSourceType(), insert.getDestType(), axis);
 }
 
 // The elements of one result that are in the range.

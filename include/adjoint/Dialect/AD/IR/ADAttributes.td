@@ -90,10 +90,10 @@ def AD_MmaAttr : AD_Attr<"Mma", "mma"> {
     needs the permission `mma`. A linalg.generic with `ad.allow = #ad.allow<mma>` instead leaves the instruction to the
     kernel.
 
-    There are two forms, both with or without `chain`. f16 and bf16 have `#ad.mma<m = 16, n = 8, k = 16>`, and may be promoted every multiple of 16
-    products. Two operands of 8-bit floats have `#ad.mma<m = 16, n = 8, k = 32, promote = 128>`, or another multiple of
-    32; chips before sm_89, which lack this instruction, widen the operands to f16, which is exact, and use two
-    instructions of 16 products for each step.
+    There are two forms, both with or without `chain`. f16 and bf16 have `#ad.mma<m = 16, n = 8, k = 16>`, and may be
+    promoted every multiple of 16 products. Two operands of 8-bit floats have `#ad.mma<m = 16, n = 8, k = 32, promote =
+    128>`, or another multiple of 32; chips before sm_89, which lack this instruction, widen the operands to f16, which
+    is exact, and use two instructions of 16 products for each step.
 
     CPUs have no such instruction. They compute the product in the order of the operation with FMA, never with a
     dot-product instruction of their own.

@@ -25,6 +25,9 @@ constexpr llvm::StringLiteral kElementwiseClass = "elementwise", kRowClass = "ro
 /// Adjoint's classes have benefits up to this one. Fusion keeps a cluster of a class with a higher benefit
 /// apart from what the class does not cover.
 constexpr unsigned kHighestOwnBenefit = 4;
+/// `runsWell` of Adjoint's own classes is asked about clusters with a contraction, or with a reduction over
+/// so many elements of the last axis: a block of a GPU goes through them in the time of several launches.
+constexpr int64_t kLongRow = 128 * 1024;
 
 enum class TargetKind { cpu, gpu };
 StringRef nameOf(TargetKind kind);

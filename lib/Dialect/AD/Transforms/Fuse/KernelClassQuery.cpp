@@ -17,11 +17,9 @@ KernelClassQuery::KernelClassQuery(MLIRContext *context, std::optional<TargetKin
   hasForeign = all->highestBenefit(*target) > kHighestOwnBenefit;
 }
 
-// Shorter ones are fast in every class.
 static bool reducesLongRow(Operation *op) {
-  constexpr int64_t longRow = 16 * 1024;
   return reducesLastAxis(op) &&
-         cast<RankedTensorType>(op->getOperand(0).getType()).getShape().back() >= longRow;
+         cast<RankedTensorType>(op->getOperand(0).getType()).getShape().back() >= kLongRow;
 }
 
 const KernelClass *KernelClassQuery::classOf(ArrayRef<Operation *> members) const {

@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Few long rows, which fusion leaves to kernels that a GPU divides (decision 0045), have the bits of the reference
+interpreter on the emulated GPU and the CPU: rows just below and above the length at which it begins, operations of rows
+and their gradients, and element types are drawn."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Support"))
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
+import elements  # noqa: E402
+import runner  # noqa: E402
+
+COUNT = 9
+LENGTHS = (131071, 131072, 131073, 140001)
+OPERATIONS = {
+    "softmax": "%y = ad.softmax %x axis 1 : {t}",
+    "log_softmax": "%y = ad.log_softmax %x axis 1 : {t}",
+    "layer_norm": "%y = ad.layer_norm %x, %w, %w epsilon 1.0e-5 : {t}, {w}",
+    "rms_norm": "%y = ad.rms_norm %x, %w epsilon 1.0e-5 : {t}, {w}",
+    "centred": "%m = ad.reduce_mean %x axes [1] keep_dims : {t} -> {m}\n  %y = ad.sub %x, %m : {t}, {m}",
+}
+TARGETS = {target: [f"--target={target}", "--numerics=reproducible"] for target in ("gpu-sim", "cpu")}
+
+
+def program(body, types, differentiates):
+    t, w = types["t"], types["w"]
+    forward = f"%x: {t}, %w: {w}) -> {t} {{\n  {body}\n  return %y : {t}\n}}\n"
+    given = f'%x: {t} {{ad.name = "x"}}, %w: {w} {{ad.name = "w"}}'
+    if not differentiates:
+        return f'func.func @main({given}) -> ({t} {{ad.name = "r"}}) {{\n  {body}\n  return %y : {t}\n}}\n'
+    return (f"func.func private @f({forward}"
+            f'func.func @main({given}) -> ({t} {{ad.name = "r"}}) {{\n'
+            f"  %y, %g = ad.vjp @f(%x, %w) cotangents(%x) wrt [0] : ({t}, {w}, {t}) -> ({t}, {t})\n"
+            f"  return %g : {t}\n}}\n")
+
+
+def check(seed, folder):
+    rng = np.random.default_rng(seed)
+    rows, length, element = int(rng.integers(1, 4)), int(rng.choice(LENGTHS)), str(rng.choice(["f32", "bf16", "f16"]))
+    types = {"t": f"tensor<{rows}x{length}x{element}>", "w": f"tensor<{length}x{element}>",
+             "m": f"tensor<{rows}x1x{element}>"}
+    name = list(OPERATIONS)[seed % len(OPERATIONS)]
+    text = program(OPERATIONS[name].format(**types), types, rng.random() < 0.4)
+    given = [("x", element, elements.random(rng, element, (rows, length))),
+             ("w", element, elements.random(rng, element, (length,)))]
+    for label, _, expected, found in runner.match_reference(folder, text, given, [("r", element)], TARGETS):
+        if not elements.same_bits(element, expected, found).all():
+            yield f"{label}: other bits than the reference in {text}"
+
+
+if __name__ == "__main__":
+    sys.exit(checks.run_seeds("few long rows", check, COUNT))
