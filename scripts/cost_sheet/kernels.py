@@ -2,7 +2,9 @@
 """The kernels of a module: what the compiler says of their operands and launches, what ptxas says of their registers,
 and their code."""
 
+import collections.abc
 import dataclasses
+import functools
 import os
 import pathlib
 import re
@@ -65,7 +67,8 @@ class Compiled:
     static_shared: int
     code: sass.Kernel
     launches: int = 1  # places of the entry that launch it
-    division: str = ""  # the function that gives the sizes of its nodes, of a divided kernel
+    # Of a divided kernel, from the number of SMs: the leaves of a node, the bytes of all nodes, the threads for them.
+    nodes: collections.abc.Callable = None
 
     @property
     def tensors(self):
@@ -90,7 +93,7 @@ class Compiled:
         threads = self.launch.get("threads_per_block", BLOCK_THREADS)
         cluster = self.launch.get("cluster_size", 1)
         if self.name.rstrip('"').endswith("$partial"):
-            return self.blocks_of(node_sizes.evaluate(self.division, UNKNOWN_SIZE, sm_count)[2], sm_count)
+            return self.blocks_of(self.nodes(sm_count)[2], sm_count)
         if "grid_size" in self.launch or "tile" in self.launch:
             count = self.tiles() if "tile" in self.launch else max(1,
                                                                    min(self.launch["grid_size"], MAX_BLOCKS) // cluster)
@@ -109,7 +112,7 @@ class Compiled:
 
     def leaves_of_node(self, sm_count):
         """Of a divided reduction."""
-        return node_sizes.evaluate(self.division, UNKNOWN_SIZE, sm_count)[0]
+        return self.nodes(sm_count)[0]
 
     def tiles(self):
         axes = self.launch["axes"]
@@ -244,7 +247,8 @@ def compile_module(path, chip, numerics="", with_ranges=False):
     if ptx is None:
         return [], ""
     tensors, known = signatures(dumps["Before"]), declarations(dumps["After"])
-    divisions = node_sizes.functions(dumps["After"])
+    divisions = {kernel: functools.partial(node_sizes.evaluate, function, UNKNOWN_SIZE)
+                 for kernel, function in node_sizes.functions(dumps["After"]).items()}
     used, listing = assemble(ptx, chip, with_ranges)
     found = []
     for code in sass.parse(listing):
@@ -254,7 +258,7 @@ def compile_module(path, chip, numerics="", with_ranges=False):
         whole = whole if whole in tensors else whole.strip('"')
         launches = len(re.findall(rf'ad\.launch @{re.escape(whole)}\(', entry_in(dumps["Before"])))
         found.append(Compiled(name, known[name]["class"], *tensors[whole], known[name], *used[code.name], code,
-                              launches, divisions.get(whole, "")))
+                              launches, divisions.get(whole)))
     return found, listing
 
 

@@ -34,7 +34,8 @@ class Case:
         count = row["operands"]
         return kernels.Compiled(row["kernel"], row["class"], tensors[:count], tensors[count:],
                                 {int(place): number for place, number in row["pointers"].items()}, row["sums"],
-                                row["launch"], row["registers"], row["spills"], row["shared"], code[self.name])
+                                row["launch"], row["registers"], row["spills"], row["shared"], code[self.name],
+                                nodes=lambda sm_count: row["nodes"])
 
 
 def load():

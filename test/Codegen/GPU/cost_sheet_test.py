@@ -3,6 +3,7 @@
 flight, occupancy, grids, bounds. Faults that are planted have to be found, and what is no listing has to be refused. It
 needs neither ptxas nor nvdisasm."""
 
+import functools
 import math
 import pathlib
 import re
@@ -295,7 +296,7 @@ def check_divided_launches(_):
         result = [int(size) for size in types[-1].split("x")[:-1]]
         division = division_of(program(operation, types))
         return kernels.Compiled(name, "divided", [], [kernels.Tensor(tuple(result), 4)], {}, 1, launch, 32, 0, 0, None,
-                                division=division).grid(132)
+                                nodes=functools.partial(node_sizes.evaluate, division, kernels.UNKNOWN_SIZE)).grid(132)
 
     nodes, columns = {"level": "thread", "axes": 0}, ("ad.reduce_sum %a axes [0]", ["65536x1024xf32", "1024xf32"])
     yield from expect(grid("k$partial", *columns, nodes), (512, 256), "nodes of columns")
