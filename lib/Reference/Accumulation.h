@@ -23,6 +23,15 @@ T accumulate(OrderAttr order, int64_t count, T identity, Step step, Join join) {
   return numerics::blockChain(count, identity, step, join, order.getPartLength());
 }
 
+/// All partial results of a running reduction: one chain if the order is null or not of nested chains.
+template <class T, class Join>
+std::vector<T> accumulateRunning(OrderAttr order, const std::vector<T> &values, T identity, Join join) {
+  std::vector<int64_t> lengths;
+  if (order && order.hasNestedChains())
+    lengths = {order.getPartLength(), order.getTileLength() / order.getPartLength()};
+  return numerics::nestedChains(values, identity, lengths, join);
+}
+
 enum class Reduction { Sum, Product, Maximum, Minimum };
 
 /// A tensor of an accumulator type reduced along one axis, which stays with size 1.

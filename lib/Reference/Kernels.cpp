@@ -99,8 +99,9 @@ static int32_t runGeneric(linalg::GenericOp op, Frame &frame) {
     return status;
   SmallVector<Tensor> results = copiesOfOuts(op, frame);
   bool isJoined = op.getNumReductionLoops() > 0 && joinsPartialResults(op);
-  if (int32_t status = isJoined ? runJoinedReduction(op, frame, loops, results.front())
-                                : runInOrder(op, frame, loops, results))
+  if (int32_t status = isJoined                 ? runJoinedReduction(op, frame, loops, results.front())
+                       : runsInNestedChains(op) ? runRunningReduction(op, frame, loops, results)
+                                                : runInOrder(op, frame, loops, results))
     return status;
   for (auto [result, tensor] : llvm::zip_equal(op.getResults(), results))
     frame.set(result, tensor);

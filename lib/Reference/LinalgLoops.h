@@ -47,6 +47,12 @@ int32_t runJoinedReduction(linalg::GenericOp op, Frame &frame, LinalgLoops &loop
 /// Whether the body is accumulator ∘ value, where ∘ joins partial results (docs/numerics.md).
 bool joinsPartialResults(linalg::GenericOp op);
 
+/// A running reduction in the nested chains of the kernel's order.
+int32_t runRunningReduction(linalg::GenericOp op, Frame &frame, LinalgLoops &loops,
+                            MutableArrayRef<Tensor> results);
+/// Whether the operation is one.
+bool runsInNestedChains(linalg::GenericOp op);
+
 } // namespace mlir::ad::reference
 
 #endif // ADJOINT_LIB_REFERENCE_LINALGLOOPS_H

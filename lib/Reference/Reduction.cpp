@@ -107,10 +107,11 @@ static int32_t runCumsum(CumsumOp op, Frame &frame) {
   int64_t length = input.getDim(op.getAxis());
   withNumber(rows.getType(), [&](auto tag) {
     using T = decltype(tag);
-    T sum = 0;
-    for (int64_t i = 0, n = rows.getNumElements(); i < n; ++i) {
-      sum = add(i % length == 0 ? T(0) : sum, rows.data<T>()[i]);
-      sums.data<T>()[i] = sum;
+    for (int64_t first = 0, n = rows.getNumElements(); first < n; first += length) {
+      std::vector<T> row(rows.data<T>() + first, rows.data<T>() + first + length);
+      std::vector<T> running =
+          accumulateRunning(orderOf(op), row, T(0), [](T left, T right) { return add(left, right); });
+      llvm::copy(running, sums.data<T>() + first);
     }
   });
   return frame.set(op.getResult(), convert(transpose(sums, inverse(permutation)), input.getType()));

@@ -439,11 +439,11 @@ def cross_entropy(
     )[0]
 
 
-def cumsum(input: Operand, *, axis: int, allow: str | None = None) -> Tensor:
+def cumsum(input: Operand, *, axis: int, order: str | None = None, allow: str | None = None) -> Tensor:
     """Running sum along an axis.
 
-    Semantics: element i is the sum of the elements 0 to i, one chain in ascending index, accumulated in f32 (f64 for
-    f64; integers wrap); each result rounds once.
+    Semantics: element i is the sum of the elements 0 to i in the written order, accumulated in f32 (f64 for f64;
+    integers wrap); each result rounds once.
 
     Constraints: (C1) the axis is one of the input's.
 
@@ -454,7 +454,9 @@ def cumsum(input: Operand, *, axis: int, allow: str | None = None) -> Tensor:
     %y = ad.cumsum %x axis 1 : tensor<4x3xf32>
     ```
     """
-    return emit("ad.cumsum", [(input,)], [("axis", "integer", axis), ("allow", "allow", allow)])[0]
+    return emit(
+        "ad.cumsum", [(input,)], [("axis", "integer", axis), ("order", "order", order), ("allow", "allow", allow)]
+    )[0]
 
 
 def div(lhs: Operand, rhs: Operand, *, allow: str | None = None) -> Tensor:

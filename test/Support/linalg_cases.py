@@ -5,7 +5,7 @@ import numpy as np
 
 import elements
 from linalg_kernels import EXTENTS, MAX_POINTS, SIZES, Body, Index, Kernel, narrower, operand, sources_of, static_sizes
-from linalg_sums import COMBINERS, fused, in_order, neutral
+from linalg_sums import COMBINERS, fused, in_order, nested_chains, neutral
 
 JOINED = {True: ["addf", "addf", "fma", "fma", "mulf", "maximumf", "minimumf"],
           False: ["addi", "addi", "muli", "maxsi", "minsi", "maxui", "minui", "andi", "ori", "xori"]}
@@ -178,6 +178,45 @@ def reduction(kernel, legal):
     kernel.results.append(epilogue(kernel, result) if kernel.chance(0.3) else result)
 
 
+def running(kernel):
+    """A running reduction: the steps are the result, made from the accumulator before or after each of them."""
+    element = kernel.pick(["f32", "f32", "f32", "f64", "f16", "i32", "i64"])
+    order = kernel.pick([None, (128, 128), (32, 2), (4, 3), (64, 64), (96, 2), (160, 128)])
+    kernel.kernel_class = kernel.pick([kernel.kernel_class, "scan", "scan"])
+    name = kernel.pick((JOINED if order or kernel.chance(0.5) else CHAINS)[elements.is_float(element)])
+    if name == "fma" and element != "f32":
+        name = "addf"
+    kernel.order = f"#ad.order<chain = {order[0]}, chain = {order[1]}, chain>" if order else ""
+    sizes, iterators = iteration_space(kernel, 1)
+    inputs = inputs_over(kernel, sizes, iterators, element, kernel.pick([1, 1, 2]))
+    out = [expr for expr in output_map(kernel, sizes, iterators)[0] if expr.loops]
+    shape = [sizes[next(iter(expr.loops))] for expr in out]
+    start = start_value(kernel, element, shape, [None] * len(shape), name, out)
+    loops = [int(loop) for loop in (kernel.rng.permutation(len(sizes)) if kernel.chance(0.4) else range(len(sizes)))]
+    steps = kernel.empty(element, tuple(sizes[loop] for loop in loops),
+                         [next(iter(sources_of(inputs, [loop])), None) for loop in loops])
+    body = Body(kernel, sizes)
+    arguments = [body.read(value, exprs, f"%x{i}") for i, (value, exprs) in enumerate(inputs)]
+    values = [body.expression(arguments[:1], element, 0), body.expression(arguments[1:] or arguments, element, 0)] \
+        if name == "fma" else [body.expression(arguments, element, int(kernel.rng.integers(0, 3)))]
+    rows = [(value, rows_of(array, iterators)) for value, array in values]
+    following, step, join = combine(kernel, body, name, element, rows)
+    body.lines = [line.replace("%o0", "%o1") for line in body.lines]
+    first = from_result(start.array, iterators, out).reshape(-1)
+    own = neutral(name, elements.STORAGE[element]) if name in (*JOINED[True], *JOINED[False]) else None
+    before, after = nested_chains(order, rows[0][1].shape[-1], first, own, step, join)
+    yielded, array = kernel.pick([(following, after), (following, after), ("%o1", before)])
+    scanned = iterators.index("reduction")
+    parallel_first = [loop for loop in range(len(sizes)) if loop != scanned] + [scanned]
+    array = array.reshape([sizes[loop] for loop in parallel_first]).transpose(np.argsort(parallel_first))
+    if kernel.chance(0.3):
+        yielded, array = body.step((yielded, array), element, values)
+    array = np.asarray(array, elements.STORAGE[element]).transpose(loops)
+    last = onto(after[:, -1].reshape([n for loop, n in enumerate(sizes) if loop != scanned]), iterators, out)
+    inits = [(steps, [Index({loop: 1}) for loop in loops]), (start, out)]
+    kernel.results.append(kernel.generic(iterators, inputs, inits, body.lines, [yielded, following], [array, last])[0])
+
+
 def sum_of(name, element, init, start, order, extent, step, join):
     """Starts from the outs where they are a neutral fill, and in one chain; else they join last."""
     if join is None or name in ("subf", "subi"):
@@ -249,6 +288,8 @@ def make(seed, number, illegal):
     with np.errstate(all="ignore"):
         if illegal:
             reduction(kernel, legal=False)
+        elif kernel.chance(0.15):
+            running(kernel)
         elif kernel.chance(0.7):
             reduction(kernel, legal=True)
         else:

@@ -17,7 +17,7 @@ EXTENTS = [1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129
           2050, 4095,
           4096, 4097, 8200]
 MAX_POINTS = 40000  # of an iteration space
-CLASSES = ["generic", "generic", "row", "contraction", "elementwise", "transposition"]
+CLASSES = ["generic", "generic", "row", "contraction", "elementwise", "transposition", "scan"]
 
 
 class Value:

@@ -73,6 +73,25 @@ def _paired(parts, join):
     return parts[0]
 
 
+def nested_chains(lengths, extent, start, own, step, join):
+    """The accumulators before and after each step of a running reduction, along the last axis. lengths: None for one
+    chain, or those of a block and of the blocks of a tile. The first block starts from `start`, all others from `own`."""
+    block, tile = lengths or (extent, 1)
+    before, after, carries = [], [], [None, None]  # the running totals of the tiles before, and of the blocks in the tile
+    for lower in range(0, extent, block):
+        if lower and lower // block % tile == 0:
+            carries = [carries[1] if carries[0] is None else join(*carries), None]
+        total = start[..., None] if lower == 0 else np.full_like(start, own)[..., None]
+        carry = carries[0] if carries[1] is None else carries[1] if carries[0] is None else join(*carries)
+        joined = (lambda own, carry=carry: own if carry is None else join(carry, own))
+        for k in range(lower, min(lower + block, extent)):
+            before.append(joined(total))
+            total = step(total, k, 1)
+            after.append(joined(total))
+        carries[1] = total if carries[1] is None else join(carries[1], total)
+    return (np.concatenate(part, axis=-1) if part else np.zeros((*start.shape, 0), start.dtype) for part in (before, after))
+
+
 def in_order(order, extent, start, step, join):
     """The sum over 0 … extent - 1. order: None, ("block", length) or ("lanes", lanes, chunk). step(accumulators, first,
     count) adds elements first … first + count - 1, each to an accumulator along the last axis."""

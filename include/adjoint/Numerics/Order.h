@@ -16,6 +16,9 @@ namespace mlir::ad::numerics {
 inline constexpr int64_t canonicalLanes = 64;
 inline constexpr int64_t canonicalChunk = 4096;
 inline constexpr int64_t canonicalBlock = 512;
+// Of running reductions: elements of a block, and blocks of a tile.
+inline constexpr int64_t canonicalScanBlock = 128;
+inline constexpr int64_t canonicalScanTile = 128;
 
 /// The balanced tree over adjacent elements, with strides 1, 2, 4, …. An odd node at the end moves up
 /// unchanged.
@@ -68,6 +71,28 @@ T blockChain(int64_t count, const T &identity, Step step, Join join, int64_t blo
     parts.push_back(accumulator);
   }
   return joinPairwise(parts, identity, join);
+}
+
+/// The running reduction of `values` in nested chains, whose lengths `lengths` has from the innermost on; the
+/// last chain takes all that is left. Each block of the first length is a chain of its own from `identity`.
+/// The totals of the blocks have a running reduction in the chains that remain, and each element after the
+/// first block is joined to the running total of the blocks before its own.
+template <class T, class Join>
+std::vector<T> nestedChains(const std::vector<T> &values, const T &identity,
+                            const std::vector<int64_t> &lengths, Join join) {
+  size_t length = lengths.empty() ? values.size() : static_cast<size_t>(lengths.front());
+  std::vector<T> running, totals;
+  for (size_t i = 0; i < values.size(); ++i) {
+    running.push_back(join(i % length == 0 ? identity : running.back(), values[i]));
+    if ((i + 1) % length == 0)
+      totals.push_back(running.back());
+  }
+  if (values.size() <= length)
+    return running;
+  std::vector<T> before = nestedChains(totals, identity, {lengths.begin() + 1, lengths.end()}, join);
+  for (size_t i = length; i < values.size(); ++i)
+    running[i] = join(before[i / length - 1], running[i]);
+  return running;
 }
 
 } // namespace mlir::ad::numerics

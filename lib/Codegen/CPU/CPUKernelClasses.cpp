@@ -115,6 +115,9 @@ struct CPUContractionClass : CPUEmitterClass {
 struct CPUTranspositionClass : CPUEmitterClass {
   CPUTranspositionClass() : CPUEmitterClass(kTranspositionClass, /*benefit=*/1, isTransposition) {}
 };
+struct CPUScanClass : CPUEmitterClass {
+  CPUScanClass() : CPUEmitterClass(kScanClass, /*benefit=*/1, isScan) {}
+};
 struct CPUGenericClass : CPUEmitterClass {
   CPUGenericClass() : CPUEmitterClass(kGenericClass, /*benefit=*/0, [](FusionOp) { return true; }) {}
 };
@@ -125,5 +128,6 @@ void ad::registerCPUKernelClasses(DialectRegistry &registry) {
   registerKernelClass<CPUElementwiseClass>(registry);
   registerKernelClass<CPUGenericClass>(registry);
   registerKernelClass<CPURowClass>(registry);
+  registerKernelClass<CPUScanClass>(registry);
   registerKernelClass<CPUTranspositionClass>(registry);
 }

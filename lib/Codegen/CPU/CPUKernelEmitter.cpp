@@ -31,15 +31,19 @@ void CPUKernelEmitter::bindRange(ValueRange arguments) {
   if (arguments.empty()) // a function that computes sizes only
     return;
   if (work != Work::all)
-    partialReductions.memory = arguments.front();
+    partialReductions.memory = partialScans.memory = arguments.front();
   distribution.unitsOfCall = {arguments.drop_back().back(), arguments.back()};
 }
 
 FailureOr<int64_t> CPUKernelEmitter::emitSizesOfPartialReductions() {
   if (failed(bindArguments()))
     return failure();
-  auto divided =
-      partialReductions.divisibleReductions(kernel.getBody().front().getTerminator()->getOperands());
+  ValueRange outputs = kernel.getBody().front().getTerminator()->getOperands();
+  if (linalg::GenericOp scan = partialScans.dividedScan(outputs)) {
+    func::ReturnOp::create(builder, loc, partialScans.emitSizes(scan));
+    return partialScans.minThreads(scan);
+  }
+  auto divided = partialReductions.divisibleReductions(outputs);
   if (divided.empty())
     return 0;
   SmallVector<Value> sizes = partialReductions.emitPartialSizes(divided);
@@ -86,6 +90,8 @@ static int64_t straightElements(KernelOp kernel, ArrayRef<int64_t> shape, int64_
 // Results over one iteration space are stored by one nest, so that a result may overwrite an operand.
 LogicalResult CPUKernelEmitter::emitOutputs() {
   ValueRange outputs = kernel.getBody().front().getTerminator()->getOperands();
+  if (linalg::GenericOp scan = work == Work::all ? nullptr : partialScans.dividedScan(outputs))
+    return work == Work::partial ? partialScans.emitTotals(scan) : partialScans.emitTiles(scan);
   if (work != Work::all) {
     auto divided = partialReductions.divisibleReductions(outputs);
     partialReductions.bindPartialResults(divided);

@@ -45,15 +45,16 @@
 #include "Packing/OperandPacking.h"
 #include "Packing/OperandsToPack.h"
 #include "Packing/PackedPanels.h"
-#include "Reduction/BlockedScan.h"
 #include "Reduction/CPUChains.h"
 #include "Reduction/CPUReductions.h"
 #include "Reduction/InterleavedBlocks.h"
+#include "Reduction/InterleavedScan.h"
 #include "Reduction/LaneAccumulators.h"
 #include "Reduction/LaneReductions.h"
 #include "Reduction/MinMaxReduction.h"
 #include "Reduction/PartialReductions.h"
 #include "Reduction/PartialResultTrees.h"
+#include "Reduction/PartialScans.h"
 #include "Reduction/StreamedReductions.h"
 #include "Row/RowNests.h"
 #include "Row/RowReductions.h"
@@ -84,9 +85,9 @@ private:
   FailureOr<SmallVector<Value>> evaluate(Value tensor, ArrayRef<Position> positions) override {
     return values.evaluate(tensor, positions);
   }
-  FailureOr<SmallVector<Value>> applyBody(linalg::GenericOp generic, ArrayRef<Index> loops,
-                                          ValueRange accumulators) override {
-    return values.applyBody(generic, loops, accumulators);
+  FailureOr<SmallVector<Value>> evaluateBody(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                             const IRMapping &known, ValueRange wanted) override {
+    return values.evaluateBody(generic, loops, known, wanted);
   }
   LogicalResult prepare(ValueRange outputs, ArrayRef<Position> positions) override {
     return values.prepare(outputs, positions);
@@ -177,7 +178,8 @@ private:
   //===- Kinds of results ---------------------------------------------===//
 
   BlockTranspose blockTranspose{*this, memoryAccess, maps, kernelOutputs, interleavedStores, distribution};
-  BlockedScan scans{*this, *this, laneValues, maps, kernelArguments, reductionLoops, interleavedStores};
+  InterleavedScan scans{*this, *this,           stackMemory,    laneValues,
+                        maps,  kernelArguments, reductionLoops, interleavedStores};
   ColumnInserts inserts{*this, *this,     kernelArguments,   hoisting, kernelOutputs,
                         scans, loopNests, interleavedStores, shortRows};
   StreamedReductions streamedReductions{*this,    *this,       laneValues,    memoryAccess,
@@ -196,6 +198,7 @@ private:
                                       streamedReductions,
                                       blockShape,
                                       transposedOperands};
+  PartialScans partialScans{*this, memoryAccess, reductionLoops, scans, distribution};
   RowNests rowNests{*this, hoisting, kernelOutputs, prefetcher, loopNests, distribution, rowCache, shortRows};
   SeparateNests separateNests{*this, hoisting, kernelOutputs, scans, inserts, loopNests, distribution};
 };

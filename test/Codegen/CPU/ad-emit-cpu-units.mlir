@@ -88,6 +88,17 @@ func.func @running(%x: tensor<1x512x384xf32>) -> tensor<1x512x384xf32> {
 
 // -----
 
+// Few running sums that are long: their tiles, from four threads for each of them on.
+// CHECK: func.func private @[[RUNNING:.+]](%{{.*}}) attributes {{{.*}}ad.partial_reductions = 12 : i64
+// CHECK: func.func private @[[RUNNING]]$partial(
+// CHECK: func.func private @[[RUNNING]]$merge(%{{.*}}) attributes {ad.units = {{\[\[}}0, array<i64: 1, 0>, array<i64: 16384, 1>]]}
+func.func @long_running(%x: tensor<3x40000xf32>) -> tensor<3x40000xf32> {
+  %y = ad.cumsum %x axis 1 : tensor<3x40000xf32>
+  return %y : tensor<3x40000xf32>
+}
+
+// -----
+
 // The first long axis of a concatenation.
 // CHECK: func.func private @{{.*}} ad.units = {{\[\[}}0, array<i64: 1, 1>]]}
 func.func @together(%x: tensor<1x300x384xf32>) -> tensor<1x600x384xf32> {

@@ -37,6 +37,7 @@ SeparateNests::SeparateResult SeparateNests::nestOfResult(Value output, unsigned
   const Buffer &destination = results[number];
   if (linalg::GenericOp scan = scanOf(output)) {
     separate.nest = scans.nestOverChains(scan);
+    separate.nest.vectorize = !scans.prefersBlocks(scan);
     separate.nest.outputs = {output}; // a chain is as much work as it has steps
     distribution.chooseUnits(separate.nest);
     separate.nest.outputs.clear();

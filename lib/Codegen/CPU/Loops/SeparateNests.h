@@ -7,9 +7,9 @@
 
 #include "../../Kernel/Outputs/InsertEmitter.h"
 #include "../../Kernel/Outputs/KernelOutputs.h"
-#include "../../Kernel/Reduction/ScanEmitter.h"
 #include "../../Kernel/Values/Hoisting.h"
 #include "../CPUComponent.h"
+#include "../Reduction/InterleavedScan.h"
 #include "LoopNests.h"
 #include "WorkDistribution.h"
 
@@ -17,7 +17,7 @@ namespace mlir::ad::cpu {
 
 class SeparateNests : public CPUComponent {
 public:
-  SeparateNests(CPUContext &context, Hoisting &hoisting, KernelOutputs &kernelOutputs, ScanEmitter &scans,
+  SeparateNests(CPUContext &context, Hoisting &hoisting, KernelOutputs &kernelOutputs, InterleavedScan &scans,
                 InsertEmitter &inserts, LoopNests &loopNests, WorkDistribution &distribution)
       : CPUComponent(context), hoisting(hoisting), kernelOutputs(kernelOutputs), scans(scans),
         inserts(inserts), loopNests(loopNests), distribution(distribution) {}
@@ -38,7 +38,7 @@ private:
 
   Hoisting &hoisting;
   KernelOutputs &kernelOutputs;
-  ScanEmitter &scans;
+  InterleavedScan &scans;
   InsertEmitter &inserts;
   LoopNests &loopNests;
   WorkDistribution &distribution;

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Running reductions along the axis that is contiguous in memory, in blocks of steps and chains.
+// Running reductions along the axis that is contiguous in memory, in squares of steps and chains.
 
 #ifndef ADJOINT_LIB_CODEGEN_CPU_REDUCTION_BLOCKEDSCAN_H
 #define ADJOINT_LIB_CODEGEN_CPU_REDUCTION_BLOCKEDSCAN_H
@@ -14,19 +14,23 @@ class BlockedScan : public ScanEmitter {
 public:
   using ScanEmitter::ScanEmitter;
 
+protected:
+  /// The indices of a vector of steps of a chain, from its step `first` on.
+  SmallVector<Index> alongSteps(linalg::GenericOp scan, ArrayRef<Index> loops, Value first);
+
 private:
-  /// Emits whole blocks of steps, and sets the step and the accumulator that follow them.
-  LogicalResult scanBlocks(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
-                           Value &step, Value &accumulator) override;
+  /// Emits squares of steps and chains.
+  LogicalResult scanVectors(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
+                            const Block &block, Value &step, Value &accumulator) override;
   std::optional<unsigned> chainLoopOf(linalg::GenericOp scan, ArrayRef<Index> loops);
-  FailureOr<Value> scanWholeBlocks(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
-                                   unsigned chainLoop, Value end, Value start);
+  FailureOr<Value> scanSquares(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
+                               unsigned chainLoop, const Block &squares, Value start);
   SmallVector<Index> alongChain(linalg::GenericOp scan, ArrayRef<Index> loops, unsigned chainLoop,
                                 Value chain);
-  FailureOr<SmallVector<Value>> loadBlock(linalg::GenericOp scan, ArrayRef<Index> loops,
-                                          ArrayRef<Value> chains, unsigned chainLoop);
-  LogicalResult scanBlock(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
-                          ArrayRef<Value> chains, unsigned chainLoop, Value &carried);
+  FailureOr<SmallVector<Value>> loadSquare(linalg::GenericOp scan, ArrayRef<Index> loops,
+                                           ArrayRef<Value> chains, unsigned chainLoop);
+  LogicalResult scanSquare(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
+                           ArrayRef<Value> chains, unsigned chainLoop, Value carry, Value &accumulator);
 };
 
 } // namespace mlir::ad::cpu

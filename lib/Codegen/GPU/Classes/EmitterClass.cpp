@@ -46,13 +46,9 @@ FailureOr<func::FuncOp> EmitterClass::emitWhole(GPUFunctions &functions, const K
   return functions.declare(function, emitter->launchShape);
 }
 
-static FailureOr<bool> emitNodeSizes(KernelOp kernel, const Division &division, int64_t threadsPerNode) {
-  Type index = IndexType::get(kernel.getContext());
-  func::FuncOp sizes = defineHostFunction(kernel, kPartialSizesSuffix, index, {index, index, index});
-  FailureOr<bool> known = PartialSizes(kernel, sizes, division).emitSizes(threadsPerNode);
-  if (failed(known) || !*known)
-    sizes.erase();
-  return known;
+FailureOr<bool> EmitterClass::emitSizes(KernelOp kernel, func::FuncOp host, const Division &division,
+                                        int64_t threadsPerNode, const KernelPlan &) const {
+  return PartialSizes(kernel, host, division).emitSizes(threadsPerNode);
 }
 
 static void reportDivision(KernelOp kernel, const Division &division) {
@@ -76,7 +72,11 @@ FailureOr<func::FuncOp> EmitterClass::emitDivided(GPUFunctions &functions, const
   if (failed(nodes->emitDivided(*division, KernelContext::Work::partial)))
     return failure();
   finish(functions, partial, *nodes, kDividedClass);
-  FailureOr<bool> known = emitNodeSizes(kernel, *division, nodes->launchShape.threadsPerElement);
+  Type index = builder.getIndexType();
+  func::FuncOp sizes = defineHostFunction(kernel, kPartialSizesSuffix, index, {index, index, index});
+  FailureOr<bool> known = emitSizes(kernel, sizes, *division, nodes->launchShape.threadsPerElement, plan);
+  if (failed(known) || !*known)
+    sizes.erase();
   if (failed(known))
     return failure();
   if (!*known) {
@@ -85,14 +85,14 @@ FailureOr<func::FuncOp> EmitterClass::emitDivided(GPUFunctions &functions, const
   }
   functions.declare(partial, nodes->launchShape);
   GPUFuncOp merge = functions.define(kMergeSuffix, more);
-  GPUKernelEmitter join(kernel, merge);
-  if (failed(join.emitDivided(*division, KernelContext::Work::merge)))
+  Emitter join = joinEmitter(kernel, merge, plan);
+  if (failed(join->emitDivided(*division, KernelContext::Work::merge)))
     return failure();
-  finish(functions, merge, join, kDividedClass);
-  functions.declare(merge, join.launchShape);
+  finish(functions, merge, *join, kDividedClass);
+  functions.declare(merge, join->launchShape);
   reportDivision(kernel, *division);
   FailureOr<func::FuncOp> whole =
-      division->always ? functions.declareDivided(join.launchShape) : emitWhole(functions, plan);
+      division->always ? functions.declareDivided(join->launchShape) : emitWhole(functions, plan);
   if (succeeded(whole))
     (*whole)->setAttr(kPartialReductionsAttr, builder.getStringAttr(division->always ? "always" : "sizes"));
   return whole;

@@ -28,10 +28,17 @@ protected:
   }
   /// Whether the emitter takes the shapes of the kernel as they are, and makes code for each of its elements.
   virtual bool computesElements() const { return false; }
-  /// Of the first kernel of a divided reduction.
+  /// Of the first kernel of a divided reduction, and of the second one.
   virtual Emitter nodeEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function, const KernelPlan &) const {
     return std::make_unique<GPUKernelEmitter>(kernel, function);
   }
+  virtual Emitter joinEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function, const KernelPlan &) const {
+    return std::make_unique<GPUKernelEmitter>(kernel, function);
+  }
+  /// Emits the host function that computes the sizes of what the first kernel writes. False if it would read
+  /// elements of an operand.
+  virtual FailureOr<bool> emitSizes(KernelOp kernel, func::FuncOp host, const Division &division,
+                                    int64_t threadsPerNode, const KernelPlan &) const;
 
 private:
   FailureOr<func::FuncOp> emitWhole(GPUFunctions &functions, const KernelPlan &plan) const;

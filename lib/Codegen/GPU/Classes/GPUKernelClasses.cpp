@@ -9,6 +9,7 @@
 #include "../Elementwise/ElementwiseEmitter.h"
 #include "../Generic/SlowKernels.h"
 #include "../Row/RowEmitter.h"
+#include "../Scan/ScanTiles.h"
 #include "../Transpose/TransposeEmitter.h"
 #include "EmitterClass.h"
 #include "adjoint/Dialect/AD/Transforms/ClusterKinds.h"
@@ -207,6 +208,51 @@ private:
 };
 } // namespace
 
+//===- Running reductions -------------------------------------------===//
+
+namespace {
+struct ScanPlan : KernelPlan {
+  explicit ScanPlan(const TiledScan &scan) : scan(scan) {}
+  SmallVector<Fact> facts() const override {
+    return {{"chains", scan.isContiguous ? "contiguous" : "adjacent"}};
+  }
+  TiledScan scan;
+};
+
+class ScanClass : public EmitterClass {
+public:
+  ScanClass() : EmitterClass(kScanClass, /*benefit=*/1) {}
+
+  bool covers(FusionOp fusion) const override { return isScan(fusion); }
+
+  std::unique_ptr<KernelPlan> matchOnGPU(KernelOp kernel, const GPUTarget &,
+                                         std::string &reason) const override {
+    std::optional<TiledScan> scan = matchTiledScan(kernel, reason);
+    return scan ? std::make_unique<ScanPlan>(*scan) : nullptr;
+  }
+
+private:
+  static const TiledScan &scanOf(const KernelPlan &plan) { return static_cast<const ScanPlan &>(plan).scan; }
+
+  Emitter emitterFor(GPUFunctions &functions, GPUFuncOp function, const KernelPlan &plan) const override {
+    return std::make_unique<ScanTiles>(functions.kernel, function, scanOf(plan));
+  }
+  std::optional<Division> divisionOf(KernelOp, const KernelPlan &plan) const override {
+    return divideScan(scanOf(plan));
+  }
+  Emitter nodeEmitter(KernelOp kernel, GPUFuncOp function, const KernelPlan &plan) const override {
+    return std::make_unique<ScanTiles>(kernel, function, scanOf(plan));
+  }
+  Emitter joinEmitter(KernelOp kernel, GPUFuncOp function, const KernelPlan &plan) const override {
+    return std::make_unique<ScanTiles>(kernel, function, scanOf(plan));
+  }
+  FailureOr<bool> emitSizes(KernelOp kernel, func::FuncOp host, const Division &division, int64_t,
+                            const KernelPlan &plan) const override {
+    return ScanSizes(kernel, host, scanOf(plan), division).emitSizes();
+  }
+};
+} // namespace
+
 //===- Every kernel -------------------------------------------------===//
 
 // Each thread computes an element, or a warp computes a row when the kernel sums over lanes. A value is
@@ -276,6 +322,7 @@ private:
 void ad::registerGPUKernelClasses(DialectRegistry &registry) {
   registerKernelClass<ElementwiseClass>(registry);
   registerKernelClass<RowClass>(registry);
+  registerKernelClass<ScanClass>(registry);
   registerKernelClass<ContractionClass>(registry);
   registerKernelClass<TransposeClass>(registry);
   registerKernelClass<GenericClass>(registry);

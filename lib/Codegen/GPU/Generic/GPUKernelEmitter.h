@@ -77,9 +77,9 @@ private:
   FailureOr<SmallVector<Value>> evaluate(Value tensor, ArrayRef<Position> positions) override {
     return evaluator.evaluate(tensor, positions);
   }
-  FailureOr<SmallVector<Value>> applyBody(linalg::GenericOp generic, ArrayRef<Index> loops,
-                                          ValueRange accumulators) override {
-    return evaluator.applyBody(generic, loops, accumulators);
+  FailureOr<SmallVector<Value>> evaluateBody(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                             const IRMapping &known, ValueRange wanted) override {
+    return evaluator.evaluateBody(generic, loops, known, wanted);
   }
   LogicalResult emitStatement(const StatementNest &nest, Store store) override {
     return emitNest(nest, store);

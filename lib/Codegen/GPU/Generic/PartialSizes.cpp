@@ -86,7 +86,7 @@ Value PartialSizes::shouldDivide() {
   return binary<arith::AndIOp>(isFew, isLong);
 }
 
-bool PartialSizes::readsNoOperand() {
+bool device::readsNoOperand(func::FuncOp host) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(host.getBody().front())))
     if (isOpTriviallyDead(&op))
       op.erase();
@@ -115,5 +115,5 @@ FailureOr<bool> PartialSizes::emitSizes(int64_t threadsPerNode) {
   if (!partialTree.division.always)
     leaves = arith::SelectOp::create(builder, loc, shouldDivide(), leaves, indexConstant(0));
   func::ReturnOp::create(builder, loc, ValueRange{leaves, bytes, threads});
-  return readsNoOperand();
+  return readsNoOperand(host);
 }

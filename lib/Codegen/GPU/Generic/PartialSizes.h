@@ -13,6 +13,10 @@ namespace mlir::ad::device {
 /// The maximum number of reduced elements for which one kernel is faster than two.
 int64_t maxUndividedLength(KernelOp kernel, linalg::GenericOp reduction, const Division &division);
 
+/// Removes code without effect from a function that computes sizes, and says whether no element is left that
+/// it reads, which the host does not have.
+bool readsNoOperand(func::FuncOp host);
+
 class PartialSizes : public GPUKernelEmitter {
 public:
   PartialSizes(KernelOp kernel, func::FuncOp host, const Division &division)
@@ -34,7 +38,6 @@ private:
   Value resultCount();
   Value tileCount();
   Value threadCount(int64_t threadsPerNode);
-  bool readsNoOperand();
 
   func::FuncOp host;
   Value smCount;

@@ -26,6 +26,7 @@ public:
 
   /// The arguments of both kernels: the memory of the nodes, and the leaves of a node.
   void bind(ValueRange arguments);
+  Value getMemory() const { return nodeMemory; }
   /// Lays out the nodes of all reductions in `memory`, null where only their sizes count; returns the bytes.
   Value layOutNodes(Value memory, Value leaves);
   /// In the memory of the arguments.

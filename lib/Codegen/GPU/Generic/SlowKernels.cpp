@@ -1,13 +1,14 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "SlowKernels.h"
+#include "../../Kernel/Reduction/ScanEmitter.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 
 // Up to these lengths the generic class is about as fast as the memory.
-static constexpr int64_t kLongProduct = 32, kLongRow = 8192;
+static constexpr int64_t kLongProduct = 32, kLongChain = 512, kLongRow = 8192;
 
 // The number of elements that each element of the result is made from.
 static int64_t lengthOf(linalg::GenericOp reduction) {
@@ -40,6 +41,8 @@ std::string device::whySlowInGenericClass(KernelOp kernel) {
     std::string size = isOpen ? "a dynamic number of" : std::to_string(length);
     if (isProduct(generic) && (isOpen || length > kLongProduct))
       return "each thread reads its operands for " + size + " products per element";
+    if (codegen::scanOf(generic.getResult(0)) && (isOpen || length > kLongChain))
+      return "each thread has a running reduction of " + size + " steps";
     // Rows of dynamic length are divided when they are long.
     if (order && order.hasLanes() && length > kLongRow)
       return "each warp sums a row of " + size + " elements";

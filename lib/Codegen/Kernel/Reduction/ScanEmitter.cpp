@@ -6,6 +6,7 @@
 // chains in registers.
 
 #include "ScanEmitter.h"
+#include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -30,6 +31,17 @@ AffineMap codegen::stepMapOf(linalg::GenericOp scan) {
   return scan.getMatchingIndexingMap(scan.getDpsInitOperand(0));
 }
 
+bool codegen::isContiguousScan(linalg::GenericOp scan) {
+  ArrayRef<AffineExpr> axes = stepMapOf(scan).getResults();
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(scan.getDpsInits()[0].getType()).getShape();
+  while (axes.size() > 1 && shape.back() == 1) {
+    axes = axes.drop_back();
+    shape = shape.drop_back();
+  }
+  return stepMapOf(scan).isPermutation() &&
+         cast<AffineDimExpr>(axes.back()).getPosition() == scannedDim(scan);
+}
+
 Nest ScanEmitter::nestOverChains(linalg::GenericOp scan) {
   Value chains = scan.getDpsInits()[1];
   auto chainType = cast<RankedTensorType>(chains.getType());
@@ -50,41 +62,152 @@ SmallVector<UnitLoop> ScanEmitter::loopsOfSteps(linalg::GenericOp scan, ArrayRef
   return loops;
 }
 
-// The first output is stored; the other one carries the accumulator.
 LogicalResult ScanEmitter::emitChains(linalg::GenericOp scan, const Buffer &destination,
                                       ArrayRef<Position> positions) {
-  AffineMap chainMap = scan.getMatchingIndexingMap(scan.getDpsInitOperand(1));
-  Value chains = scan.getDpsInits()[1];
   for (const Position &position : positions) {
-    SmallVector<Index> loops = maps.loopsFromOutput(scan, chainMap, position);
-    FailureOr<Value> start = values.evaluateOne(chains, position);
+    FailureOr<Value> start = startOf(scan, position);
     if (failed(start))
       return failure();
-    Value carried = lanes > 1 ? laneValues.splat(*start, lanes) : *start, from = indexConstant(0);
-    if (failed(scanBlocks(scan, destination, loops, from, carried)))
-      return failure();
-    if (failed(scanSteps(scan, destination, loops, from, carried)))
+    Tile all{indexConstant(0), reductionLoops.sizeOf(scan, scannedDim(scan)), *start, nullptr};
+    if (failed(emitTiles(scan, destination, loopsOf(scan, position), all)))
       return failure();
   }
   return success();
 }
 
+//===- Values -------------------------------------------------------------===//
+
+bool ScanEmitter::hasNestedChains(linalg::GenericOp scan) {
+  OrderAttr order = kernel.getOrderAttr();
+  return order && order.hasNestedChains() && combiningOp(scan);
+}
+
+SmallVector<Index> ScanEmitter::loopsOf(linalg::GenericOp scan, const Position &position) {
+  return maps.loopsFromOutput(scan, scan.getMatchingIndexingMap(scan.getDpsInitOperand(1)), position);
+}
+
+FailureOr<Value> ScanEmitter::startOf(linalg::GenericOp scan, const Position &position) {
+  FailureOr<Value> start = values.evaluateOne(scan.getDpsInits()[1], position);
+  if (failed(start))
+    return failure();
+  return lanes > 1 ? laneValues.splat(*start, lanes) : *start;
+}
+
+Value ScanEmitter::neutralOf(linalg::GenericOp scan) {
+  Value neutral = arith::ConstantOp::create(builder, loc, matchReduction(scan).neutral);
+  return lanes > 1 ? laneValues.splat(neutral, lanes) : neutral;
+}
+
+Value ScanEmitter::join(linalg::GenericOp scan, Value carry, Value own) {
+  return carry ? joinPartialResults(builder, loc, combiningOp(scan), carry, own) : own;
+}
+
+FailureOr<Value> ScanEmitter::nextOf(linalg::GenericOp scan, ArrayRef<Index> loops, Value accumulator) {
+  IRMapping known;
+  known.map(scan.getRegionOutputArgs().back(), accumulator);
+  auto next = values.evaluateBody(scan, loops, known, scan.getBlock()->getTerminator()->getOperand(1));
+  if (failed(next))
+    return failure();
+  return lanes > 1 ? laneValues.splat(next->front(), lanes) : next->front();
+}
+
+FailureOr<Value> ScanEmitter::resultOf(linalg::GenericOp scan, ArrayRef<Index> loops, Value carry,
+                                       Value accumulator, Value next) {
+  Operation *yield = scan.getBlock()->getTerminator();
+  BlockArgument before = scan.getRegionOutputArgs().back();
+  IRMapping known;
+  known.map(before, carry && !before.hasOneUse() ? join(scan, carry, accumulator) : accumulator);
+  known.map(yield->getOperand(1), join(scan, carry, next));
+  auto result = values.evaluateBody(scan, loops, known, yield->getOperand(0));
+  if (failed(result))
+    return failure();
+  return result->front();
+}
+
+//===- Blocks of the order ------------------------------------------------===//
+
+LogicalResult ScanEmitter::emitTiles(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
+                                     const Tile &range) {
+  if (!hasNestedChains(scan))
+    return scanBlock(scan, &destination, loops, {range.lower, range.upper, nullptr}, range.start);
+  int64_t length = kernel.getOrderAttr().getTileLength();
+  std::optional<int64_t> known = constantOf(range.upper);
+  if (constantOf(range.lower) == 0 && known && *known <= length)
+    return emitTile(scan, &destination, loops, range);
+  auto loop = scf::ForOp::create(builder, loc, range.lower, range.upper, indexConstant(length),
+                                 range.carry ? range.carry : neutralOf(scan));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Scope scope(context);
+  Value lower = loop.getInductionVar(), carry = loop.getRegionIterArg(0);
+  Value end = binary<arith::MinUIOp>(binary<arith::AddIOp>(lower, indexConstant(length)), range.upper);
+  FailureOr<Value> total = emitTile(scan, &destination, loops, {lower, end, range.start, carry});
+  if (failed(total))
+    return failure();
+  scf::YieldOp::create(builder, loc, join(scan, carry, *total));
+  return success();
+}
+
+FailureOr<Value> ScanEmitter::emitTile(linalg::GenericOp scan, const Buffer *destination,
+                                       ArrayRef<Index> loops, const Tile &tile) {
+  std::optional<int64_t> known = constantOf(tile.upper);
+  if (constantOf(tile.lower) == 0 && known && *known <= kernel.getOrderAttr().getPartLength())
+    return scanBlock(scan, destination, loops, {tile.lower, tile.upper, nullptr}, tile.start);
+  Value lower = tile.lower, total = neutralOf(scan);
+  if (failed(scanLeadingBlocks(scan, destination, loops, tile, lower, total)))
+    return failure();
+  return scanBlocks(scan, destination, loops, tile, lower, total);
+}
+
+// One block after the other from `lower` on.
+FailureOr<Value> ScanEmitter::scanBlocks(linalg::GenericOp scan, const Buffer *destination,
+                                         ArrayRef<Index> loops, const Tile &tile, Value lower, Value total) {
+  Value length = indexConstant(kernel.getOrderAttr().getPartLength());
+  auto loop = scf::ForOp::create(builder, loc, lower, tile.upper, length, total);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Scope scope(context);
+  Value begin = loop.getInductionVar(), before = loop.getRegionIterArg(0);
+  Value end = binary<arith::MinUIOp>(binary<arith::AddIOp>(begin, length), tile.upper);
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, begin, indexConstant(0));
+  Value start = arith::SelectOp::create(builder, loc, isFirst, movable(tile.start), movable(neutralOf(scan)));
+  start = fromMemory(start, getElementTypeOrSelf(tile.start));
+  Value carry = destination ? join(scan, tile.carry, before) : Value();
+  FailureOr<Value> own = scanBlock(scan, destination, loops, {begin, end, carry}, start);
+  if (failed(own))
+    return failure();
+  scf::YieldOp::create(builder, loc, join(scan, before, *own));
+  return loop.getResult(0);
+}
+
+// Returns the last accumulator.
+FailureOr<Value> ScanEmitter::scanBlock(linalg::GenericOp scan, const Buffer *destination,
+                                        ArrayRef<Index> loops, const Block &block, Value start) {
+  Value from = block.lower;
+  if (destination && failed(scanVectors(scan, *destination, loops, block, from, start)))
+    return failure();
+  return scanSteps(scan, destination, loops, block, from, start);
+}
+
 // Single steps from `from` on.
-FailureOr<Value> ScanEmitter::scanSteps(linalg::GenericOp scan, const Buffer &destination,
-                                        ArrayRef<Index> loops, Value from, Value start) {
-  auto loop = scf::ForOp::create(builder, loc, from, reductionLoops.sizeOf(scan, scannedDim(scan)),
-                                 indexConstant(1), start);
+FailureOr<Value> ScanEmitter::scanSteps(linalg::GenericOp scan, const Buffer *destination,
+                                        ArrayRef<Index> loops, const Block &block, Value from, Value start) {
+  auto loop = scf::ForOp::create(builder, loc, from, block.upper, indexConstant(1), start);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   Scope scope(context);
   SmallVector<Index> inner(loops);
   inner[scannedDim(scan)] = {loop.getInductionVar(), 0, nullptr};
-  Value carried = loop.getRegionIterArg(0);
-  // The step output has no accumulator of its own; its block argument is unused.
-  auto next = values.applyBody(scan, inner, ValueRange{carried, carried});
+  Value accumulator = loop.getRegionIterArg(0);
+  FailureOr<Value> next = nextOf(scan, inner, accumulator);
   if (failed(next))
     return failure();
-  stores.store(destination, maps.apply(stepMapOf(scan), inner), next->front());
-  scf::YieldOp::create(builder, loc, lanes > 1 ? laneValues.splat(next->back(), lanes) : next->back());
+  if (destination) {
+    FailureOr<Value> result = resultOf(scan, inner, block.carry, accumulator, *next);
+    if (failed(result))
+      return failure();
+    stores.store(*destination, maps.apply(stepMapOf(scan), inner), *result);
+  }
+  scf::YieldOp::create(builder, loc, *next);
   return loop.getResult(0);
 }

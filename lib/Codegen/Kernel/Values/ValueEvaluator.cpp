@@ -150,13 +150,24 @@ Value ValueEvaluator::lookup(Value value, IRMapping &values) {
   return scalars.lookupOrNull(value);
 }
 
-FailureOr<SmallVector<Value>> ValueEvaluator::applyBody(linalg::GenericOp generic, ArrayRef<Index> loops,
-                                                        ValueRange accumulators) {
-  IRMapping values;
+// What the wanted values of a body are computed from, but for those that are known.
+static llvm::DenseSet<Value> valuesToCompute(Block *body, const IRMapping &known, ValueRange wanted) {
+  llvm::DenseSet<Value> needed(wanted.begin(), wanted.end());
+  for (Operation &op : llvm::reverse(body->without_terminator()))
+    if (llvm::any_of(op.getResults(),
+                     [&](Value result) { return needed.contains(result) && !known.contains(result); }))
+      needed.insert(op.operand_begin(), op.operand_end());
+  return needed;
+}
+
+FailureOr<SmallVector<Value>> ValueEvaluator::evaluateBody(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                                           const IRMapping &known, ValueRange wanted) {
+  IRMapping values(known);
   Block *body = generic.getBlock();
+  llvm::DenseSet<Value> needed = valuesToCompute(body, known, wanted);
   for (OpOperand *input : generic.getDpsInputOperands()) {
     BlockArgument argument = generic.getMatchingBlockArgument(input);
-    if (argument.use_empty())
+    if (!needed.contains(argument) || known.contains(argument))
       continue;
     if (!isa<RankedTensorType>(input->get().getType())) {
       values.map(argument, scalars.lookup(input->get()));
@@ -167,13 +178,14 @@ FailureOr<SmallVector<Value>> ValueEvaluator::applyBody(linalg::GenericOp generi
       return failure();
     values.map(argument, *value);
   }
-  for (auto [argument, value] : llvm::zip(generic.getRegionOutputArgs(), accumulators))
-    values.map(argument, value);
-  for (Operation &op : body->without_terminator())
-    if (failed(cloneScalar(&op, values, loops)))
+  for (Operation &op : body->without_terminator()) {
+    bool isNeeded = llvm::any_of(
+        op.getResults(), [&](Value result) { return needed.contains(result) && !known.contains(result); });
+    if (isNeeded && failed(cloneScalar(&op, values, loops)))
       return failure();
+  }
   SmallVector<Value> results;
-  for (Value value : body->getTerminator()->getOperands())
+  for (Value value : wanted)
     results.push_back(lookup(value, values));
   return results;
 }

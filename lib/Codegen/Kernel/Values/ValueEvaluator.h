@@ -20,8 +20,8 @@ public:
         reductions(reductions) {}
 
   FailureOr<SmallVector<Value>> evaluate(Value tensor, ArrayRef<Position> positions) override;
-  FailureOr<SmallVector<Value>> applyBody(linalg::GenericOp generic, ArrayRef<Index> loops,
-                                          ValueRange accumulators) override;
+  FailureOr<SmallVector<Value>> evaluateBody(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                             const IRMapping &known, ValueRange wanted) override;
   virtual FailureOr<Value> compute(Value tensor, const Position &position);
   /// Loads what the body reads from memory at each of these loops, before it is computed: scalar code with
   /// branches would hold back the next load.

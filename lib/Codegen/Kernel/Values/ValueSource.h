@@ -20,8 +20,16 @@ public:
     return values->front();
   }
   /// The results of the operation's body at these loops.
-  virtual FailureOr<SmallVector<Value>> applyBody(linalg::GenericOp generic, ArrayRef<Index> loops,
-                                                  ValueRange accumulators) = 0;
+  FailureOr<SmallVector<Value>> applyBody(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                          ValueRange accumulators) {
+    IRMapping known;
+    for (auto [argument, value] : llvm::zip(generic.getRegionOutputArgs(), accumulators))
+      known.map(argument, value);
+    return evaluateBody(generic, loops, known, generic.getBlock()->getTerminator()->getOperands());
+  }
+  /// Values of the operation's body at these loops. Those in `known` are not computed.
+  virtual FailureOr<SmallVector<Value>> evaluateBody(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                                     const IRMapping &known, ValueRange wanted) = 0;
   /// Called before the outputs are evaluated at the positions.
   virtual LogicalResult prepare(ValueRange outputs, ArrayRef<Position> positions) { return success(); }
 

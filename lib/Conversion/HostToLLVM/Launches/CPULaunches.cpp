@@ -32,10 +32,12 @@ void CPULaunches::emit(const CPULaunch &launch) {
   Value nanoseconds = nanosecondsOf(launch.kernel, launch.operands);
   if (minThreads.getInt() == 1)
     return entry.guardMemory(runPartialReductions(launch, nanoseconds), loc);
-  // One thread needs no partial results, and several threads need none if there are units for all of them.
+  // Few threads gain nothing from partial results, and more threads need none if there are units for all of
+  // them.
   Value threads = call("adrt_threads_for", builder.getI64Type(), {context, nanoseconds});
   Value enough = arith::SelectOp::create(
-      builder, loc, arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, threads, i64(1)),
+      builder, loc,
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, threads, i64(minThreads.getInt())),
       arith::MulIOp::create(builder, loc, threads, i64(2)), i64(0));
   Value several = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, toI64(launch.units), enough);
   auto branch = scf::IfOp::create(builder, loc, pointerType, several, /*withElseRegion=*/true);

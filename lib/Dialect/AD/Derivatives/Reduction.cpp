@@ -200,8 +200,8 @@ static LogicalResult cumsumRule(CumsumOp op, Rule &rule) {
   int64_t axis = op.getAxis();
   Value turned =
       ReverseOp::create(rule.builder, rule.loc, rule.cotangent, ArrayRef<int64_t>(axis), PermissionsAttr());
-  Value sums =
-      CumsumOp::create(rule.builder, rule.loc, turned, static_cast<uint64_t>(axis), PermissionsAttr());
+  Value sums = CumsumOp::create(rule.builder, rule.loc, turned, static_cast<uint64_t>(axis), OrderAttr(),
+                                PermissionsAttr());
   rule.give(0, ReverseOp::create(rule.builder, rule.loc, sums, ArrayRef<int64_t>(axis), PermissionsAttr()));
   return success();
 }

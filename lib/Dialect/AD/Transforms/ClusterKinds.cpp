@@ -92,6 +92,11 @@ bool ad::isSingleContraction(FusionOp fusion) {
                       [&](Type type) { return cast<RankedTensorType>(type).getShape() == shape; });
 }
 
+bool ad::isScan(FusionOp fusion) {
+  return llvm::hasSingleElement(operationsOf(fusion)) &&
+         operationsOf(fusion).begin()->hasTrait<RunningReduction>();
+}
+
 bool ad::isTransposition(FusionOp fusion) {
   return llvm::hasSingleElement(operationsOf(fusion)) && movesLastAxis(*operationsOf(fusion).begin());
 }

@@ -38,6 +38,19 @@ static TypedAttr neutralOf(Operation *combiner) {
       .Default([](Operation *) { return TypedAttr(); });
 }
 
+// Whether the operation joins partial results of the accumulator. Else the reason.
+static std::string matchCombiner(Operation *combiner, BlockArgument accumulator,
+                                 ReductionStructure &structure) {
+  TypedAttr neutral = neutralOf(combiner);
+  if (!neutral)
+    return "'" + combiner->getName().getStringRef().str() + "' does not join partial results";
+  if (auto fused = dyn_cast<math::FmaOp>(combiner); fused && fused.getC() != accumulator)
+    return "its body multiplies the accumulator";
+  structure.combiner = combiner;
+  structure.neutral = neutral;
+  return "";
+}
+
 // accumulator ∘ value or value ∘ accumulator, or a * b + accumulator, of an accumulator that nothing else
 // reads. Else the reason.
 static std::string matchJoined(linalg::GenericOp generic, ReductionStructure &structure) {
@@ -51,15 +64,10 @@ static std::string matchJoined(linalg::GenericOp generic, ReductionStructure &st
   if (*accumulator.user_begin() != combiner)
     return "its body reads the accumulator in '" +
            (*accumulator.user_begin())->getName().getStringRef().str() + "', whose result it does not yield";
-  TypedAttr neutral = neutralOf(combiner);
-  if (!neutral)
-    return "'" + combiner->getName().getStringRef().str() + "' does not join partial results";
-  if (auto fused = dyn_cast<math::FmaOp>(combiner); fused && fused.getC() != accumulator)
-    return "its body multiplies the accumulator";
-  structure.form = ReductionForm::joined;
-  structure.combiner = combiner;
-  structure.neutral = neutral;
-  return "";
+  std::string reason = matchCombiner(combiner, accumulator, structure);
+  if (reason.empty())
+    structure.form = ReductionForm::joined;
+  return reason;
 }
 
 //===- Several accumulators -===//
@@ -97,13 +105,39 @@ static bool scans(linalg::GenericOp generic) {
          generic.getRegionOutputArgs().front().use_empty();
 }
 
+// Whether the operation computes an operand from the accumulator, inside of the body.
+static bool computesFrom(BlockArgument accumulator, Operation *op) {
+  llvm::SmallPtrSet<Operation *, 8> dependent;
+  for (Operation &each : *accumulator.getOwner())
+    if (llvm::any_of(each.getOperands(), [&](Value operand) {
+          return operand == accumulator || dependent.contains(operand.getDefiningOp());
+        }))
+      dependent.insert(&each);
+  return llvm::any_of(op->getOperands(),
+                      [&](Value operand) { return dependent.contains(operand.getDefiningOp()); });
+}
+
+// The same of the second accumulator. The steps may read it before and after it is combined with a value.
+static std::string matchJoinedScan(linalg::GenericOp generic, ReductionStructure &structure) {
+  BlockArgument accumulator = generic.getRegionOutputArgs().back();
+  Operation *combiner = generic.getBlock()->getTerminator()->getOperand(1).getDefiningOp();
+  if (!combiner || combiner->getBlock() != generic.getBlock())
+    return "its body yields an accumulator that it does not compute";
+  if (llvm::count(combiner->getOperands(), Value(accumulator)) != 1)
+    return "its body yields an accumulator that is not combined with a value";
+  if (computesFrom(accumulator, combiner))
+    return "its body computes a value from the accumulator";
+  return matchCombiner(combiner, accumulator, structure);
+}
+
 ReductionStructure ad::matchReduction(linalg::GenericOp generic) {
   ReductionStructure structure;
   if (generic.getNumResults() == 1)
     structure.reason = matchJoined(generic, structure);
-  else if (scans(generic))
+  else if (scans(generic)) {
     structure.form = ReductionForm::scan;
-  else if (selects(generic))
+    structure.reason = matchJoinedScan(generic, structure);
+  } else if (selects(generic))
     structure.form = ReductionForm::selection;
   else
     structure.reason = "it has several results, which one condition does not select";

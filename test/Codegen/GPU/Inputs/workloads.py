@@ -56,6 +56,13 @@ def rows():
         yield f"gelu {element}", cost_cases.unary("gelu", ROWS, element), "strict"
 
 
+def running_sums():
+    """Along rows and columns, and of one long row."""
+    for shape, axis, element in (((1 << 24,), 0, "f32"), (ROWS, 1, "f32"), (ROWS, 0, "f32"), (ROWS, 1, "bf16")):
+        name = f"running sum {'x'.join(map(str, shape))} axis {axis} {element}"
+        yield name, cost_cases.cumsum(shape, axis, element), "strict"
+
+
 def others():
     yield "cast f32 to bf16", cost_cases.cast(ROWS, "f32", "bf16"), "strict"
     yield "cast bf16 to f32", cost_cases.cast(ROWS, "bf16", "f32"), "strict"
@@ -83,6 +90,7 @@ def models():
 def all_workloads():
     """(name, text, options of the pipeline)."""
     yield from rows()
+    yield from running_sums()
     yield from others()
     yield from products()
     yield from models()

@@ -44,14 +44,14 @@ func.func @order_block() attributes {test.order = #ad.order<block = 0>} {
 
 // -----
 
-// expected-error @+1 {{expected 'lanes = N, chunk = N', 'block = N' or 'chain', the orders that kernels compute, but got 'step = 16, chain = 32, pairwise'}}
+// expected-error @+1 {{expected 'lanes = N, chunk = N', 'block = N', 'chain' or 'chain = N, chain = N, chain', the orders that kernels compute, but got 'step = 16, chain = 32, pairwise'}}
 func.func @order_steps() attributes {test.order = #ad.order<step = 16, chain = 32, pairwise>} {
   return
 }
 
 // -----
 
-// expected-error @+1 {{expected 'lanes = N, chunk = N', 'block = N' or 'chain', the orders that kernels compute, but got 'chain = 512, pairwise, chain = 4'}}
+// expected-error @+1 {{expected 'lanes = N, chunk = N', 'block = N', 'chain' or 'chain = N, chain = N, chain', the orders that kernels compute, but got 'chain = 512, pairwise, chain = 4'}}
 func.func @order_splits() attributes {test.order = #ad.order<chain = 512, pairwise, chain = 4>} {
   return
 }
@@ -116,5 +116,28 @@ func.func @order_halving() attributes {test.order = #ad.order<interleaved = 8, h
 
 // expected-error @+1 {{expected at most 4096 lanes, but got 8192}}
 func.func @order_most_levels() attributes {test.order = #ad.order<interleaved = 1, halving = 8192, pairwise>} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected 'lanes = N, chunk = N', 'block = N', 'chain' or 'chain = N, chain = N, chain', the orders that kernels compute, but got 'chain = 128, chain'}}
+func.func @order_two_chains() attributes {test.order = #ad.order<chain = 128, chain>} {
+  return
+}
+
+// -----
+
+func.func @running_sum_in_a_tree(%x: tensor<4x3xf32>) {
+  // expected-error @+1 {{'ad.cumsum' op expected 'chain' or 'chain = N, chain = N, chain' as the order of a running reduction, but got #ad.order<block = 512>}}
+  %y = ad.cumsum %x axis 1 {order = #ad.order<block = 512>} : tensor<4x3xf32>
+  return
+}
+
+// -----
+
+func.func @sum_in_nested_chains(%x: tensor<4x3xf32>) {
+  // expected-error @+1 {{'ad.reduce_sum' op expected an order with one total, but got #ad.order<chain = 128, chain = 128, chain>, the order of running reductions}}
+  %y = ad.reduce_sum %x axes [1] {order = #ad.order<chain = 128, chain = 128, chain>} : tensor<4x3xf32> -> tensor<4xf32>
   return
 }

@@ -40,5 +40,7 @@ func.func @index_of_extremum(%x: tensor<4x?xf32>, %i: tensor<3xi8>) -> (tensor<4
 func.func @cumsum(%x: tensor<4x?xf32>) -> tensor<4x?xf32> {
   // CHECK: ad.cumsum %{{.+}} axis 1 : tensor<4x?xf32>
   %y = ad.cumsum %x axis 1 : tensor<4x?xf32>
-  return %y : tensor<4x?xf32>
+  // CHECK: ad.cumsum %{{.+}} axis 1 {order = #ad.order<chain = 4, chain = 2, chain>} : tensor<4x?xf32>
+  %z = ad.cumsum %y axis 1 {order = #ad.order<chain = 4, chain = 2, chain>} : tensor<4x?xf32>
+  return %z : tensor<4x?xf32>
 }

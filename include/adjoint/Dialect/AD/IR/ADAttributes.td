@@ -39,12 +39,14 @@ def AD_PermissionsAttr : AD_Attr<"Permissions", "allow"> {
 def AD_OrderAttr : AD_Attr<"Order", "order"> {
   let summary = "the order of a summation";
   let description = [{
-    A tree of levels, from the elements to the total. Three orders have kernels:
+    A tree of levels, from the elements to the total. Four orders have kernels:
 
     - `lanes = L, chunk = C`: the sequence is cut into chunks; in a chunk element j goes to lane j mod L, each lane is a
       chain in ascending index, a halving tree joins lanes, a balanced pairwise tree joins chunks.
     - `block = B`: an ascending chain within each block; a balanced pairwise tree joins blocks.
     - `chain`: one ascending chain.
+    - `chain = B, chain = T, chain`: of running reductions only. Each block of B elements is an ascending chain; the
+      totals of T blocks are one, and the totals of those are one, too.
 
     Accumulators start at the identity; absent nodes of a tree are skipped.
 
@@ -54,7 +56,8 @@ def AD_OrderAttr : AD_Attr<"Order", "order"> {
     So `block = 512` is `chain = 512, pairwise`, and `lanes = 64, chunk = 4096` is
     `interleaved = 64, halving = 64, pairwise`. Trees without kernels are refused.
 
-    Example: `#ad.order<lanes = 64, chunk = 4096>`, `#ad.order<block = 512>`, `#ad.order<chain>`.
+    Example: `#ad.order<lanes = 64, chunk = 4096>`, `#ad.order<block = 512>`, `#ad.order<chain>`,
+    `#ad.order<chain = 128, chain = 128, chain>`.
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::ad::OrderLevel", "from the innermost to the outermost">:$levels);
   let hasCustomAssemblyFormat = 1;
@@ -66,14 +69,19 @@ def AD_OrderAttr : AD_Attr<"Order", "order"> {
     /// The canonical orders of the specification (docs/numerics.md).
     static OrderAttr canonicalLanes(::mlir::MLIRContext *context);
     static OrderAttr canonicalBlocks(::mlir::MLIRContext *context);
+    static OrderAttr canonicalScan(::mlir::MLIRContext *context);
 
     bool hasLanes() const;
     bool isChain() const;
+    /// The order of a running reduction in blocks and tiles.
+    bool hasNestedChains() const;
     /// Chains that a halving tree joins; one in a block.
     int64_t getLanes() const;
     /// Elements in each part that the pairwise tree joins: a chunk or a block; for one chain more than any axis
     /// has.
     int64_t getPartLength() const;
+    /// Of nested chains: the elements of a tile, whose blocks the second chain joins.
+    int64_t getTileLength() const;
   }];
 }
 

@@ -25,6 +25,11 @@ def AD_ShapeOfFirstOperand : NativeOpTrait<"ShapeOfFirstOperand"> {
   let cppNamespace = "::mlir::ad";
 }
 
+// Every partial result of the reduction is an element of the result, as in a running sum.
+def AD_RunningReduction : NativeOpTrait<"RunningReduction"> {
+  let cppNamespace = "::mlir::ad";
+}
+
 class AD_Op<string mnemonic, list<Trait> traits = []>
     : Op<AD_Dialect, mnemonic, !listconcat([AD_KnownAttributes], traits)>;
 

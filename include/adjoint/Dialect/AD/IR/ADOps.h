@@ -44,6 +44,10 @@ public:
 /// The trait of operations whose first result has the shape of their first operand.
 template <typename ConcreteType>
 class ShapeOfFirstOperand : public OpTrait::TraitBase<ConcreteType, ShapeOfFirstOperand> {};
+
+/// The trait of reductions whose every partial result is an element of the result.
+template <typename ConcreteType>
+class RunningReduction : public OpTrait::TraitBase<ConcreteType, RunningReduction> {};
 } // namespace mlir::ad
 
 #define GET_OP_CLASSES

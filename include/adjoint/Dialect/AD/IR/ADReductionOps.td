@@ -220,11 +220,12 @@ def AD_ArgminOp : AD_ArgReduceOp<"argmin"> {
   }];
 }
 
-def AD_CumsumOp : AD_ComputeOp<"cumsum", [SameOperandsAndResultType, AD_ShapeOfFirstOperand]> {
+def AD_CumsumOp : AD_ComputeOp<"cumsum", [SameOperandsAndResultType, AD_ShapeOfFirstOperand,
+                                          AD_RunningReduction]> {
   let summary = "running sum along an axis";
   let description = [{
-    Semantics: element i is the sum of the elements 0 to i, one chain in ascending index, accumulated in f32 (f64 for
-    f64; integers wrap); each result rounds once.
+    Semantics: element i is the sum of the elements 0 to i in the written order, accumulated in f32 (f64 for f64;
+    integers wrap); each result rounds once.
 
     Constraints: (C1) the axis is one of the input's.
 
@@ -235,11 +236,14 @@ def AD_CumsumOp : AD_ComputeOp<"cumsum", [SameOperandsAndResultType, AD_ShapeOfF
     %y = ad.cumsum %x axis 1 : tensor<4x3xf32>
     ```
   }];
-  let arguments = (ins AD_NumberTensor:$input, I64Attr:$axis, OptionalAttr<AD_PermissionsAttr>:$allow);
+  let arguments = (ins AD_NumberTensor:$input, I64Attr:$axis, OptionalAttr<AD_OrderAttr>:$order,
+                       OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_NumberTensor:$result);
   let assemblyFormat = "$input `axis` $axis attr-dict `:` custom<LastType>(type($input))";
   let extraClassDeclaration = [{
     ::mlir::ad::FusionKind getFusionKind() { return ::mlir::ad::FusionKind::reduce; }
+    ::mlir::ad::OrderAttr getCanonicalOrder() { return ::mlir::ad::OrderAttr::canonicalScan(getContext()); }
+    ::mlir::ad::OrderAttr getSummationOrder() { return getOrderAttr(); }
   }];
   let hasVerifier = 1;
 }

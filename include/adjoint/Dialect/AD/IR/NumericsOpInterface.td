@@ -41,6 +41,7 @@ def NumericsOpInterface : OpInterface<"NumericsOpInterface"> {
         $_op->setAttr("order", order);
       }]>
   ];
+  let verify = "return ::mlir::ad::verifySummationOrder($_op);";
 }
 
 #endif // ADJOINT_INTERFACES_NUMERICSOPINTERFACE

@@ -31,6 +31,9 @@ bool isSingleContraction(FusionOp fusion);
 /// One transposition that moves the last axis, and nothing else.
 bool isTransposition(FusionOp fusion);
 
+/// One running reduction, and nothing else.
+bool isScan(FusionOp fusion);
+
 } // namespace mlir::ad
 
 #endif // ADJOINT_DIALECT_AD_TRANSFORMS_CLUSTERKINDS_H

@@ -22,10 +22,11 @@ enum class ReductionForm {
 /// How an operation with reduction loops combines the elements.
 struct ReductionStructure {
   ReductionForm form = ReductionForm::chain;
-  /// Of joined reductions: the operation that yields the next accumulator, and the value that it keeps.
+  /// Of joined reductions, and of scans whose partial results can be joined: the operation that yields the
+  /// next accumulator, and the value that it keeps.
   Operation *combiner = nullptr;
   TypedAttr neutral;
-  /// Of chains: why partial results cannot be joined.
+  /// Of chains and scans: why partial results cannot be joined.
   std::string reason;
 };
 

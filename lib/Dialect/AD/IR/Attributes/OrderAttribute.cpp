@@ -45,6 +45,13 @@ OrderAttr OrderAttr::canonicalBlocks(MLIRContext *context) {
   return blocks(context, numerics::canonicalBlock);
 }
 
+OrderAttr OrderAttr::canonicalScan(MLIRContext *context) {
+  Levels levels = {{OrderJoin::chain, numerics::canonicalScanBlock},
+                   {OrderJoin::chain, numerics::canonicalScanTile},
+                   {OrderJoin::chain, std::nullopt}};
+  return get(context, levels);
+}
+
 static bool haveJoins(ArrayRef<OrderLevel> levels, ArrayRef<OrderJoin> joins) {
   return llvm::equal(levels, joins, [](OrderLevel level, OrderJoin join) { return level.join == join; });
 }
@@ -64,14 +71,23 @@ static bool areChain(ArrayRef<OrderLevel> levels) {
   return haveJoins(levels, OrderJoin::chain) && !levels[0].count;
 }
 
+// chain = N, chain = N, chain
+static bool areNestedChains(ArrayRef<OrderLevel> levels) {
+  return haveJoins(levels, {OrderJoin::chain, OrderJoin::chain, OrderJoin::chain}) && levels[0].count &&
+         levels[1].count && !levels[2].count;
+}
+
 bool OrderAttr::hasLanes() const { return areLanes(getLevels()); }
 bool OrderAttr::isChain() const { return areChain(getLevels()); }
+bool OrderAttr::hasNestedChains() const { return areNestedChains(getLevels()); }
 
 int64_t OrderAttr::getLanes() const { return hasLanes() ? *getLevels()[1].count : 1; }
 
 int64_t OrderAttr::getPartLength() const {
   return isChain() ? kMaxLength : *getLevels().front().count * getLanes();
 }
+
+int64_t OrderAttr::getTileLength() const { return *getLevels()[0].count * *getLevels()[1].count; }
 
 //===- Text ------------------------------------------------------------===//
 
@@ -256,9 +272,9 @@ static LogicalResult checkTree(function_ref<InFlightDiagnostic()> emitError, Arr
 LogicalResult OrderAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<OrderLevel> levels) {
   if (failed(checkTree(emitError, levels)))
     return failure();
-  if (!areLanes(levels) && !areBlocks(levels) && !areChain(levels))
-    return emitError() << "expected 'lanes = N, chunk = N', 'block = N' or 'chain', the orders that kernels "
-                          "compute, but got '"
+  if (!areLanes(levels) && !areBlocks(levels) && !areChain(levels) && !areNestedChains(levels))
+    return emitError() << "expected 'lanes = N, chunk = N', 'block = N', 'chain' or 'chain = N, chain = N, "
+                          "chain', the orders that kernels compute, but got '"
                        << textOf(levels) << "'";
   return areLanes(levels) ? checkLanes(emitError, *levels[1].count) : success();
 }

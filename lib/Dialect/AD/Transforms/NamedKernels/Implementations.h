@@ -15,6 +15,8 @@ struct Implementation {
   /// What the operation lacks; empty if the implementation covers it. Null: covers all.
   llvm::StringRef (*lacks)(Operation *) = nullptr;
   OrderAttr (*order)(MLIRContext *) = nullptr;
+  /// The order is a tree with one total, which running reductions do not have.
+  bool hasOneTotal = false;
   Value (*build)(Operation *, Steps &) = nullptr;
   /// What may go wrong with it; empty: nothing that does not go wrong with the written one.
   llvm::StringLiteral warning = "";

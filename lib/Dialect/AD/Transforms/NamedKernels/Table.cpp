@@ -34,6 +34,7 @@ static void addOrders(Table &table) {
   Implementation pairwise{
       {"", "pairwise", "balanced tree", kAccumulator, "reorder", "(log2 n + 2) u sum|x|"}};
   pairwise.order = pairwiseOrder;
+  pairwise.hasOneTotal = true;
   table.push_back(pairwise);
 }
 
@@ -116,8 +117,9 @@ bool ad::isSummingOperation(OperationName name) {
 }
 
 static bool isFor(const Implementation &implementation, OperationName op) {
-  return implementation.kernel.op.empty() ? isSummingOperation(op)
-                                          : implementation.kernel.op == op.stripDialect();
+  if (!implementation.kernel.op.empty())
+    return implementation.kernel.op == op.stripDialect();
+  return isSummingOperation(op) && !(implementation.hasOneTotal && op.hasTrait<RunningReduction>());
 }
 
 const Implementation *ad::findImplementation(OperationName op, StringRef name) {
@@ -196,10 +198,12 @@ void ad::printNamedKernels(MLIRContext *context, raw_ostream &os) {
   row("operation", "name", "order of sums", "accumulator", "permissions", "bound of the error");
   for (const Implementation &implementation : implementations()) {
     const NamedKernel &kernel = implementation.kernel;
-    row(kernel.op.empty() ? "*" : StringRef(kernel.op), kernel.name, kernel.order, kernel.accumulator,
+    StringRef any = implementation.hasOneTotal ? "**" : "*";
+    row(kernel.op.empty() ? any : StringRef(kernel.op), kernel.name, kernel.order, kernel.accumulator,
         kernel.permissions, kernel.bound);
   }
   os << "\n* is each operation that sums: " << llvm::join(summingOperations(context), ", ") << "\n"
+     << "** are those of them that have one total, which cumsum has not\n"
      << "permissions: what the numerics mode would have to permit if the compiler chose the kernel by "
         "itself. "
         "A kernel that you\nname needs none.\n"

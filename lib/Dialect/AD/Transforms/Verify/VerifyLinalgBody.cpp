@@ -154,7 +154,13 @@ static LogicalResult verifyChain(linalg::GenericOp generic, const ReductionStruc
   return refusal << ", but " << structure.reason << "; write blocks as long as the axis, or no order";
 }
 
-static LogicalResult verifyScan(linalg::GenericOp generic) {
+// Under nested chains the blocks of the steps are joined; under every other order the steps are one chain.
+static LogicalResult verifyScan(linalg::GenericOp generic, const ReductionStructure &structure,
+                                OrderAttr order) {
+  if (order && order.hasNestedChains() && !structure.combiner)
+    return generic.emitOpError("expected a running reduction whose partial results can be joined, since the "
+                               "order ")
+           << order << " joins blocks, but " << structure.reason << "; write no order";
   bool isRead =
       llvm::any_of(generic->getResult(0).getUsers(), [](Operation *user) { return !isa<YieldOp>(user); });
   if (!isRead && generic->getResult(1).use_empty())
@@ -166,9 +172,11 @@ static LogicalResult verifyScan(linalg::GenericOp generic) {
 
 static LogicalResult verifyReduction(linalg::GenericOp generic, OrderAttr order) {
   ReductionStructure structure = matchReduction(generic);
-  if (structure.form == ReductionForm::chain && failed(verifyChain(generic, structure, order)))
-    return failure();
-  return structure.form == ReductionForm::scan ? verifyScan(generic) : success();
+  if (structure.form == ReductionForm::scan)
+    return verifyScan(generic, structure, order);
+  if (order && order.hasNestedChains())
+    return generic.emitOpError("expected a running reduction, since the kernel has the order ") << order;
+  return structure.form == ReductionForm::chain ? verifyChain(generic, structure, order) : success();
 }
 
 // Results that start from the elements of `outs` read them: the elements must be written before.

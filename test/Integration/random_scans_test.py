@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Random running sums (decision 0046): the reference interpreter, the CPU with one thread and with several, and the
+emulated GPU give the bits of nested chains that NumPy sums. Shapes, axes, types, orders, what comes before and after, and
+which sizes are open are drawn."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Support"))
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
+import elements  # noqa: E402
+import runner  # noqa: E402
+
+COUNT = 90
+CANONICAL = (128, 128)
+# Around the blocks and tiles of the canonical order, and the vectors and squares in which kernels sum them.
+SHORT = (1, 2, 7, 15, 16, 17, 31, 32, 33, 64, 100, 127, 128, 129, 160, 255, 256, 257, 300, 384, 400, 512, 640, 1000, 2100)
+LONG = (4000, 16383, 16384, 16385, 16512, 20000, 32768, 33000, 49153)
+OTHERS = (1, 1, 2, 3, 4, 5, 8, 15, 16, 17, 31, 33, 40)
+MAX_ELEMENTS = 150_000
+ORDERS = ("#ad.order<chain>", "#ad.order<chain = {0}, chain = {1}, chain>")
+BEFORE = {"": "", "%v = ad.mul %x, %x : {t}": "square", "%v = ad.neg %x : {t}": "negate"}
+AFTER = {"": "", "%r = ad.sub %s, %x : {t}": "before the step", "%r = ad.neg %s : {t}": "negate", "%r = ad.add %s, %s : {t}": "twice"}
+TARGETS = {"cpu": ["--target=cpu", "--threads=1"], "cpu with threads": ["--target=cpu", "--threads={}"],
+           "gpu-sim": ["--target=gpu-sim"]}
+
+
+def chain(values):
+    """The running sum along the last axis, from +0. NumPy's accumulate adds in ascending order."""
+    return np.add.accumulate(np.concatenate([np.zeros_like(values[..., :1]), values], axis=-1), axis=-1)[..., 1:]
+
+
+def nested(values, lengths):
+    """Blocks of the first length are chains of their own; their totals have a running sum in the other lengths."""
+    if not lengths:
+        return chain(values)
+    length, count = lengths[0], values.shape[-1]
+    blocks = [chain(values[..., begin:begin + length]) for begin in range(0, count, length)]
+    whole = [block[..., -1] for block in blocks if block.shape[-1] == length]
+    if len(blocks) > 1:
+        before = nested(np.stack(whole, axis=-1), lengths[1:])
+        blocks[1:] = [before[..., number:number + 1] + block for number, block in enumerate(blocks[1:])]
+    return np.concatenate(blocks, axis=-1)
+
+
+class Scan:
+    def __init__(self, rng):
+        self.element = str(rng.choice(elements.NUMBERS))
+        length = int(rng.choice(LONG if rng.random() < 0.35 else SHORT))
+        others = [int(rng.choice(OTHERS)) for _ in range(rng.integers(0, 4))]
+        while others and length * int(np.prod(others)) > MAX_ELEMENTS:
+            others.pop()
+        self.axis = int(rng.integers(0, len(others) + 1))
+        self.shape = (*others[:self.axis], length, *others[self.axis:])
+        self.is_open = [rng.random() < (0.5 if rng.random() < 0.4 else 0.0) for _ in self.shape]
+        self.order = None if rng.random() < 0.6 else tuple(int(n) for n in (rng.choice([1, 3, 32, 64, 96, 128, 160, 512]),
+                                                                              rng.choice([1, 2, 5, 64, 128, 200])))
+        self.is_chain = self.order is not None and rng.random() < 0.2
+        self.before, self.after = str(rng.choice(list(BEFORE))), str(rng.choice(list(AFTER)))
+        self.mode = str(rng.choice(["reproducible", "strict"]))
+        self.x = elements.random(rng, self.element, self.shape)
+
+    def text(self):
+        sizes = "x".join("?" if is_open else str(size) for size, is_open in zip(self.shape, self.is_open))
+        kind = f"tensor<{sizes}x{self.element}>"
+        order = ORDERS[not self.is_chain].format(*self.order) if self.order else ""
+        attributes = f" {{order = {order}}}" if order else ""
+        return (f'func.func @main(%x: {kind} {{ad.name = "x"}}) -> ({kind} {{ad.name = "r"}}) {{\n'
+                f"  {self.before.format(t=kind)}\n"
+                f"  %s = ad.cumsum {'%v' if self.before else '%x'} axis {self.axis}{attributes} : {kind}\n"
+                f"  {self.after.format(t=kind)}\n  return {'%r' if self.after else '%s'} : {kind}\n}}\n")
+
+    def sums(self):
+        """Of a program that does nothing else."""
+        kind = elements.accumulator(self.element)
+        values = np.moveaxis(elements.decode(self.element, self.x), self.axis, -1)
+        values = values.astype(elements.STORAGE[kind])
+        lengths = () if self.is_chain else self.order or CANONICAL
+        with np.errstate(all="ignore"):
+            found = np.moveaxis(nested(values, lengths), -1, self.axis)
+        return elements.encode(self.element, found)
+
+
+def check(seed, folder):
+    rng = np.random.default_rng(seed)
+    scan = Scan(rng)
+    if seed % 3 == 0:
+        scan.before = scan.after = ""
+    text = scan.text()
+    threads = str(rng.choice([2, 4, 8, 32]))
+    targets = {label: [*(option.format(threads) for option in options), f"--numerics={scan.mode}"]
+               for label, options in TARGETS.items()}
+    for label, _, expected, found in runner.match_reference(folder, text, [("x", scan.element, scan.x)], [("r", scan.element)],
+                                                            targets):
+        if not elements.same_bits(scan.element, expected, found).all():
+            wrong = np.argwhere(~elements.same_bits(scan.element, expected, found))
+            yield f"{label}: other bits than the reference at {len(wrong)} places, first {wrong[0]}: {text}"
+    if not scan.before and not scan.after and not elements.same_bits(scan.element, scan.sums(), expected).all():
+        yield f"the reference has other bits than nested chains in NumPy: {text}"
+
+
+if __name__ == "__main__":
+    sys.exit(checks.run_seeds("random scans", check, COUNT))
