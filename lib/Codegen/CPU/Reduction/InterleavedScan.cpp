@@ -284,7 +284,8 @@ Value InterleavedScan::carriesOf(linalg::GenericOp scan, const Tile &tile, const
                                  Value &total) {
   Type element = total.getType();
   Value memory = toMemory(sums), carries = memory, before;
-  for (auto [i, isOwn] : llvm::enumerate(group.isOwn)) {
+  for (int64_t i = 0; i < vectorLanes; ++i) {
+    Value isOwn = group.isOwn[i];
     auto choose = [&](Value own, Value otherwise) {
       if (!isOwn)
         return own;
@@ -292,9 +293,9 @@ Value InterleavedScan::carriesOf(linalg::GenericOp scan, const Tile &tile, const
       return fromMemory(chosen, element);
     };
     before = choose(join(scan, tile.carry, total), before);
-    Value sum = fromMemory(vector::ExtractOp::create(builder, loc, memory, ArrayRef<int64_t>(i)), element);
+    Value sum = fromMemory(vector::ExtractOp::create(builder, loc, memory, ArrayRef<int64_t>{i}), element);
     total = choose(join(scan, total, sum), total);
-    carries = vector::InsertOp::create(builder, loc, toMemory(before), carries, ArrayRef<int64_t>(i));
+    carries = vector::InsertOp::create(builder, loc, toMemory(before), carries, ArrayRef<int64_t>{i});
   }
   return fromMemory(carries, element);
 }

@@ -4,6 +4,7 @@
 // generates the code of each value.
 
 #include "GPUKernelEmitter.h"
+#include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -51,7 +52,11 @@ LogicalResult GPUKernelEmitter::emitOutputs() {
   flat = oneShape &&
          llvm::all_of(outputs, [&](Value output) { return kernelOutputs.isFlat(output, isPointwise); });
   bool sumsLanes = llvm::any_of(outputs, [&](Value output) {
-    return dependsOn(output, [&](linalg::GenericOp generic) { return reductionLoops.usesLanes(generic); });
+    return dependsOn(output, [&](linalg::GenericOp generic) {
+      int64_t count = reducedElements(generic);
+      bool isShort = !ShapedType::isDynamic(count) && count <= kMaxShortRow;
+      return reductionLoops.usesLanes(generic) && !isShort;
+    });
   });
   if (!oneShape || sumsLanes)
     return rowLoops.emitRows(outputs, *space);

@@ -14,6 +14,7 @@
 #include "PartialTree.h"
 #include "RowLoops.h"
 #include "ThreadMapping.h"
+#include "UnrolledChains.h"
 #include "VectorizedAccess.h"
 #include "WarpReductions.h"
 
@@ -136,7 +137,7 @@ public:
   ReductionLoops reductionLoops{*this, laneValues, kernelArguments};
   Hoisting hoisting{*this, *this, maps, reductionLoops};
   ChainSteps chainSteps{*this, *this, laneValues, reductionLoops};
-  ReductionChains chains{*this, hoisting, chainSteps};
+  UnrolledChains chains{*this, hoisting, chainSteps, reductionLoops};
   PairwiseTree tree{*this};
   Reductions reductions{*this, laneValues, maps, reductionLoops, chains, tree};
   Evaluator evaluator{*this, laneValues, memoryAccess, maps, reductions};

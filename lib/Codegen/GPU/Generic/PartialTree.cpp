@@ -13,9 +13,6 @@ using namespace mlir::ad::device;
 static constexpr int64_t kNodesPerThread = 8;
 // Of the nodes of a reduction, like that of every buffer (docs/architecture.md, Host program).
 static constexpr int64_t kScratchAlignment = 64;
-// The largest unroll factor of a chain, whose loads overlap, and the maximum number of operations of the
-// unrolled code.
-static constexpr int64_t kMaxUnroll = 32, kMaxUnrolledOps = 512;
 
 void PartialTree::bind(ValueRange arguments) {
   nodeMemory = arguments.front();
@@ -123,7 +120,7 @@ FailureOr<SmallVector<Value>> PartialTree::orderedTree(linalg::GenericOp reducti
     Value end = binary<arith::MinUIOp>(binary<arith::AddIOp>(begin, indexConstant(length)), own.total);
     auto values = reductionLoops.usesLanes(reduction)
                       ? block(begin, end)
-                      : unrolledChain(reduction, loops, identities, begin, end);
+                      : emitter.chains.unrolled(reduction, loops, identities, begin, end);
     if (failed(values))
       return failure();
     return SmallVector<Value>{
@@ -137,44 +134,6 @@ FailureOr<SmallVector<Value>> PartialTree::orderedTree(linalg::GenericOp reducti
 
 //===- Chains -------------------------------------------------------------===//
 
-FailureOr<SmallVector<Value>> PartialTree::chainUnrolledBy(int64_t factor, linalg::GenericOp reduction,
-                                                           ArrayRef<Index> loops, ArrayRef<Value> start,
-                                                           Value lower, Value upper) {
-  auto loop = scf::ForOp::create(builder, loc, lower, upper, indexConstant(factor), start);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  Scope scope(context);
-  SmallVector<Value> next(loop.getRegionIterArgs()), steps;
-  SmallVector<SmallVector<Index>> inner;
-  for (int64_t i = 0; i < factor; ++i) {
-    steps.push_back(binary<arith::AddIOp>(loop.getInductionVar(), indexConstant(i)));
-    inner.emplace_back(loops);
-    reductionLoops.setIndex(reduction, inner.back(), {steps.back(), 0, nullptr});
-  }
-  if (failed(emitter.evaluator.loadFirst(reduction, inner)))
-    return failure();
-  for (Value k : steps)
-    if (failed(chainSteps.step(reduction, loops, k, next)))
-      return failure();
-  scf::YieldOp::create(builder, loc, next);
-  return SmallVector<Value>(loop.getResults());
-}
-
-// A chain of one thread, unrolled so that the loads of the next elements are in flight during its additions.
-FailureOr<SmallVector<Value>> PartialTree::unrolledChain(linalg::GenericOp reduction, ArrayRef<Index> loops,
-                                                         ArrayRef<Value> start, Value lower, Value upper) {
-  if (failed(hoisting.hoistReduced(reduction, SmallVector<Index>(loops))))
-    return failure();
-  int64_t operations = 0;
-  for (auto generic : kernel.getBody().getOps<linalg::GenericOp>())
-    operations += llvm::range_size(*generic.getBlock());
-  int64_t factor = std::clamp<int64_t>(kMaxUnrolledOps / std::max<int64_t>(operations, 1), 1, kMaxUnroll);
-  Value rest = binary<arith::RemUIOp>(binary<arith::SubIOp>(upper, lower), indexConstant(factor));
-  Value middle = binary<arith::SubIOp>(upper, rest);
-  auto sums = chainUnrolledBy(factor, reduction, loops, start, lower, middle);
-  return failed(sums) || factor == 1 ? sums : chainUnrolledBy(1, reduction, loops, *sums, middle, upper);
-}
-
 // A node of a selection, such as argmax, is a chain.
 FailureOr<SmallVector<Value>> PartialTree::wholeChain(linalg::GenericOp reduction, ArrayRef<Index> loops,
                                                       ArrayRef<Value> start, const Position &position) {
@@ -183,7 +142,7 @@ FailureOr<SmallVector<Value>> PartialTree::wholeChain(linalg::GenericOp reductio
   const Nodes own = nodes[reduction];
   Value from = binary<arith::MulIOp>(own.number, own.length);
   Value to = binary<arith::MinUIOp>(binary<arith::AddIOp>(from, own.length), own.total);
-  return unrolledChain(reduction, loops, start, from, to);
+  return emitter.chains.unrolled(reduction, loops, start, from, to);
 }
 
 //===- The kernel that joins nodes ----------------------------------------===//

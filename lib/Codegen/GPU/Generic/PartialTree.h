@@ -58,11 +58,6 @@ private:
                                           const Position &position);
   FailureOr<SmallVector<Value>> joinGroup(linalg::GenericOp reduction, const Position &position, Value lower,
                                           ValueRange padding);
-  FailureOr<SmallVector<Value>> unrolledChain(linalg::GenericOp reduction, ArrayRef<Index> loops,
-                                              ArrayRef<Value> start, Value lower, Value upper);
-  FailureOr<SmallVector<Value>> chainUnrolledBy(int64_t factor, linalg::GenericOp reduction,
-                                                ArrayRef<Index> loops, ArrayRef<Value> start, Value lower,
-                                                Value upper);
 
   Value nodeMemory, leavesOfNode;
 };

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "WarpReductions.h"
-#include "ThreadMapping.h"
+#include "GPUKernelEmitter.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/MathExtras.h"
@@ -75,10 +75,38 @@ FailureOr<Value> WarpReductions::chunkOfWarp(linalg::GenericOp generic, ArrayRef
   return sum;
 }
 
+// So few elements that each lane has one at most: the halving tree over those that there are.
+FailureOr<Value> WarpReductions::shortChunkOfThread(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                                    Value identity, Value lower, int64_t count) {
+  SmallVector<SmallVector<Index>> elements;
+  for (int64_t i = 0; i < count; ++i) {
+    Value index = binary<arith::AddIOp>(lower, indexConstant(i));
+    reductionLoops.setIndex(generic, elements.emplace_back(loops), {index, 0, nullptr});
+  }
+  if (failed(emitter.evaluator.loadFirst(generic, elements)))
+    return failure();
+  SmallVector<Value> lanes;
+  for (ArrayRef<Index> element : elements) {
+    auto values = evaluator.applyBody(generic, element, identity);
+    if (failed(values))
+      return failure();
+    lanes.push_back(values->front());
+  }
+  for (int64_t half = llvm::bit_ceil<uint64_t>(count) / 2; half >= 1; half /= 2) {
+    for (int64_t i = 0; i + half < static_cast<int64_t>(lanes.size()); ++i)
+      lanes[i] = joinPartialResults(builder, loc, combiningOp(generic), lanes[i], lanes[i + half]);
+    lanes.truncate(std::min<size_t>(lanes.size(), half));
+  }
+  return lanes.front();
+}
+
 // A pairwise tree over lanes in bit-reversed order joins the pairs of the halving tree: lanes that are half
 // of all lanes apart first, then those a quarter apart.
 FailureOr<Value> WarpReductions::chunkOfThread(linalg::GenericOp generic, ArrayRef<Index> loops,
                                                Value identity, Value lower, Value upper, int64_t lanes) {
+  std::optional<int64_t> count = getConstantIntValue(getAsOpFoldResult(binary<arith::SubIOp>(upper, lower)));
+  if (count && *count >= 1 && *count <= std::min(lanes, kMaxShortRow))
+    return shortChunkOfThread(generic, loops, identity, lower, *count);
   auto ofLane = [&](Value number, Value) -> FailureOr<SmallVector<Value>> {
     FailureOr<Value> sum =
         laneChain(generic, loops, identity, lower, upper, reverseBits(number, lanes), lanes);

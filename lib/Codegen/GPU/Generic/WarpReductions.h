@@ -12,6 +12,9 @@
 
 namespace mlir::ad::device {
 
+/// Up to so many elements are summed over lanes by one thread: fewer than those of a warp would have work.
+constexpr int64_t kMaxShortRow = 16;
+
 class WarpReductions : public GPUComponent {
 public:
   using GPUComponent::GPUComponent;
@@ -28,6 +31,8 @@ public:
 private:
   FailureOr<Value> chunkOfWarp(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity, Value lower,
                                Value upper, int64_t lanes);
+  FailureOr<Value> shortChunkOfThread(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity,
+                                      Value lower, int64_t count);
   FailureOr<Value> chunkOfThread(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity,
                                  Value lower, Value upper, int64_t lanes);
   FailureOr<Value> laneChain(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity, Value lower,

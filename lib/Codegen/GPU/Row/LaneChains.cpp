@@ -1,8 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "LaneChains.h"
-#include "RowDistribution.h"
-#include "RowRegisters.h"
+#include "RowEmitter.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 
 using namespace mlir;
@@ -44,6 +43,40 @@ FailureOr<SmallVector<Value>> LaneChains::chainsInRegisters(linalg::GenericOp ge
   return sums;
 }
 
+// Adds a vector of every lane at `first`, and so on below `upper`; so many of them are loaded before the
+// first is added.
+FailureOr<SmallVector<Value>> LaneChains::chainLoop(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                                    ValueRange start, Value first, Value upper,
+                                                    int64_t loads) {
+  const RowTiling &tiling = distribution.tiling;
+  auto loop = scf::ForOp::create(builder, loc, first, upper, indexConstant(loads * tiling.lanes()), start);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Scope scope(context);
+  SmallVector<SmallVector<Value>> vectors;
+  SmallVector<SmallVector<Index>> elements;
+  for (int64_t i = 0; i < loads; ++i) {
+    Value index = binary<arith::AddIOp>(loop.getInductionVar(), indexConstant(i * tiling.lanes()));
+    vectors.push_back(vectorized.consecutiveIndices(index, tiling.vector));
+    for (Value element : vectors.back())
+      reductionLoops.setIndex(generic, elements.emplace_back(loops), {element, 0, nullptr});
+  }
+  if (loads > 1) {
+    ThreadMapping::PerThread perThread(mapping);
+    if (failed(emitter.evaluator.loadFirst(generic, elements)))
+      return failure();
+  }
+  SmallVector<Value> sums(loop.getRegionIterArgs());
+  for (ArrayRef<Value> indices : vectors) {
+    auto next = addVector(generic, loops, indices, sums);
+    if (failed(next))
+      return failure();
+    sums = *next;
+  }
+  scf::YieldOp::create(builder, loc, sums);
+  return SmallVector<Value>(loop.getResults());
+}
+
 FailureOr<SmallVector<Value>> LaneChains::chainsInLoops(linalg::GenericOp generic, ArrayRef<Index> loops,
                                                         Value identity, Value lower, Value upper) {
   const RowTiling &tiling = distribution.tiling;
@@ -52,18 +85,22 @@ FailureOr<SmallVector<Value>> LaneChains::chainsInLoops(linalg::GenericOp generi
       binary<arith::AddIOp>(lower, binary<arith::MulIOp>(distribution.inGroup, indexConstant(tiling.vector)));
   for (int64_t number = 0; number < tiling.vectors; ++number) {
     Value first = binary<arith::AddIOp>(start, indexConstant(number * tiling.vector * tiling.threads));
-    SmallVector<Value> identities(tiling.vector, identity);
-    auto loop = scf::ForOp::create(builder, loc, first, upper, indexConstant(tiling.lanes()), identities);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    Scope scope(context);
-    auto next =
-        addVector(generic, loops, vectorized.consecutiveIndices(loop.getInductionVar(), tiling.vector),
-                  loop.getRegionIterArgs());
-    if (failed(next))
+    FailureOr<SmallVector<Value>> own = SmallVector<Value>(tiling.vector, identity);
+    if (tiling.loads > 1) {
+      // Whole steps of the unrolled loop; the last vector of the last one is below `upper`.
+      Value step = indexConstant(tiling.loads * tiling.lanes()),
+            rest = indexConstant((tiling.loads - 1) * tiling.lanes());
+      Value end = binary<arith::SubIOp>(binary<arith::MaxUIOp>(upper, rest), rest);
+      Value distance = binary<arith::SubIOp>(binary<arith::MaxUIOp>(end, first), first);
+      own = chainLoop(generic, loops, *own, first, end, tiling.loads);
+      first = binary<arith::AddIOp>(
+          first, binary<arith::MulIOp>(builder.createOrFold<arith::CeilDivUIOp>(loc, distance, step), step));
+    }
+    if (succeeded(own))
+      own = chainLoop(generic, loops, *own, first, upper, 1);
+    if (failed(own))
       return failure();
-    scf::YieldOp::create(builder, loc, *next);
-    llvm::append_range(sums, loop.getResults());
+    llvm::append_range(sums, *own);
   }
   return sums;
 }

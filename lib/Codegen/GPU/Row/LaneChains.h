@@ -28,6 +28,8 @@ private:
                                           ArrayRef<Value> indices, ValueRange sums);
   FailureOr<SmallVector<Value>> chainsInRegisters(linalg::GenericOp generic, ArrayRef<Index> loops,
                                                   Value identity);
+  FailureOr<SmallVector<Value>> chainLoop(linalg::GenericOp generic, ArrayRef<Index> loops, ValueRange start,
+                                          Value first, Value upper, int64_t loads);
   FailureOr<SmallVector<Value>> chainsInLoops(linalg::GenericOp generic, ArrayRef<Index> loops,
                                               Value identity, Value lower, Value upper);
   void padEmptyLanes(linalg::GenericOp generic, MutableArrayRef<Value> sums, Value lower, Value upper);

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-#include "RowDistribution.h"
+#include "RowEmitter.h"
 #include "RowLiveness.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -14,17 +14,61 @@ static constexpr int64_t kMaxRowWords = kRegistersPerSM / (2 * kBlockThreads) / 
 // The maximum number of operations on elements in a kernel whose rows are in registers: its code is unrolled.
 static constexpr int64_t kMaxUnrolledOps = 4096;
 
+// Lanes of a thread where rows are many and shorter than the lanes of the order.
+static constexpr int64_t kLanesOfShortRows = 4, kShortRow = 256;
+// Elements that a thread loads before it adds the first of them where threads are few.
+static constexpr int64_t kElementsAtOnce = 16;
+
+int64_t RowDistribution::rowCount() {
+  ArrayRef<int64_t> shape = ArrayRef(results[rows.space].shape).drop_back(rows.ofElements ? 0 : 1);
+  return ShapedType::isDynamicShape(shape) ? ShapedType::kDynamic : ShapedType::getNumElements(shape);
+}
+
+bool RowDistribution::areFewThreads(int64_t threadsOfRow) {
+  int64_t count = rowCount();
+  return !ShapedType::isDynamic(count) && count * threadsOfRow < kDefaultSMCount * kMinThreadsPerSM;
+}
+
+bool RowDistribution::areFewGroups(int64_t threadsOfGroup) {
+  if (!byBlock && emitter.work != KernelContext::Work::partial)
+    return areFewThreads(threadsOfGroup);
+  if (ShapedType::isDynamic(rows.length))
+    return false;
+  int64_t threads =
+      std::max<int64_t>(1, rows.length / kernel.getOrderAttr().getPartLength()) * threadsOfGroup;
+  return areFewThreads(byBlock ? std::min(threads, 2 * kBlockThreads) : threads);
+}
+
+int64_t RowDistribution::threadsOfBlock(int64_t threadsOfGroup) {
+  if (ShapedType::isDynamic(rows.length))
+    return kBlockThreads;
+  int64_t chunks =
+      llvm::bit_ceil<uint64_t>(llvm::divideCeil(rows.length, kernel.getOrderAttr().getPartLength()));
+  int64_t threads = std::clamp<int64_t>(chunks * threadsOfGroup, kWarpThreads, kBlockThreads);
+  if (!areFewThreads(threads))
+    return threads;
+  return areFewThreads(kBlockThreads) && chunks * threadsOfGroup > kBlockThreads ? 2 * kBlockThreads
+                                                                                 : kBlockThreads;
+}
+
 RowTiling RowDistribution::tilingFor(int64_t vector) {
   int64_t lanes = kernel.getOrderAttr().getLanes();
   vector = std::min(vector, lanes);
   if (!ShapedType::isDynamic(rows.length) && rows.length < lanes) {
     int64_t vectors = std::max<int64_t>(1, llvm::divideCeil(rows.length, vector));
     int64_t threads = std::min<int64_t>(kWarpThreads, llvm::bit_ceil<uint64_t>(vectors));
-    return {vector, threads, int64_t(llvm::bit_ceil<uint64_t>(llvm::divideCeil(vectors, threads))), false,
-            false};
+    // Of many rows, a thread has several lanes: it joins them without shuffles.
+    if (!areFewThreads(threads))
+      threads = std::max<int64_t>(1, threads / kLanesOfShortRows);
+    return {vector, threads, int64_t(llvm::bit_ceil<uint64_t>(llvm::divideCeil(vectors, threads))),
+            1,      false,   false};
   }
   int64_t threads = std::min(kWarpThreads, lanes / vector);
-  return {vector, threads, lanes / (vector * threads), false, false};
+  bool isShort = !ShapedType::isDynamic(rows.length) && rows.length <= kShortRow;
+  if (isShort && threads == kWarpThreads && !areFewGroups(threads))
+    threads /= kLanesOfShortRows;
+  int64_t loads = areFewGroups(threads) ? std::max<int64_t>(1, kElementsAtOnce / vector) : 1;
+  return {vector, threads, lanes / (vector * threads), loads, false, false};
 }
 
 // Whether the live values of a row fit into the registers of its threads, and the unrolled code into a
@@ -49,6 +93,9 @@ RowTiling RowDistribution::chooseTiling(ValueRange outputs) {
       return cast<RankedTensorType>(output.getType()).getShape() == ArrayRef(results[rows.space].shape);
     });
   int64_t longest = vectorized.vectorLength(nest, 0);
+  // Shorter vectors make larger groups: the lanes of the order are as many.
+  while (longest > 1 && tilingFor(longest).threads < kWarpThreads && areFewGroups(tilingFor(longest).threads))
+    longest /= 2;
   for (int64_t vector = longest; vector >= 1; vector /= 2) {
     RowTiling candidate = tilingFor(vector);
     candidate.inRegisters = fitsRegisters(candidate);

@@ -16,6 +16,7 @@ struct RowTiling {
   int64_t vector;   // contiguous lanes of a thread
   int64_t threads;  // of a group
   int64_t vectors;  // of a thread, until the group has covered every lane
+  int64_t loads;    // vectors that a thread loads before it adds the first of them, where it loops over a row
   bool inRegisters; // each thread keeps its elements of the row from one pass to the next
   bool inShared;    // the block stages in shared memory the rows that several passes read
   /// The lanes of a group.
@@ -34,6 +35,9 @@ public:
   Value allowsVectors(const RowTiling &candidate);
   /// Code from here on has that tiling.
   void bind(const RowTiling &chosen);
+  /// Threads of a block that computes a row: a group for each chunk, or more that map its elements where
+  /// there are few rows.
+  int64_t threadsOfBlock(int64_t threadsOfGroup);
   /// A grid-stride loop over rows, one for each group.
   LogicalResult emitLoopOverGroups(Value count, function_ref<LogicalResult(Value)> emitRow);
   /// The first index of this thread in the row, and the distance to its next vector.
@@ -53,6 +57,11 @@ public:
 
 private:
   bool fitsRegisters(const RowTiling &candidate);
+  int64_t rowCount(); // ShapedType::kDynamic if it is not known
+  /// Whether rows, or groups that sum a row or a whole chunk of it, have so few threads in all that they wait
+  /// for loads longer than the memory needs for them.
+  bool areFewThreads(int64_t threadsOfRow);
+  bool areFewGroups(int64_t threadsOfGroup);
 };
 
 } // namespace mlir::ad::device

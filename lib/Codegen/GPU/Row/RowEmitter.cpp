@@ -31,6 +31,8 @@ LogicalResult RowEmitter::emitOutputs() {
   }
   launchShape = {byBlock ? MappingLevel::block : MappingLevel::thread, rows.space, axes};
   launchShape.threadsPerElement = byBlock ? 1 : tiling.threads;
+  if (byBlock && !tiling.inShared)
+    launchShape.threadsPerBlock = distribution.threadsOfBlock(tiling.threads);
   if (tiling.inShared)
     cache.allocate();
   if (byBlock)

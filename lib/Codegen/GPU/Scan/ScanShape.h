@@ -17,7 +17,7 @@ constexpr int64_t kStepsOfSquare = kWarpThreads;
 /// Thread blocks of undivided running reductions that a multiprocessor should have.
 constexpr int64_t kMinBlocksPerSM = 2;
 /// Thread blocks that a multiprocessor should have registers for.
-constexpr int64_t kMinBlocksOfRows = 4, kMinBlocksOfColumns = 4;
+constexpr int64_t kMinBlocksOfRows = 4, kMinBlocksOfColumns = 3;
 /// Thread blocks that share a multiprocessor where tiles are divided over the grid. Each of them starts with
 /// the totals of all tiles before its own, so that more of them would be of no use.
 constexpr int64_t kPersistentBlocks = 8;

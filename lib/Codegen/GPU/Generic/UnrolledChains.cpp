@@ -1,0 +1,74 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+#include "UnrolledChains.h"
+#include "Division.h"
+#include "GPUKernelEmitter.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::codegen;
+using namespace mlir::ad::device;
+
+// The largest unroll factor of a chain, whose loads overlap, and the maximum number of operations of the
+// unrolled code.
+static constexpr int64_t kMaxUnroll = 32, kMaxUnrolledOps = 512;
+
+UnrolledChains::UnrolledChains(GPUKernelEmitter &emitter, Hoisting &hoisting, ChainSteps &steps,
+                               ReductionLoops &loops)
+    : ReductionChains(emitter, hoisting, steps), emitter(emitter), reductionLoops(loops) {}
+
+bool UnrolledChains::areFewThreads() {
+  const Buffer &space = results[emitter.launchShape.result];
+  return emitter.mapping.perThread && !ShapedType::isDynamicShape(space.shape) &&
+         ShapedType::getNumElements(space.shape) < kDefaultSMCount * kMinThreadsPerSM;
+}
+
+FailureOr<SmallVector<Value>> UnrolledChains::hoistedChain(linalg::GenericOp reduction,
+                                                           ArrayRef<SmallVector<Index>> loops,
+                                                           ArrayRef<Value> start, Value lower, Value upper) {
+  return loops.size() == 1 && areFewThreads() ? unrolledAsFits(reduction, loops.front(), start, lower, upper)
+                                              : steps.chain(reduction, loops, start, lower, upper);
+}
+
+FailureOr<SmallVector<Value>> UnrolledChains::unrolled(linalg::GenericOp reduction, ArrayRef<Index> loops,
+                                                       ArrayRef<Value> start, Value lower, Value upper) {
+  if (failed(hoisting.hoistReduced(reduction, SmallVector<Index>(loops))))
+    return failure();
+  return unrolledAsFits(reduction, loops, start, lower, upper);
+}
+
+FailureOr<SmallVector<Value>> UnrolledChains::unrolledAsFits(linalg::GenericOp reduction,
+                                                             ArrayRef<Index> loops, ArrayRef<Value> start,
+                                                             Value lower, Value upper) {
+  int64_t operations = 0;
+  for (auto generic : kernel.getBody().getOps<linalg::GenericOp>())
+    operations += llvm::range_size(*generic.getBlock());
+  int64_t factor = std::clamp<int64_t>(kMaxUnrolledOps / std::max<int64_t>(operations, 1), 1, kMaxUnroll);
+  Value rest = binary<arith::RemUIOp>(binary<arith::SubIOp>(upper, lower), indexConstant(factor));
+  Value middle = binary<arith::SubIOp>(upper, rest);
+  auto sums = unrolledBy(factor, reduction, loops, start, lower, middle);
+  return failed(sums) || factor == 1 ? sums : unrolledBy(1, reduction, loops, *sums, middle, upper);
+}
+
+FailureOr<SmallVector<Value>> UnrolledChains::unrolledBy(int64_t factor, linalg::GenericOp reduction,
+                                                         ArrayRef<Index> loops, ArrayRef<Value> start,
+                                                         Value lower, Value upper) {
+  auto loop = scf::ForOp::create(builder, loc, lower, upper, indexConstant(factor), start);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Scope scope(context);
+  SmallVector<Value> next(loop.getRegionIterArgs()), indices;
+  SmallVector<SmallVector<Index>> inner;
+  for (int64_t i = 0; i < factor; ++i) {
+    indices.push_back(binary<arith::AddIOp>(loop.getInductionVar(), indexConstant(i)));
+    inner.emplace_back(loops);
+    reductionLoops.setIndex(reduction, inner.back(), {indices.back(), 0, nullptr});
+  }
+  if (failed(emitter.evaluator.loadFirst(reduction, inner)))
+    return failure();
+  for (Value k : indices)
+    if (failed(steps.step(reduction, loops, k, next)))
+      return failure();
+  scf::YieldOp::create(builder, loc, next);
+  return SmallVector<Value>(loop.getResults());
+}
