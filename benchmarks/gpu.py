@@ -8,15 +8,21 @@ happen here. A kernel is applied to its own result again and again in one progra
 --bench) is divided by the steps; sums, whose result is smaller, run alone. Contractions of bf16 are `fast`, so that
 tensor cores may sum; those of f32 are measured in `strict`, and with `narrow` as tf32; all else is `strict`. Training
 runs once more with kernels launched one by one (`ours-one-by-one`): what replaying is worth.
+
+Random graphs (gpu_graphs.py) and workloads of users (gpu_workloads.py) run against eager PyTorch in a CUDA graph, after
+their results were compared. The seed of the graphs is fresh for each folder that is made, and printed; --seed draws
+them again. The slowest are run once more with the time of each kernel.
 """
 
 import argparse
 import json
 import pathlib
+import secrets
 import statistics
 import sys
 import tempfile
 
+import gpu_checked
 import gpu_ours
 import gpu_training
 import gpu_worker
@@ -29,13 +35,23 @@ ROUNDS = 3
 NO_DEVICE = 4
 # That a row of each part may take with all of its peers. Those of a training step compile for long; four such rows fit
 # into a stage.
-ROW_SECONDS = {"tiles": 60, "kernels": 60, "training": 110}
+ROW_SECONDS = {"graphs": 20, "workloads": 30, "tiles": 60, "kernels": 60, "training": 110}
 PARTS = list(ROW_SECONDS)
+COUNT = 60  # random graphs
 
 
 def peers_of(folder, plan):
     device = "cuda" if plan["target"] == "cuda" else "cpu"
-    return {name: gpu_worker.Worker(name, folder, device) for name in ("torch", "jax")}
+    return {name: gpu_worker.Worker(name, folder, device) for name in ("torch", "jax", "numpy")}
+
+
+def peer_of_graphs(plan, peers, deadline):
+    """(the peer, the name of its form, why there is none). NumPy takes the place of PyTorch only where no GPU is."""
+    for name in ("torch",) if plan["target"] == "cuda" else ("torch", "numpy"):
+        form, why = gpu_checked.start_peer(peers[name], deadline)
+        if form:
+            return peers[name], form, None
+    return None, None, why
 
 
 def kernel_cases(folder, plan, peers):
@@ -72,10 +88,19 @@ def training_cases(folder, plan, peers, inputs):
         yield name, {"kind": "training", "steps": steps}, contenders
 
 
-def cases_of(part, folder, plan, peers, inputs):
+def cases_of(part, folder, plan, peers, inputs, deadline):
+    if part in gpu_checked.PARTS:
+        peer, form, why = peer_of_graphs(plan, peers, deadline)
+        if why:
+            raise Unavailable(f"{part} are not measured: {why}")
+        return gpu_checked.cases_of(part, folder, plan, peer, form)
     if part == "kernels":
         return kernel_cases(folder, plan, peers)
     return tile_cases(folder, plan, peers) if part == "tiles" else training_cases(folder, plan, peers, inputs)
+
+
+class Unavailable(Exception):
+    """What a part needs is not here."""
 
 
 def is_slow(form):
@@ -106,7 +131,8 @@ def row_of(case, known, answers, failed):
     return {"case": case, **known, "seconds": {name: statistics.median(each["seconds"] for each in found) for name,
                                                found in answers.items()},
             "rounds": max(map(len, answers.values()), default=0), "failed": failed,
-            **{key: of_first(key) for key in ("clock", "launches", "version", "device")}}
+            **{key: of_first(key) for key in ("clock", "launches", "version", "device")},
+            **{key: answers["ours"][0][key] for key in ("error", "peer_error") if key in answers.get("ours", [{}])[0]}}
 
 
 def measure(folder, part, sink, deadline, only="", rounds=ROUNDS, patience=1, slow=None):
@@ -114,10 +140,10 @@ def measure(folder, part, sink, deadline, only="", rounds=ROUNDS, patience=1, sl
     `slow`: peers that compile for long alone, as rows of a kind of their own, or all others; both if None."""
     plan = json.loads((folder / "gpu.json").read_text())
     peers = peers_of(folder, plan)
-    failed, row_seconds = False, patience * ROW_SECONDS[part]
+    failed, row_seconds, found = False, patience * ROW_SECONDS[part], []
     with tempfile.TemporaryDirectory() as inputs:
         try:
-            for case, known, contenders in cases_of(part, folder, plan, peers, pathlib.Path(inputs)):
+            for case, known, contenders in cases_of(part, folder, plan, peers, pathlib.Path(inputs), deadline):
                 if only not in case:
                     continue
                 if slow is not None:
@@ -131,8 +157,14 @@ def measure(folder, part, sink, deadline, only="", rounds=ROUNDS, patience=1, sl
                 if processes.ended.is_set():
                     break
                 sink(**row)
+                found.append(row)
                 failed |= any(name.startswith("ours") for name in row["failed"])
                 show(row)
+            if part in gpu_checked.PARTS:
+                gpu_checked.look_into(folder, part, found, sink, deadline, row_seconds)
+        except Unavailable as error:
+            sink(kind="note", text=str(error))
+            print(f"{NAME}: {error}", flush=True)
         finally:
             for peer in peers.values():
                 peer.stop()
@@ -160,8 +192,13 @@ def command_of(folder, name):
     return None
 
 
-def close(found):
+def close(found, target):
+    for what, count, value, wanted, met in gpu_checked.verdicts(found):
+        verdict = f", target {wanted}: {'met' if met else 'missed'}" if target == "cuda" else ""
+        print(f"{NAME}: {what} of {count} random graphs: {value:.2f}x of the peer{verdict}")
     for row in found:
+        if row["kind"] == "kernels":
+            continue
         for name, value in row["seconds"].items():
             if name != "ours" and "ours" in row["seconds"]:
                 closing.close(NAME, value / row["seconds"]["ours"], name, row["case"])
@@ -174,18 +211,23 @@ def measure_all(folder, options):
     if plan["target"] == "cuda" and "GPU: none: " in said:
         print(f"{NAME}: {said[said.index('GPU: none: '):].splitlines()[0]}; measure where there is a GPU: scripts/gpu.sh pack", file=sys.stderr)
         return NO_DEVICE
-    found, file, failed = [], jsonlines.Rows(options.rows), False
+    found, notes, file, failed = [], [], jsonlines.Rows(options.rows), False
+    print(f"{NAME}: random graphs of seed {plan['seed']}", flush=True)
 
     def sink(**row):
         file.add(**row)
-        if row["kind"] != "note":
+        if row["kind"] == "note":
+            notes.append(row["text"])
+        else:
             found.append(row)
             closing.write_json(options, found)
 
     deadline = processes.Deadline(options.seconds)
     for part in options.part or PARTS:
         failed |= measure(folder, part, sink, deadline, options.only, options.rounds)
-    close(found)
+    close(found, plan["target"])
+    if not found and any("are not measured: " in note for note in notes):
+        return NO_DEVICE
     return 1 if failed or not found else 0
 
 
@@ -206,6 +248,8 @@ def main():
                         help="gpu-sim: small cases, to test this program")
     parser.add_argument("--small", action="store_true", help="small cases for any target")
     parser.add_argument("--chip", default="sm_90a", help="what code may use (default: sm_90a)")
+    parser.add_argument("--seed", type=int, help="of the random graphs that are made (default: a fresh one)")
+    parser.add_argument("--count", type=int, default=COUNT, help=f"random graphs that are made (default: {COUNT})")
     options = parser.parse_args()
     if options.made:
         return measure_all(options.made.resolve(), options)
@@ -214,6 +258,9 @@ def main():
     extent = LARGE if options.target == "cuda" and not options.small else SMALL
     if options.target == "cuda" and options.small:  # the block is too much for an emulated GPU
         extent = {**SMALL, "block": [1, 8]}
+    seed = secrets.randbelow(1 << 31) if options.seed is None else options.seed
+    extent = {**extent, "small": extent["sizes"] == SMALL["sizes"], "seed": seed, "graphs": options.count}
+    print(f"{NAME}: making random graphs of seed {seed}", flush=True)
     if options.make:
         gpu_make.make(options.make.resolve(), options.target, options.chip, extent)
         return 0

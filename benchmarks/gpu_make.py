@@ -4,19 +4,25 @@
 import json
 import os
 import pathlib
+import pickle
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 
+import gpu_checked
+import gpu_graphs
+import gpu_workloads
 from gpu_kernels import kernels, tiles
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
-FILES = ["encoder.py", "gpu.py", "gpu_kernels.py", "gpu_ours.py", "gpu_peers.py", "gpu_training.py", "gpu_worker.py",
-          "jax_digits.py", "jax_encoder.py",
-          "jax_llama.py", "llama.py", "measure.py", "torch_digits.py", "torch_encoder.py", "torch_llama.py"]
+FILES = ["encoder.py", "gpu.py", "gpu_checked.py", "gpu_graph_peers.py", "gpu_graphs.py", "gpu_kernels.py",
+         "gpu_ours.py", "gpu_peers.py", "gpu_training.py", "gpu_worker.py", "gpu_workloads.py", "jax_digits.py",
+         "jax_encoder.py", "jax_llama.py", "llama.py", "measure.py", "sweep_cases.py", "sweep_graph.py",
+         "sweep_peers.py", "torch_digits.py", "torch_encoder.py", "torch_llama.py"]
 SHARED = ["processes.py", "jsonlines.py"]  # with the cases, whose folder this one is in when it is packed
 DIGITS = ROOT / "examples" / "digits"
 CPU = "x86-64-v3"  # whose instructions the host code may use
@@ -59,6 +65,21 @@ def make_training(runner, folder, target, chip, extent):
     make_digits(runner, folder, target, chip, extent["digit_steps"])
 
 
+def make_checked(runner, folder, target, chip, extent):
+    """Random graphs and workloads, each once more with its kernels timed, and what they compute."""
+    scale = gpu_graphs.EMULATED if extent["small"] else gpu_graphs.GPU
+    cases = {"graphs": gpu_graphs.random_cases(extent["seed"], extent["graphs"], scale),
+             "workloads": list(gpu_workloads.cases(extent["small"]))}
+    (folder / "graphs.pickle").write_bytes(pickle.dumps(cases))
+    for part, each in cases.items():
+        for number, case in enumerate(each):
+            name, text = gpu_checked.program_name(part, number), case.text()
+            emit(runner, folder, name, text, target, chip, case.mode, case.flags)
+            with tempfile.NamedTemporaryFile(suffix=".json") as report:  # whose presence makes kernels take their time
+                emit(runner, folder, gpu_checked.profiled(name), text, target, chip, case.mode,
+                     [*case.flags, "--report", report.name])
+
+
 def make(folder, target, chip, extent):
     """All programs, adrt-run unless the folder above has it, and the modules that measure."""
     binaries = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
@@ -70,6 +91,7 @@ def make(folder, target, chip, extent):
         for tile, kernel in tiles(extent):
             emit(runner, folder, f"tile-{tile}", kernel.program(), target, chip, kernel.mode, ["--tile", tile])
     make_training(runner, folder, target, chip, extent)
+    make_checked(runner, folder, target, chip, extent)
     if not (folder.parent / "adrt-run").exists():
         shutil.copy(binaries / "adrt-run", folder)
     for name in FILES:

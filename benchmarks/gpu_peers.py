@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""gpu_peers.py torch|jax FOLDER DEVICE: answers questions of gpu_worker.py, one line of JSON each, with seconds per
+"""gpu_peers.py torch|jax|numpy FOLDER DEVICE: answers questions of gpu_worker.py, one line of JSON each, with seconds per
 step. Inputs are made on the device. PyTorch is timed by CUDA events around a graph of several steps, JAX by the host
 around a loop: one call where a result has the shape of its operand, else one call for each step."""
 
@@ -10,6 +10,7 @@ import statistics
 import sys
 import time
 
+import gpu_graph_peers
 import gpu_training
 from gpu_kernels import kernels, tiles
 
@@ -151,7 +152,20 @@ class Jax:
         return {"seconds": statistics.median(times[1:]), "clock": "host, around a loop", "launches": launches}
 
 
+class Numpy:
+    """In the place of PyTorch where neither it nor a GPU is; it measures graphs alone."""
+
+    def __init__(self, _device):
+        import numpy
+
+        self.version = numpy.__version__
+
+
 def answer(peer, folder, plan, question):
+    if "do" in question:
+        if not hasattr(peer, "graphs"):
+            peer.graphs = gpu_graph_peers.make(None if isinstance(peer, Numpy) else peer)
+        return gpu_graph_peers.answer(peer.graphs, folder, question)
     if "kernel" in question:
         return peer.measure(list(kernels(plan))[question["kernel"]], question["form"])
     if "tile" in question:
@@ -165,7 +179,7 @@ def main():
     os.dup2(2, 1)  # what the peer prints is no answer
     plan = json.loads((folder / "gpu.json").read_text())
     try:
-        peer, missing = {"torch": Torch, "jax": Jax}[name](device), None
+        peer, missing = {"torch": Torch, "jax": Jax, "numpy": Numpy}[name](device), None
     except ImportError as error:
         missing = f"{name} is not installed ({error})"
     for line in sys.stdin:

@@ -2,9 +2,11 @@
 """Random graphs of sweep.py: each family draws sizes, layouts, element types and sometimes an axis of size 1.
 
 The seed and the number of a case decide the case; its number modulo the count of families decides the family. A case
-takes between about thirty microseconds and some ten milliseconds on one core.
+takes between about thirty microseconds and some ten milliseconds on one core. gpu_graphs.py draws the same families at
+the sizes of a GPU.
 """
 
+import dataclasses
 import math
 
 import numpy as np
@@ -16,11 +18,21 @@ SHORTEST = 3e-5  # seconds: with shorter ones a call from Python is all that wou
 SMOOTH = ("abs", "neg", "exp", "tanh", "erf", "gelu", "gelu_tanh", "silu", "sigmoid", "relu", "sin", "cos", "softplus")
 
 
+@dataclasses.dataclass(frozen=True)
+class Scale:
+    """How large graphs are: factors on the elements of an array, the sides of matrices, the products of a contraction."""
+
+    elements: int = 1
+    sides: int = 1
+    products: int = 1
+    types: tuple = ("f32", "f64", "bf16", "f16", "i32", "i8")
+
+
 class Draw:
     """A random generator with the choices that all families make."""
 
-    def __init__(self, *seed):
-        self.rng = np.random.default_rng(seed)
+    def __init__(self, *seed, scale=Scale()):
+        self.rng, self.scale = np.random.default_rng(seed), scale
 
     def pick(self, values):
         return values[int(self.rng.integers(len(values)))]
@@ -32,6 +44,7 @@ class Draw:
         """Uniform in the logarithm: any number, a multiple of 16, a power of two or adjacent to one."""
         if self.chance(unit):
             return 1
+        high = max(low, high)
         value = math.exp(self.rng.uniform(math.log(low), math.log(high)))
         kind = self.pick(["any", "multiple", "power", "adjacent"])
         if kind == "multiple":
@@ -41,11 +54,16 @@ class Draw:
         return int(min(max(round(value), low), high))
 
     def within(self, count, budget, low=2):
-        """That many sizes, whose product is between about a sixteenth of the budget and the budget."""
-        total = budget * math.exp(-self.rng.uniform(0, math.log(16)))
+        """That many sizes, whose product is between about a sixteenth of the budget and the budget of the scale."""
+        total = budget * self.scale.elements * math.exp(-self.rng.uniform(0, math.log(16)))
         shares = self.rng.dirichlet([1.5] * count)
         sizes = [max(1 if self.chance(0.05) else low, round(total ** share)) for share in shares]
         return [2 ** round(math.log2(s)) if self.chance(0.4) else s for s in sizes]
+
+    def float(self, choices):
+        """One of the choices that the scale has; another scale than the first draws each equally often."""
+        known = [element for element in choices if element in self.scale.types]
+        return self.pick(known if self.scale == Scale() else sorted(set(known)))
 
     def permutation(self, count):
         return [int(a) for a in self.rng.permutation(count)]
@@ -78,9 +96,10 @@ def product(draw, g, x, columns, contracted):
 
 
 def contraction(draw, g):
-    element, batch = draw.pick(FLOATS), draw.pick([0, 0, 1, draw.size(2, 8)])
-    work = {"f32": 2**28, "f64": 2**27, "bf16": 2**28, "f16": 2**25}[element]
-    m, n, k = draw.size(8, 1024), draw.size(8, 1024), draw.size(8, 2048)
+    element, batch = draw.float(FLOATS), draw.pick([0, 0, 1, draw.size(2, 8)])
+    sides = draw.scale.sides
+    work = {"f32": 2**28, "f64": 2**27, "bf16": 2**28, "f16": 2**25}[element] * draw.scale.products
+    m, n, k = draw.size(8, 1024 * sides), draw.size(8, 1024 * sides), draw.size(8, 2048 * sides)
     while m * n * k * max(batch, 1) > work:
         m, n, k = (max(1, size * 3 // 4) for size in (m, n, k))
     lead, shift = ((batch,), 1) if batch else ((), 0)
@@ -94,8 +113,9 @@ def contraction(draw, g):
 
 def few_rows(draw, g):
     """A matrix times one to eight vectors."""
-    element = draw.pick(["f32"] * 4 + ["f64", "bf16"])
-    n, k = draw.size(64, 4096, 0), draw.size(64, 4096, 0)
+    element = draw.float(["f32"] * 4 + ["f64", "bf16"])
+    longest = 4096 * draw.scale.sides
+    n, k = draw.size(64, longest, 0), draw.size(64, longest, 0)
     rows = draw.pick([None, 1, 2, draw.size(3, 8)])
     x = g.input((k,) if rows is None else (rows, k), element)
     g.results = [epilogue(draw, g, product(draw, g, x, n, k))]
@@ -110,7 +130,7 @@ def bytes_product(draw, g):
 
 
 def reduction(draw, g):
-    element = draw.pick(FLOATS + ["i32"])
+    element = draw.float(FLOATS + ["i32"])
     x = g.input(draw.within(draw.pick([1, 2, 2, 3, 4]), 2**22), element, *((-9, 9) if element == "i32" else ()))
     value = x
     if draw.chance(0.3):
@@ -124,13 +144,13 @@ def reduction(draw, g):
 
 
 def running_sum(draw, g):
-    element = draw.pick(["f32", "f32", "f64"])
+    element = draw.float(["f32", "f32", "f64"])
     x = g.input(draw.within(draw.pick([1, 2, 2, 3]), 2**21), element)
     g.results = [g.cumsum(x, draw.pick(range(len(x.shape))))]
 
 
 def elementwise(draw, g):
-    element = draw.pick(FLOATS)
+    element = draw.float(FLOATS)
     shape = draw.within(draw.pick([1, 2, 3]), 2**20)
     x = g.input(shape, element)
     for _ in range(draw.pick([1, 1, 2, 4, 7])):
@@ -146,7 +166,7 @@ def elementwise(draw, g):
 
 
 def norm(draw, g):
-    element, rank = draw.pick(FLOATS), draw.pick([2, 2, 3])
+    element, rank = draw.float(FLOATS), draw.pick([2, 2, 3])
     x = g.input(draw.within(rank, 2**21), element)
     kind = draw.pick(["softmax", "log_softmax", "layer_norm", "rms_norm"])
     value = g.binary("add", x, g.input(x.shape, element)) if draw.chance(0.3) else x
@@ -159,7 +179,7 @@ def norm(draw, g):
 
 
 def movement(draw, g):
-    element, rank = draw.pick(["f32", "f32", "f64", "bf16", "i8"]), draw.pick([2, 3, 4])
+    element, rank = draw.float(["f32", "f32", "f64", "bf16", "i8"]), draw.pick([2, 3, 4])
     limits = (-9, 9) if element == "i8" else ()
     x = g.input(draw.within(rank, 2**21), element, *limits)
     kind = draw.pick(["transpose", "transpose", "concat", "pad", "slice", "reverse", "broadcast"])
@@ -201,15 +221,16 @@ def attention_of(draw, g, element, sizes):
 def attention_sizes(draw):
     batch, heads = draw.pick([1, 1, 2, draw.size(3, 8)]), draw.pick([1, 4, 8, 12])
     columns = draw.pick([16, 32, 64, 96, 128])
-    rows = draw.size(16, 512)
-    keys = rows if draw.chance(0.7) else draw.size(16, 512)
-    while batch * heads * rows * keys * columns > 2**26:
+    longest = 512 * draw.scale.sides
+    rows = draw.size(16, longest)
+    keys = rows if draw.chance(0.7) else draw.size(16, longest)
+    while batch * heads * rows * keys * columns > 2**26 * draw.scale.products:
         rows, keys = max(1, rows // 2), max(1, keys // 2)
     return batch, heads, rows, keys, columns
 
 
 def attention(draw, g):
-    g.results = [attention_of(draw, g, draw.pick(["f32", "f32", "bf16"]), attention_sizes(draw))]
+    g.results = [attention_of(draw, g, draw.float(["f32", "f32", "bf16"]), attention_sizes(draw))]
 
 
 def mean_square(g, x):
@@ -218,8 +239,9 @@ def mean_square(g, x):
 
 def layers_gradient(draw, g):
     """Two dense layers."""
-    lead = (draw.size(2, 8, 0), draw.size(16, 128)) if draw.chance(0.4) else (draw.size(8, 512),)
-    width, inner = draw.size(32, 512), draw.size(32, 1024)
+    sides = draw.scale.sides
+    lead = (draw.size(2, 8, 0), draw.size(16, 128 * sides)) if draw.chance(0.4) else (draw.size(8, 512 * sides),)
+    width, inner = draw.size(32, 512 * sides), draw.size(32, 1024 * sides)
     x = g.input((*lead, width))
     value = product(draw, g, x, inner, width)
     if draw.chance(0.6):
@@ -263,6 +285,13 @@ FAMILIES = (contraction, few_rows, reduction, elementwise, gradient,
             norm, attention, movement, bytes_product, running_sum)
 
 
+def name_of(number, family, graph):
+    shapes = " ".join("x".join(map(str, (*x.shape, x.element))) for x in graph.inputs[:3])
+    more = " …" if len(graph.inputs) > 3 else ""
+    kinds = [x.parameters.get("function", x.kind) for x in graph.nodes if x.kind not in ("input", "constant")]
+    return f"{number} {family} {'+'.join(kinds[:4])}{'…' if len(kinds) > 4 else ''} {shapes}{more}"
+
+
 def random_graph(seed, number):
     """The name of a case and its graph, drawn again until it is large enough to be measured."""
     family, graph, attempt = FAMILIES[number % len(FAMILIES)], Graph(), 0
@@ -270,10 +299,7 @@ def random_graph(seed, number):
         graph = Graph()
         family(Draw(seed, number, attempt), graph)
         attempt += 1
-    shapes = " ".join("x".join(map(str, (*x.shape, x.element))) for x in graph.inputs[:3])
-    more = " …" if len(graph.inputs) > 3 else ""
-    kinds = [x.parameters.get("function", x.kind) for x in graph.nodes if x.kind not in ("input", "constant")]
-    return f"{number} {family.__name__} {'+'.join(kinds[:4])}{'…' if len(kinds) > 4 else ''} {shapes}{more}", graph
+    return name_of(number, family.__name__, graph), graph
 
 
 def inputs(graph, seed):

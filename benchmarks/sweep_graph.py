@@ -115,6 +115,10 @@ class Graph:
     def rms_norm(self, x, scale):
         return self.node("rms_norm", [x, scale], x.shape)
 
+    def cross_entropy(self, scores, classes):
+        """Of each row; `classes` are numbers of its columns."""
+        return self.node("cross_entropy", [scores, classes], scores.shape[:-1])
+
     def estimate(self):
         """Seconds on one core, roughly: at least what reads the inputs and makes each value."""
         seconds = 0.0
@@ -206,6 +210,8 @@ WRITERS = {
                              f" : {n.type}, {n.operands[1].type}"),
     "rms_norm": lambda n: (f"ad.rms_norm {listing(x.name for x in n.operands)} epsilon {EPSILON:e}"
                            f" : {n.type}, {n.operands[1].type}"),
+    "cross_entropy": lambda n: (f"ad.cross_entropy {listing(x.name for x in n.operands)}"
+                                f" : {listing(x.type for x in n.operands)} -> {n.type}"),
     "causal": write_causal,
 }
 

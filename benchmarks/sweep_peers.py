@@ -131,6 +131,11 @@ class Numpy(ArrayLibrary):
         total = e.sum(axis, keepdims=True)
         return e / total if node.parameters["function"] == "softmax" else shifted - np.log(total)
 
+    def cross_entropy(self, node, x, classes):
+        shifted = x - x.max(-1, keepdims=True)
+        given = np.take_along_axis(shifted, classes.astype(np.int64)[..., None], -1)[..., 0]
+        return np.log(np.exp(shifted).sum(-1)) - given
+
     def dot(self, node, x, y):
         """By matmul: axes are permuted to batch, free, contracted, and joined."""
         p, dtype = node.parameters, self.dtype(node.element)
@@ -193,9 +198,8 @@ class Jax(ArrayLibrary):
 class Torch:
     def __init__(self, torch):
         self.torch, self.functional = torch, torch.nn.functional
-        torch.set_num_threads(1)
         self.dtypes = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16,
-                       "i8": torch.int8, "i32": torch.int32}
+                       "f8E4M3FN": torch.float8_e4m3fn, "i8": torch.int8, "i32": torch.int32}
 
     def array(self, values, element):
         return self.torch.from_numpy(np.array(values)).to(self.dtypes[element])
@@ -224,6 +228,11 @@ class Torch:
             if len(x.shape) != 2 or len(y.shape) != 2 or p["batch"][0]:
                 raise Missing("int8")
             return self.torch._int_mm(x if p["contract"][0][0] == 1 else x.T, y if p["contract"][1][0] == 0 else y.T)
+        if x.dtype == self.torch.float8_e4m3fn:
+            if p["contract"] != ((1,), (1,)):
+                raise Missing("f8 in this layout")
+            one = self.torch.ones((), device=x.device)
+            return self.torch._scaled_mm(x, y.T, one, one, out_dtype=self.dtypes[node.element])
         letters = iter("abcdefghijklmnopqrstuvwxyz")
         left = [next(letters) for _ in x.shape]
         right = [next(letters) for _ in y.shape]
@@ -274,8 +283,18 @@ class Torch:
     def rms_norm(self, node, x, scale):
         return self.functional.rms_norm(x, scale.shape, scale, EPSILON)
 
+    def hidden(self, x):
+        """Where a row of scores must not look."""
+        return self.torch.ones(x.shape[-2:], dtype=self.torch.bool, device=x.device).tril().logical_not()
+
     def causal(self, node, x):
-        return x.masked_fill(self.torch.ones(x.shape[-2:], dtype=self.torch.bool).tril().logical_not(), HIDDEN)
+        return x.masked_fill(self.hidden(x), HIDDEN)
+
+    def class_numbers(self, classes):
+        return classes.long()
+
+    def cross_entropy(self, node, x, classes):
+        return self.functional.cross_entropy(x, self.class_numbers(classes), reduction="none")
 
     def runner(self, graph, given, compiled):
         function = lambda *values: [x.contiguous() for x in evaluate(graph, self, values)]  # noqa: E731
@@ -334,4 +353,6 @@ def load():
         except ImportError as error:
             print(f"{name}: missing ({error})")
             found[name] = None
+    if found["torch"]:
+        found["torch"].torch.set_num_threads(1)
     return found
