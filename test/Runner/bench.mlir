@@ -35,6 +35,24 @@
 // RUN: %{fake} %{run} --target cuda --bench --repeat 3 --no-replay 2>/dev/null | FileCheck %s --check-prefix=SINGLE
 // SINGLE: "launches":"one by one"
 
+// --report times each kernel with events of its own, around its launch alone.
+// RUN: %{fake} %{run} --target cuda --report %t.json --repeat 1 2>%t.calls
+// RUN: FileCheck %s --check-prefix=KERNELS < %t.json
+// RUN: FileCheck %s --check-prefix=EACH < %t.calls
+// KERNELS: "kernels": [
+// KERNELS: "calls": 1
+// KERNELS: "seconds": 0.0015
+// KERNELS: "calls": 1
+// KERNELS: "seconds": 0.0015
+// EACH: fake: cuEventRecord stream 1
+// EACH-NEXT: fake: cuLaunchKernel
+// EACH-NEXT: fake: cuEventRecord stream 1
+// EACH-NEXT: fake: cuEventSynchronize
+// EACH-NEXT: fake: cuEventElapsedTime
+// EACH: fake: cuEventRecord stream 1
+// EACH-NEXT: fake: cuLaunchKernel
+// EACH-NEXT: fake: cuEventRecord stream 1
+
 // An argument that the program overwrites is copied before each run, and before the clock starts. It is updated in place, in the memory
 // that it has, and never read back.
 // RUN: %{fake} ad-runner %s --entry donated --cache off --fuse single --arg x=normal:1 --target cuda --bench --repeat 3 2>%t.calls

@@ -7,6 +7,7 @@
 #include "adjoint/Support/MemoryLimit.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -244,10 +245,23 @@ int32_t adrt_context::checkInterrupt() {
   return isInterrupted() ? fail(ADRT_INTERRUPTED, nullptr, "interrupted") : ADRT_OK;
 }
 
+// A run that is measured as a whole has the clock of the device.
+bool adrt_context::timesOnDevice() const { return device && !measured; }
+
+void adrt_context::beginKernel(int32_t kernel) {
+  kernelTimes.begin(kernel);
+  if (timesOnDevice() && kernelTimes.contains(kernel))
+    finish(getDevice()->startClock(), nullptr); // the next function that returns a status returns the error
+}
+
 void adrt_context::endKernel(int32_t kernel) {
   if (!kernelTimes.contains(kernel))
     return;
-  if (device)
-    finish(getDevice()->synchronize(), nullptr); // the next function that returns a status returns the error
-  kernelTimes.end(kernel);
+  if (!timesOnDevice()) {
+    kernelTimes.end(kernel);
+    return;
+  }
+  double seconds = 0;
+  finish(getDevice()->stopClock(seconds), nullptr);
+  kernelTimes.add(kernel, std::chrono::nanoseconds(static_cast<int64_t>(std::llround(seconds * 1e9))));
 }

@@ -163,6 +163,6 @@ void adrt_parallel_loops(adrt_context *context, int64_t count, const adrt_loop *
                              LoopGroup::run, &group);
 }
 
-void adrt_kernel_begin(adrt_context *context, int32_t kernel) { context->kernelTimes.begin(kernel); }
+void adrt_kernel_begin(adrt_context *context, int32_t kernel) { context->beginKernel(kernel); }
 
 void adrt_kernel_end(adrt_context *context, int32_t kernel) { context->endKernel(kernel); }

@@ -131,9 +131,12 @@ struct adrt_context {
   int32_t poll();
   /// ADRT_INTERRUPTED once `interrupted` has returned true.
   int32_t checkInterrupt();
+  /// Around a launch of a program that was compiled with profiling.
+  void beginKernel(int32_t kernel);
   void endKernel(int32_t kernel);
 
 private:
+  bool timesOnDevice() const;
   friend class adrt::DeviceContext;
 
   void *allocate(adrt::Buffer &buffer, int64_t bytes, const char *purpose);

@@ -30,10 +30,10 @@ public:
     times[kernel].started = std::chrono::steady_clock::now();
   }
   bool contains(int32_t kernel) const { return kernel >= 0 && static_cast<size_t>(kernel) < times.size(); }
-  void end(int32_t kernel) {
-    KernelTime &time = times[kernel];
-    ++time.calls;
-    time.total += std::chrono::steady_clock::now() - time.started;
+  void end(int32_t kernel) { add(kernel, std::chrono::steady_clock::now() - times[kernel].started); }
+  void add(int32_t kernel, std::chrono::nanoseconds duration) {
+    ++times[kernel].calls;
+    times[kernel].total += duration;
   }
 
 private:
