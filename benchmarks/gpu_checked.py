@@ -6,17 +6,15 @@ import contextlib
 import json
 import pathlib
 import pickle
-import statistics
 import tempfile
 
 import gpu_ours
-from gpu_ours import Failed
+from gpu_ours import Failed, ratios
 
 PARTS = {"graphs": "graph", "workloads": "workload"}  # with the kind of their rows
 REPEAT, START_SECONDS = 20, 60
 SLOWEST, BEHIND = 8, 1.0  # so many programs, of those below this ratio, are looked into
 KERNELS = 5  # of each
-TARGETS = {"10th percentile": 0.8, "median": 1.3, "minimum": 0.3}  # of the ratios of random graphs
 
 
 def program_name(part, number):
@@ -131,20 +129,7 @@ def look_into(folder, part, found, sink, deadline, row_seconds):
             f"{name} {1e6 * seconds:.1f} us" for name, seconds, _ in kernels), flush=True)
 
 
-def quantiles(ratios):
-    """Of the random graphs, by the names of TARGETS."""
-    ordered = sorted(ratios)
-    place = 0.1 * (len(ordered) - 1)
-    below = ordered[int(place)]
-    above = ordered[min(int(place) + 1, len(ordered) - 1)]
-    return {"10th percentile": below + (place - int(place)) * (above - below), "median": statistics.median(ordered),
-            "minimum": ordered[0]}
-
-
 def verdicts(rows):
-    """(what, how many, measured, target, whether it is met) of the random graphs among the rows."""
-    ratios = [ratio for row in rows if row["kind"] == "graph" and (ratio := ratio_of(row))]
-    if not ratios:
-        return []
-    return [(name, len(ratios), value, TARGETS[name], value >= TARGETS[name]) for name, value in
-            quantiles(ratios).items()]
+    """(what, measured, target, whether it is met) of the random graphs among the rows, and their number."""
+    found = [ratio for row in rows if row["kind"] == "graph" and (ratio := ratio_of(row))]
+    return (ratios.verdicts(found) if found else []), len(found)

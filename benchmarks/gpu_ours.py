@@ -10,6 +10,7 @@ import tempfile
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "test" / "Device"))
 import jsonlines  # noqa: E402, F401
 import processes  # noqa: E402
+import ratios  # noqa: E402, F401
 
 
 class Failed(Exception):

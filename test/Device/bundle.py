@@ -27,6 +27,7 @@ sys.path.insert(0, str(ROOT / "test" / "Integration"))
 sys.path.insert(0, str(ROOT / "test" / "Support"))
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(HERE))
+import accumulation  # noqa: E402
 import adx  # noqa: E402
 import canonical  # noqa: E402
 import gpu_contractions_test as contractions  # noqa: E402
@@ -35,9 +36,9 @@ import smoke  # noqa: E402
 import targets_test as programs  # noqa: E402
 
 STRIP = "/usr/lib/llvm-22/bin/llvm-strip"
-FILES = ["canonical.py", "cases.py", "check.py", "expectations.json", "expectations.py", "judge.py", "processes.py",
-          "report.py", "jsonlines.py", "run.py", "stages.py",
-          "tools.py"]
+FILES = ["accumulation.py", "accumulation_kernels.py", "accumulation_vectors.py", "canonical.py", "cases.py", "check.py", "driver.py",
+         "expectations.json", "expectations.py", "judge.py", "processes.py",
+         "ratios.py", "report.py", "jsonlines.py", "run.py", "stages.py", "tools.py"]
 # Whose instructions the host code for machines with a GPU may use; those machines are others than this one.
 CPU = "x86-64-v3"
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
@@ -192,6 +193,8 @@ def main():
     if not written:
         sys.exit(f"bundle: no case contains '{options.only}'")
     strip(BIN / "adrt-run", bundle / "adrt-run")
+    if options.target == "cuda" and options.chip == "sm_90a":  # others have no wgmma
+        accumulation.make(bundle / "accumulation")
     for name in FILES:
         shutil.copy(HERE / name, bundle)
     (bundle / "manifest.json").write_text(json.dumps({"target": options.target, "chip": options.chip, "cases": written},

@@ -15,6 +15,7 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(ROOT / "benchmarks"), str(ROOT / "test" / "Support")]
 sys.dont_write_bytecode = True
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
+GRAPHS = 6  # random ones in a bundle
 FAKE_CUDA = BIN.parent / "lib" / "libad-fake-cuda.so"  # a driver that computes nothing
 
 
@@ -37,7 +38,7 @@ def make(folder, only, target="gpu-sim"):
 
 def add_benchmarks(bundle, target="gpu-sim"):
     subprocess.run([sys.executable, ROOT / "benchmarks" / "gpu.py", "--make", bundle / "benchmark", "--target", target,
-                    "--small"], check=True,
+                    "--small", "--seed", "1", "--count", str(GRAPHS)], check=True,
                    capture_output=True, text=True)
 
 

@@ -21,15 +21,18 @@ import textwrap
 
 import jsonlines
 from expectations import judge_cases, judge_speeds, ratio
+from ratios import verdicts
 
 HERE = pathlib.Path(__file__).resolve().parent
 PEERS = ["cublas", "torch-eager", "torch-compile", "torch-compile-graphs", "torch-autotune", "jax", "jax-jit",
-         "jax-fori-loop", "jax-scan", "copy",
+         "jax-fori-loop", "jax-scan", "numpy", "copy",
          "ours-one-by-one"]
 NEEDED = {"case": {"name", "class", "status"}, "again": {"name", "status"}, "sanitizer": {"name", "tool", "status"},
           "begin": {"date"},
           "environment": {"platform", "python"}, "ncu": {"case"}, "note": {"text"},
-          **dict.fromkeys(("kernel", "tile", "training"), {"case", "seconds", "failed"})}  # keys of rows, by kind
+          "accumulation": {"element", "major", "equal", "values", "different", "wrong", "modelled", "first"},
+          "kernels": {"case", "ratio", "kernels"},
+          **dict.fromkeys(("kernel", "tile", "training", "graph", "workload"), {"case", "seconds", "failed"})}  # keys of rows, by kind
 STATUS = {"done": "done", "late": "ended by its deadline", "interrupted": "interrupted", None: "killed"}
 
 
@@ -112,6 +115,20 @@ def again(stages):
     return lines
 
 
+def accumulation(found):
+    """Whether `wgmma` and `mma.sync` gave the same bits."""
+    if not found:
+        return []
+    words = {True: "equal", False: "different", None: "unknown: no sums"}
+    lines = [(row["element"], row["major"], words[row["equal"]], row["values"], row["different"], row["wrong"],
+              f"{100 * row['modelled'] / row['values']:.1f} %", json.dumps(row["first"]) if row["first"] else "")
+             for row in found]
+    return ["## Bits of wgmma and mma.sync", "", *wrap("One step of 16 products from zero, and a chain of steps, by both "
+            "instructions, for every N; `modelled`: results of `mma.sync` as the published model of 25 bits has them."),
+            "", *table(["type", "B along", "bits", "results", "different", "wrong", "modelled", "first difference"],
+                       lines)]
+
+
 def rate(row):
     seconds = row["seconds"].get("ours")
     if not seconds or not (row.get("flops") or row.get("bytes")):
@@ -147,6 +164,41 @@ def measurements(title, found):
             *table(["case", "ours", "rate", "launches", "clock", *peers], lines)]
 
 
+def random_graphs(found):
+    """Quantiles and targets, and all graphs from the slowest on."""
+    if not found:
+        return []
+    ratios = {row["case"]: share for row in found for peer in ("torch-eager", "numpy") if (share := ratio(row, peer))}
+    seeds = ", ".join(sorted({str(row["seed"]) for row in found if "seed" in row}))
+    lines = ["## Random graphs", "", *wrap(f"{len(found)} graphs of seed {seeds}, {len(ratios)} with a peer. A graph is "
+             "timed after its results were compared with f64; `error` is its distance, relative to the norm."), ""]
+    if ratios:
+        lines += table(["of the ratios", "measured", "target", "verdict"], [
+            (what, f"{value:.2f}", f"at least {target}", "met" if met else "missed")
+            for what, value, target, met in verdicts(ratios.values())])
+    ordered = sorted(found, key=lambda row: ratios.get(row["case"], 0))
+    lines += table(["graph", "ours", "ratio", "rate", "launches", "error", "the peer's"], [
+        (row["case"], *cell_of_ours(row), f"{ratios[row['case']]:.2f}" if row["case"] in ratios else
+         "; ".join(f"{name}: {reason}" for name, reason in row["failed"].items()), rate(row),
+         row.get("launches", {}).get("ours", ""), *(f"{row[key]:.0e}" if key in row else "" for key in
+                                                     ("error", "peer_error"))) for row in ordered])
+    return lines
+
+
+def kernels_of(rows):
+    """The times of kernels between events around each launch, of programs that are slower than their peer."""
+    if not rows:
+        return []
+    return ["## Kernels of slow programs", "", *table(["program", "ratio", "kernels, time of a run"], [
+        (row["case"], f"{row['ratio']:.2f}", ", ".join(f"{name} {1e6 * seconds:.1f} us" for name, seconds, _ in
+                                                       row["kernels"])) for row in rows])]
+
+
+def cell_of_ours(row):
+    ours = row["seconds"].get("ours")
+    return [f"{1e6 * ours:.1f} us" if ours else row["failed"].get("ours", "not measured")]
+
+
 def profiles(stages):
     lines = []
     for stage in stages:
@@ -175,16 +227,19 @@ def with_slow_peers(rows, others):
 def page(stages):
     begin = next((stage.first("begin") for stage in stages if stage.of("begin")), {})
     found = {kind: [row for stage in stages for row in stage.of(kind)]
-             for kind in ("case", "kernel", "tile", "training", "kernel-peers", "training-peers")}
+             for kind in ("case", "kernel", "tile", "training", "kernel-peers", "training-peers", "graph", "workload",
+                          "kernels", "accumulation")}
     for kind in ("kernel", "training"):
         found[kind] = with_slow_peers(found[kind], found[kind + "-peers"])
     expected = json.loads((HERE / "expectations.json").read_text())
-    verdicts = [*judge_speeds(expected["speeds"], [*found["kernel"], *found["tile"]]),
-                *judge_cases(expected["cases"], found["case"])]
+    judged = [*judge_speeds(expected["speeds"], [*found["kernel"], *found["tile"]]),
+              *judge_cases(expected["cases"], found["case"])]
     lines = [f"# {gpu_name(stages)}, {begin.get('date', 'no date')}", "",
              f"Written by `scripts/gpu.sh report`. Target {begin.get('target', '?')}, code for {begin.get('chip', '?')}.", "", *machine(stages), *what_ran(stages),
-             "## Expectations", "", *table(["what", "expected", "measured", "verdict", "why"], verdicts),
-             *cases(found["case"]), *again(stages),
+             "## Expectations", "", *table(["what", "expected", "measured", "verdict", "why"], judged),
+             *cases(found["case"]), *accumulation(found["accumulation"]), *again(stages),
+             *random_graphs(found["graph"]), *measurements("Workloads of users", found["workload"]),
+             *kernels_of(found["kernels"]),
              *measurements("Kernels", found["kernel"]), *measurements("A product in several tiles", found["tile"]),
              *measurements("Training", found["training"]), *profiles(stages), *notes(stages)]
     return "\n".join(lines).rstrip() + "\n"

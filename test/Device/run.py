@@ -5,12 +5,12 @@
   run.py [--stage N] [--out DIR] [--seconds S] [--jobs N] [--case-seconds S]
 
 Stage 1 says what works: ten cases that each have one risk, then all cases against the reference interpreter, those that
-fail once more without replay and under memcheck, and a large product in three forms. Stage 2 measures kernels and
-eager PyTorch, stage 3 training steps; stage 4 looks into the three worst kernels with ncu, and at ten small cases with
-compute-sanitizer; stage 5 measures JAX and torch.compile. Without --stage all five run one after the other, within 11
-minutes. Each writes DIR/stageN.jsonl (default DIR: results
-next to this file), a row as soon as it is known, so that a stage that is killed loses only what runs; results that are
-wrong go to DIR/wrong.tar. `report.py DIR` makes a page of them.
+fail once more without replay and under memcheck, and a large product in three forms. Stage 2 measures workloads of
+users and random graphs against eager PyTorch, stage 3 single kernels and training steps; stage 4 looks into the three
+worst kernels with ncu, and at ten small cases with compute-sanitizer; stage 5 measures JAX and torch.compile. Without
+--stage all five run one after the other, within 11 minutes. Each writes DIR/stageN.jsonl (default DIR: results next to
+this file), a row as soon as it is known, so that a stage that is killed loses only what runs; results that are wrong go
+to DIR/wrong.tar. `report.py DIR` makes a page of them.
 
 The exit code is 1 when a case failed or did not run, 2 for wrong options, an incomplete bundle, or results that could
 not be written, 4 when there is no GPU or adrt-run does not start, 130 when interrupted. What compute-sanitizer finds is
@@ -35,7 +35,7 @@ import tools  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 USAGE, NOT_WRITTEN, NO_DEVICE, INTERRUPTED = 2, 2, 4, 130
-SECONDS = {1: 180, 2: 120, 3: 100, 4: 80, 5: 180}  # by stage: together 11 minutes
+SECONDS = {1: 150, 2: 220, 3: 110, 4: 60, 5: 120}  # by stage: together 11 minutes
 
 
 def interrupt(*_):

@@ -1,7 +1,9 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """The five stages of a first run on a GPU. Each takes a Stage and says whether something of ours failed."""
 
+import pathlib
 import sys
+import tempfile
 
 import cases
 import judge
@@ -11,6 +13,7 @@ import tools
 
 SANITIZER_SLOWDOWN, NCU_SLOWDOWN = 4, 6  # how many times longer than a case a program may take under these tools
 FINDING = 99  # exit code of compute-sanitizer for what it finds; other codes are the program's
+ACCUMULATION_SLOWDOWN = 4
 MAX_AGAIN = 24  # failing cases that are looked into
 WORST = ["gelu f32 16384x4096", "dot bf16 1024x1024",
          "softmax f32 16384x4096"]  # as expected, where nothing is measured
@@ -39,15 +42,16 @@ class Stage:
     def smoke(self):
         return [case for case in self.cases if case["smoke"]]
 
-    def measure(self, part, **more):
-        """Whether a benchmark of ours failed."""
+    def measure(self, part, share=1.0, **more):
+        """Whether a benchmark of ours failed. The part may take its share of the time that is left."""
         if not (self.benchmarks / "gpu.json").exists():
             self.rows.add(kind="note", text="the bundle has no benchmarks")
             return False
         sys.path.insert(0, str(self.benchmarks))
         import gpu  # what the bundle has
 
-        return gpu.measure(self.benchmarks, part, self.rows.add, self.deadline, only=self.options.only,
+        deadline = processes.Deadline(share * self.deadline.remaining())
+        return gpu.measure(self.benchmarks, part, self.rows.add, deadline, only=self.options.only,
                            patience=self.options.case_seconds / cases.SECONDS, **more)
 
 
@@ -61,8 +65,24 @@ def what_works(stage):
     every = [row["status"] for _, each in found for row in each]
     print(f"{every.count('passed')} of {len(every)} passed", flush=True)
     stage.measure("tiles")
+    how_they_add(stage)
     look_into(stage, cases.wrong_cases(found)[:MAX_AGAIN])
     return not every or any(status != "passed" for status in every)
+
+
+def how_they_add(stage):
+    """Rows about the bits of wgmma and mma.sync: an answer, which fails nothing."""
+    kernels = stage.bundle / "accumulation"
+    if not kernels.exists() or stage.deadline.over() or stage.options.only not in "accumulation":
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        rows = pathlib.Path(folder) / "rows.jsonl"
+        done = processes.run([sys.executable, stage.bundle / "accumulation.py", kernels, "--rows", rows],
+                             stage.deadline.clamp(ACCUMULATION_SLOWDOWN * stage.options.case_seconds))
+        for row in jsonlines.read(rows)[0] if rows.exists() else []:
+            stage.rows.add(**row)
+    if not done.ok():
+        stage.rows.add(kind="note", text=f"accumulation: {done.complaint()}")
 
 
 def look_into(stage, wrong):
@@ -99,14 +119,15 @@ def sanitize(stage, case, tool):
     return None
 
 
+def programs(stage):
+    """Stage 2: what users run, and random graphs."""
+    return any([stage.measure("workloads", share=0.4, rounds=1), stage.measure("graphs", rounds=1)])
+
+
 def kernels(stage):
-    """Stage 2."""
-    return stage.measure("kernels", rounds=1, slow=False)
-
-
-def training(stage):
-    """Stage 3."""
-    return stage.measure("training", rounds=1, slow=False)
+    """Stage 3: single kernels and training steps."""
+    return any([stage.measure("kernels", share=0.6, rounds=1, slow=False),
+                stage.measure("training", rounds=1, slow=False)])
 
 
 def slow_peers(stage):
@@ -115,8 +136,8 @@ def slow_peers(stage):
 
 
 def worst_kernels(stage):
-    """Names of the kernels that are slowest compared with a peer in what stage 2 has written here."""
-    file = stage.rows.file.with_name("stage2.jsonl")
+    """Names of the kernels that are slowest compared with a peer in what stage 3 has written here."""
+    file = stage.rows.file.with_name("stage3.jsonl")
     measured = [row for row in jsonlines.read(file)[0] if row.get("kind") == "kernel"] if file.exists() else []
     ratios = {}
     for row in measured:
@@ -154,4 +175,4 @@ def split(text):
     return [text[start:start + jsonlines.MAX_TEXT] for start in range(0, len(text), jsonlines.MAX_TEXT)] or [""]
 
 
-STAGES = {1: what_works, 2: kernels, 3: training, 4: closer_look, 5: slow_peers}
+STAGES = {1: what_works, 2: programs, 3: kernels, 4: closer_look, 5: slow_peers}

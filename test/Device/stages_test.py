@@ -18,14 +18,16 @@ import time
 import bundles
 
 import checks
+import gpu_checked
 import gpu_kernels
+import gpu_workloads
 import jsonlines
 import report
 import run
 import stages
 
 MAX_FILES, MAX_BYTES = 6, 16 << 20  # that come back from a machine
-SMOKE = 10
+WORKLOADS = len(list(gpu_workloads.cases(small=True)))
 # Four classes; of the first there are several cases.
 CASES = "dot-5x7x0"
 
@@ -60,8 +62,10 @@ def on_emulated(folder):
     code, said = bundles.run(made, "--out", folder / "out", "--case-seconds", 60)
     if code:
         yield f"exit code {code}: {said}"
-    for number, kinds in {1: {"environment": 1, "case": 15, "tile": 2}, 2: {"kernel": 13}, 3: {"training": 2},
-                          4: {"note": 2}, 5: {"kernel-peers": 13, "training-peers": 2}}.items():
+    for number, kinds in {1: {"environment": 1, "case": 15, "tile": 2},
+                          2: {"workload": WORKLOADS, "graph": bundles.GRAPHS},
+                          3: {"kernel": 13, "training": 2}, 4: {"note": 2},
+                          5: {"kernel-peers": 13, "training-peers": 2}}.items():
         counts = collections.Counter(row["kind"] for row in found(folder / "out", number))
         if any(counts[kind] != count for kind, count in {**kinds, "begin": 1, "end": 1}.items()):
             yield f"stage {number} has the rows {dict(counts)}"
@@ -70,18 +74,25 @@ def on_emulated(folder):
              or any(name.startswith("ours") for name in row.get("failed", {}))]
     if wrong:
         yield f"expected no failures, got {wrong}"
-    for row in of("kernel", found(folder / "out", 2)):
+    for row in [*of("kernel", found(folder / "out", 3)), *of("graph", found(folder / "out", 2))]:
         if row["clock"]["ours"] != "monotonic" or not row["seconds"]["ours"] > 0:
             yield f"expected the host's clock, got {row}"
+    for row in of("kernels", found(folder / "out", 2)):
+        if not row["kernels"] or not all(seconds > 0 and calls >= 1 for _, seconds, calls in row["kernels"]):
+            yield f"expected times of kernels, got {row}"
     yield from too_much(folder / "out")
-    yield from missing_words(page_of(folder / "out"), ["15 programs: 15 passed.", "3 of 3 passed | confirmed",
-                                                       "| gelu f32 64x64 |", "# the emulated GPU, "])
+    yield from missing_words(page_of(folder / "out"), [
+        "15 programs: 15 passed.", "3 of 3 passed | confirmed", "| gelu f32 64x64 |", "# the emulated GPU, ",
+        f"{bundles.GRAPHS} graphs of seed 1, {bundles.GRAPHS} with a peer", "| 10th percentile |", "| Adam 500 parameters |",
+        "## Kernels of slow programs"])
 
 
 def limits(_):
     """All stages fit a loan of 15 minutes, start included, and the peers that compile for long come last."""
     if sum(run.SECONDS.values()) > 660 or list(run.SECONDS) != list(stages.STAGES):
         yield f"the stages take {run.SECONDS}"
+    if list(stages.STAGES.values())[:2] != [stages.what_works, stages.programs]:
+        yield "correctness, then graphs and workloads are not the first stages"
     if stages.STAGES[max(stages.STAGES)] is not stages.slow_peers:
         yield "the slow peers are not the last stage"
 
@@ -119,7 +130,12 @@ def on_fake_cuda(folder):
     with tarfile.open(folder / "out" / "wrong.tar") as archive:
         if not any(name.startswith("smoke-elementwise/") for name in archive.getnames()):
             yield f"the archive holds {archive.getnames()}"
-    for row in [*of("kernel", rows[2]), *of("tile", rows[1])]:
+    added = of("accumulation", rows[1])
+    if len(added) != 4 or any(row["equal"] is not None or not row["wrong"] for row in added):
+        yield f"results that are no sums are not known to be wrong: {added}"
+    if not any("are not measured: " in row["text"] for row in of("note", rows[2])):
+        yield f"without a PyTorch for this GPU stage 2 says {rows[2]}"
+    for row in [*of("kernel", rows[3]), *of("tile", rows[1])]:
         if row["clock"].get("ours") != "cuda events" or abs(row["seconds"]["ours"] * row["steps"]
                                                             - 1.5e-3) > 1e-9 or "Fake GPU" not in row["device"]["ours"]:
             yield f"expected 1.5 ms by events, got {row}"
@@ -134,7 +150,8 @@ def on_fake_cuda(folder):
         yield f"stage 4 has {sanitized} and {of('note', rows[4])}"
     yield from too_much(folder / "out")
     yield from missing_words(page_of(folder / "out"), ["# Fake GPU, ", "15 programs: 15 failed.", "an invalid read",
-                                                       "0 of 3 passed | refuted", "cuda events"])
+                                                       "0 of 3 passed | refuted", "cuda events",
+                                                       "| bf16 | n | unknown: no sums |"])
 
 
 def hangs_and_crashes(folder):
@@ -174,16 +191,22 @@ def hangs_and_crashes_later(folder):
     other."""
     made = bundles.make(folder / "bundle", "smoke-elementwise")
     bundles.add_benchmarks(made)
+    checked = [case.name for case in gpu_checked.load(made / "benchmark")["graphs"]]
     names = [str(kernel) for kernel in gpu_kernels.kernels(gpu_kernels.SMALL)]
     hang, crash = "exec sleep 60", "kill -SEGV $$"
-    bundles.disturb(made, kernel0=hang, kernel1=crash, digits=hang, encoder1=crash)
+    bundles.disturb(made, kernel0=hang, kernel1=crash, digits=hang, encoder1=crash, graph1=hang, graph2=crash)
     bundles.tool(folder / "tools", "compute-sanitizer", f'case "$*" in *memcheck*) {hang} ;; esac; {crash}')
     bundles.tool(folder / "tools", "ncu",
                  f'case "$*" in */kernel0.adx*) {hang} ;; */kernel1.adx*) {crash} ;; esac; echo "Duration 1 us"')
     environment = bundles.environment(PATH=f"{folder / 'tools'}:{os.environ['PATH']}")
     options = ("--out", folder / "out", "--case-seconds", 2)
     codes = [bundles.run(made, "--stage", number, *options, env=environment)[0] for number in (2, 3)]
-    measured = failures(of("kernel", found(folder / "out", 2)))
+    graphs = failures(of("graph", found(folder / "out", 2)))
+    expected = ["", "ran longer than", "SIGSEGV", *[""] * (bundles.GRAPHS - 3)]
+    for name, part in zip(checked, expected, strict=True):
+        if (part not in (graphs[name] or "")) if part else graphs[name]:
+            yield f"{name}: expected '{part}', got '{graphs[name]}'"
+    measured = failures(of("kernel", found(folder / "out", 3)))
     if codes != [1, 1] or list(measured) != names or any(measured[name] for name in names[2:]):
         yield f"exit codes {codes}, kernels {measured}"
     steps = failures(of("training", found(folder / "out", 3)))
@@ -194,7 +217,7 @@ def hangs_and_crashes_later(folder):
         expected = "ran longer than" if name == names[0] or "digits" in name else "SIGSEGV" if crashes else ""
         if expected not in (said or ""):
             yield f"{name}: expected '{expected}', got '{said}'"
-    out = jsonlines.Rows(folder / "out" / "stage2.jsonl")  # where a peer is at hand, these three are the worst
+    out = jsonlines.Rows(folder / "out" / "stage3.jsonl")  # where a peer is at hand, these three are the worst
     for number, name in enumerate(names[:3]):
         out.add(kind="kernel", case=name, seconds={"ours": 4 - number, "jax": 1}, failed={})
     code, said = bundles.run(made, "--stage", 4, *options, env=environment)
