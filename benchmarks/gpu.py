@@ -226,7 +226,7 @@ def measure_all(folder, options):
             closing.write_json(options, found)
 
     deadline = processes.Deadline(options.seconds)
-    for part in options.part or PARTS:
+    for part in options.part or plan["parts"]:
         failed |= measure(folder, part, sink, deadline, options.only, options.rounds)
     close(found, plan["target"])
     if not found and any("are not measured: " in note for note in notes):
@@ -241,7 +241,7 @@ def main():
                         help="append a line for each as soon as it is known")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"rounds that count (default: {ROUNDS})")
     parser.add_argument("--only", default="", metavar="TEXT", help="only the cases whose name contains TEXT")
-    parser.add_argument("--part", action="append", choices=PARTS, help="only this part; may be given several times")
+    parser.add_argument("--part", action="append", choices=PARTS, help="make or measure only this part; may be given several times")
     parser.add_argument("--seconds", type=float, default=float("inf"), metavar="S",
                         help="begin no case after so many seconds")
     parser.add_argument("--make", type=pathlib.Path, metavar="FOLDER",
@@ -265,11 +265,11 @@ def main():
     extent = {**extent, "small": extent["sizes"] == SMALL["sizes"], "seed": seed, "graphs": options.count}
     print(f"{NAME}: making random graphs of seed {seed}", flush=True)
     if options.make:
-        gpu_make.make(options.make.resolve(), options.target, options.chip, extent)
+        gpu_make.make(options.make.resolve(), options.target, options.chip, extent, options.part or PARTS)
         return 0
     with tempfile.TemporaryDirectory() as folder:
         made = pathlib.Path(folder) / "made"
-        gpu_make.make(made, options.target, options.chip, extent)
+        gpu_make.make(made, options.target, options.chip, extent, options.part or PARTS)
         return measure_all(made, options)
 
 

@@ -65,11 +65,11 @@ def make_training(runner, folder, target, chip, extent):
     make_digits(runner, folder, target, chip, extent["digit_steps"])
 
 
-def make_checked(runner, folder, target, chip, extent):
+def make_checked(runner, folder, target, chip, extent, parts):
     """Random graphs and workloads, each once more with its kernels timed, and what they compute."""
     scale = gpu_graphs.EMULATED if extent["small"] else gpu_graphs.GPU
-    cases = {"graphs": gpu_graphs.random_cases(extent["seed"], extent["graphs"], scale),
-             "workloads": list(gpu_workloads.cases(extent["small"]))}
+    cases = {"graphs": gpu_graphs.random_cases(extent["seed"], extent["graphs"], scale) if "graphs" in parts else [],
+             "workloads": list(gpu_workloads.cases(extent["small"])) if "workloads" in parts else []}
     (folder / "graphs.pickle").write_bytes(pickle.dumps(cases))
     for part, each in cases.items():
         for number, case in enumerate(each):
@@ -80,22 +80,30 @@ def make_checked(runner, folder, target, chip, extent):
                      [*case.flags, "--report", report.name])
 
 
-def make(folder, target, chip, extent):
-    """All programs, adrt-run unless the folder above has it, and the modules that measure."""
-    binaries = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
-    runner = binaries / "ad-runner"
-    folder.mkdir(parents=True)
+def make_kernels(runner, folder, target, chip, extent):
     for number, kernel in enumerate(kernels(extent)):
         emit(runner, folder, f"kernel{number}", kernel.program(), target, chip, kernel.mode)
+
+
+def make_tiles(runner, folder, target, chip, extent):
     if target != "cuda" or chip == "sm_90a":  # the others have no such tiles
         for tile, kernel in tiles(extent):
             emit(runner, folder, f"tile-{tile}", kernel.program(), target, chip, kernel.mode, ["--tile", tile])
-    make_training(runner, folder, target, chip, extent)
-    make_checked(runner, folder, target, chip, extent)
+
+
+def make(folder, target, chip, extent, parts):
+    """The programs of some parts, adrt-run unless the folder above has it, and the modules that measure."""
+    binaries = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
+    runner = binaries / "ad-runner"
+    folder.mkdir(parents=True)
+    for part, maker in {"kernels": make_kernels, "tiles": make_tiles, "training": make_training}.items():
+        if part in parts:
+            maker(runner, folder, target, chip, extent)
+    make_checked(runner, folder, target, chip, extent, parts)
     if not (folder.parent / "adrt-run").exists():
         shutil.copy(binaries / "adrt-run", folder)
     for name in FILES:
         shutil.copy(HERE / name, folder)
     for name in SHARED:
         shutil.copy(ROOT / "test" / "Device" / name, folder)
-    (folder / "gpu.json").write_text(json.dumps({"target": target, "chip": chip, **extent}))
+    (folder / "gpu.json").write_text(json.dumps({"target": target, "chip": chip, "parts": parts, **extent}))
