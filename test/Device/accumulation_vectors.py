@@ -8,7 +8,7 @@ or one large accumulator among small ones; sums that cancel the accumulator.
 
 import numpy as np
 
-from accumulation_kernels import COPIED, K, ROWS, SLOTS, STEPS, THREADS, image_bytes, shared_bytes
+from accumulation_kernels import K, ROWS, SLOTS, STEPS, THREADS, image_bytes, shared_bytes
 
 KINDS = ("random", "cancelling", "exponents", "large product", "large accumulator", "cancelled accumulator")
 BITS, BIAS = 25, 127  # of a sum after the binary point, in the model; of exponents
