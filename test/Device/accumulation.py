@@ -80,7 +80,10 @@ class OnDevice:
 
 
 class OnEmulator:
-    """The same on the emulated GPU, which compiles one kernel at a time."""
+    """The same on the emulated GPU, which compiles one kernel at a time, with a kind of its sums."""
+
+    def __init__(self, matrix_sums="ascending"):
+        self.matrix_sums = matrix_sums
 
     def __call__(self, name, _module, grid, shared, inputs, result):
         parts = name.split("_")
@@ -90,7 +93,8 @@ class OnEmulator:
             folder = pathlib.Path(place)
             (folder / "kernel.mlir").write_text(text)
             command = [tool("ad-gpu-emulate"), folder / "kernel.mlir", "--kernel", name, "--grid", f"{grid[0]},{grid[1]}",
-                       "--block", str(kernels.THREADS), "--shared", str(shared), "--out", folder / "out.npy"]
+                       "--block", str(kernels.THREADS), "--shared", str(shared), "--out", folder / "out.npy",
+                       "--matrix-sums", self.matrix_sums]
             for number, array in enumerate(inputs):
                 np.save(folder / f"{number}.npy", array)
                 command += ["--arg", f"{folder / str(number)}.npy"]

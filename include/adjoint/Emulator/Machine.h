@@ -71,6 +71,16 @@ enum class Schedule {
 /// The names of the schedules on command lines and in traces, in the order of the enumeration.
 inline constexpr const char *kScheduleNames[] = {"eager", "lazy", "shuffled"};
 
+/// How matrix instructions add products of f16 and bf16 numbers in f32. NVIDIA documents neither order nor
+/// precision.
+enum class MatrixSums {
+  Ascending,    ///< in ascending k, with one rounding per step
+  Aligned,      ///< by the published model of Hopper: aligned, cut to 25 bits, added at once, cut to f32
+  AlignedWgmma, ///< `wgmma` aligned and `mma.sync` ascending, to see what notices a difference
+};
+/// The names on command lines, in the order of the enumeration.
+inline constexpr const char *kMatrixSumsNames[] = {"ascending", "aligned", "aligned-wgmma"};
+
 /// Global memory that a kernel may access. Ranges may overlap. An address may be written if one of its ranges
 /// may be.
 struct MemoryRange {
@@ -85,6 +95,7 @@ struct Launch {
   uint32_t dynamicSharedBytes = 0;
   Schedule schedule = Schedule::Eager;
   uint64_t seed = 0;
+  MatrixSums matrixSums = MatrixSums::Ascending;
   /// Finds races in shared and global memory, and missing proxy fences. CTAs run one after the other.
   bool detectRaces = true;
   /// Counts wavefronts and sectors; slower.

@@ -69,6 +69,8 @@ inline uint32_t toTF32(uint32_t bits) {
   return special ? bits : (bits + 0xfff + (bits >> 13 & 1)) & 0xffffe000;
 }
 
+inline bool isHalf(ElementKind kind) { return kind == ElementKind::F16 || kind == ElementKind::BF16; }
+
 inline uint32_t elementBits(ElementKind kind) {
   switch (kind) {
   case ElementKind::F16:

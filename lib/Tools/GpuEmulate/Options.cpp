@@ -31,7 +31,8 @@ private:
   Error readDim(OptionId id, StringRef name, adsim::Dim3 &dim) const;
   template <typename Number>
   Error readNumber(OptionId id, StringRef name, uint64_t min, uint64_t max, Number &number) const;
-  Error readSchedule(adsim::Schedule &schedule) const;
+  template <typename Enum, size_t count>
+  Error readEnum(OptionId id, StringRef what, const char *const (&names)[count], Enum &value) const;
 };
 
 Error OptionsReader::readDim(OptionId id, StringRef name, adsim::Dim3 &dim) const {
@@ -66,13 +67,14 @@ Error OptionsReader::readNumber(OptionId id, StringRef name, uint64_t min, uint6
   return Error::success();
 }
 
-Error OptionsReader::readSchedule(adsim::Schedule &schedule) const {
-  SmallVector<StringRef> names(std::begin(adsim::kScheduleNames), std::end(adsim::kScheduleNames));
-  std::string name = names.front().str();
-  if (llvm::Error error = readName(OPT_schedule, "schedule", names, name))
+template <typename Enum, size_t count>
+Error OptionsReader::readEnum(OptionId id, StringRef what, const char *const (&names)[count],
+                              Enum &value) const {
+  SmallVector<StringRef> known(std::begin(names), std::end(names));
+  std::string name = known.front().str();
+  if (Error error = readName(id, what, known, name))
     return error;
-  const auto *found = llvm::find(names, name);
-  schedule = static_cast<adsim::Schedule>(found - names.begin());
+  value = static_cast<Enum>(llvm::find(known, name) - known.begin());
   return Error::success();
 }
 
@@ -92,14 +94,16 @@ Expected<ToolOptions> OptionsReader::read() {
   options.detectRaces = !list.hasArg(OPT_no_race_detection);
   options.showStatistics = list.hasArg(OPT_stats);
   constexpr uint64_t maxThreads = 1024;
-  Error errors[] = {readDim(OPT_grid, "grid", options.grid),
-                    readDim(OPT_block, "block", options.block),
-                    readDim(OPT_cluster, "cluster", options.cluster),
-                    readNumber(OPT_shared, "shared", 0, UINT32_MAX, options.sharedBytes),
-                    readNumber(OPT_seed, "seed", 0, UINT64_MAX, options.seed),
-                    readNumber(OPT_threads, "threads", 0, maxThreads, options.threads),
-                    readNumber(OPT_repeat, "repeat", 1, UINT32_MAX, options.repeat),
-                    readSchedule(options.schedule)};
+  Error errors[] = {
+      readDim(OPT_grid, "grid", options.grid),
+      readDim(OPT_block, "block", options.block),
+      readDim(OPT_cluster, "cluster", options.cluster),
+      readNumber(OPT_shared, "shared", 0, UINT32_MAX, options.sharedBytes),
+      readNumber(OPT_seed, "seed", 0, UINT64_MAX, options.seed),
+      readNumber(OPT_threads, "threads", 0, maxThreads, options.threads),
+      readNumber(OPT_repeat, "repeat", 1, UINT32_MAX, options.repeat),
+      readEnum(OPT_schedule, "schedule", adsim::kScheduleNames, options.schedule),
+      readEnum(OPT_matrix_sums, "kind of matrix sums", adsim::kMatrixSumsNames, options.matrixSums)};
   Error all = Error::success();
   for (Error &error : errors)
     all = joinErrors(std::move(all), std::move(error));

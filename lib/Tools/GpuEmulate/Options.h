@@ -21,6 +21,7 @@ struct ToolOptions {
   adsim::Dim3 grid, block, cluster;
   uint32_t sharedBytes = 0;
   adsim::Schedule schedule = adsim::Schedule::Eager;
+  adsim::MatrixSums matrixSums = adsim::MatrixSums::Ascending;
   uint64_t seed = 0;
   unsigned threads = 1, repeat = 1;
   bool detectRaces = true, showStatistics = false, showHelp = false;

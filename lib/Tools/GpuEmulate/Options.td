@@ -19,6 +19,7 @@ defm arg : Value<"arg", "ARGUMENT", "The next argument: FILE.npy, inout:FILE.npy
 defm out : Value<"out", "FILE.npy", "Where the next out or inout argument is written">;
 defm schedule : Value<"schedule", "NAME", "When copies land and threads run: eager (default), lazy or shuffled">;
 defm seed : Value<"seed", "N", "What the shuffled schedule draws from (default: 0)">;
+defm matrix_sums : Value<"matrix-sums", "NAME", "How mma.sync and wgmma add products of f16 and bf16 in f32: ascending (default), aligned, the published model of Hopper, or aligned-wgmma, wgmma alone">;
 defm threads : Value<"threads", "N", "Host threads, without race detection (default: 1)">;
 defm repeat : Value<"repeat", "N", "Run N times on the same memory, with --stats the fastest time counts">;
 def no_race_detection : Switch<"no-race-detection", "Do not look for races and missing proxy fences">;

@@ -46,6 +46,7 @@ adsim::Launch makeLaunch(const ToolOptions &options, const Arguments &arguments)
   launch.dynamicSharedBytes = options.sharedBytes;
   launch.schedule = options.schedule;
   launch.seed = options.seed;
+  launch.matrixSums = options.matrixSums;
   launch.detectRaces = options.detectRaces;
   launch.countTraffic = options.showStatistics && options.repeat == 1;
   launch.hostThreads = options.threads;

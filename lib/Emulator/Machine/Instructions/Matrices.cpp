@@ -206,10 +206,11 @@ void writeSums(const Mma &mma, const Rendezvous &rendezvous, const Tiles &tiles)
   });
 }
 
-void multiply(const Mma &mma, Tiles &tiles) {
+void multiply(const Mma &mma, Tiles &tiles, MatrixSums matrixSums) {
   if (mma.sum != ElementKind::S32) {
-    accumulate(&tiles.sums[0][0], maxColumns, &tiles.a[0][0], maxK, &tiles.b[0][0], maxColumns, mma.m, mma.k,
-               mma.n);
+    bool aligned = matrixSums == MatrixSums::Aligned && isHalf(mma.a) && mma.sum == ElementKind::F32;
+    (aligned ? accumulateAligned : accumulate)(&tiles.sums[0][0], maxColumns, &tiles.a[0][0], maxK,
+                                               &tiles.b[0][0], maxColumns, mma.m, mma.k, mma.n);
     return;
   }
   for (uint32_t row = 0; row < mma.m; ++row)
@@ -259,7 +260,7 @@ void adsim_mma(Thread *self, uint32_t *in, uint32_t *out, uint32_t shape, uint32
     Tiles tiles;
     readFactors(mma, rendezvous, tiles);
     readSums(mma, rendezvous, tiles);
-    multiply(mma, tiles);
+    multiply(mma, tiles, self->worker->state.launch.matrixSums);
     writeSums(mma, rendezvous, tiles);
   });
 }

@@ -259,10 +259,12 @@ bool checkOperands(Thread &self, const Rendezvous &rendezvous, uint32_t site) {
   return true;
 }
 
-void multiply(const Wgmma &wgmma, Tiles &tiles) {
+void multiply(const Wgmma &wgmma, Tiles &tiles, MatrixSums matrixSums) {
   if (wgmma.sum != ElementKind::S32) {
-    accumulate(&tiles.sums[0][0], maxColumns, &tiles.a[0][0], maxK, &tiles.b[0][0], maxColumns, rows,
-               wgmma.sizeK(), wgmma.columns);
+    bool aligned = matrixSums != MatrixSums::Ascending && isHalf(wgmma.a) && wgmma.sum == ElementKind::F32;
+    (aligned ? accumulateAligned : accumulate)(&tiles.sums[0][0], maxColumns, &tiles.a[0][0], maxK,
+                                               &tiles.b[0][0], maxColumns, rows, wgmma.sizeK(),
+                                               wgmma.columns);
     return;
   }
   for (uint32_t row = 0; row < rows; ++row)
@@ -303,7 +305,7 @@ void execute(Thread &self, const Wgmma &wgmma, const Rendezvous &rendezvous, uin
                  [&](uint32_t mn, uint32_t k, float value) { tiles.b[k][mn] = signB * value; }))
     return;
   readSums(wgmma, rendezvous, tiles);
-  multiply(wgmma, tiles);
+  multiply(wgmma, tiles, worker.state.launch.matrixSums);
   writeSums(wgmma, rendezvous, tiles);
   ++worker.statistics.wgmma;
 }
