@@ -37,6 +37,7 @@ NO_DEVICE = 4
 # into a stage.
 ROW_SECONDS = {"graphs": 20, "workloads": 30, "tiles": 60, "kernels": 60, "training": 110}
 PARTS = list(ROW_SECONDS)
+EMULATED = 4  # how many times longer than on a GPU a graph may take
 COUNT = 60  # random graphs
 
 
@@ -140,6 +141,8 @@ def measure(folder, part, sink, deadline, only="", rounds=ROUNDS, patience=1, sl
     `slow`: peers that compile for long alone, as rows of a kind of their own, or all others; both if None."""
     plan = json.loads((folder / "gpu.json").read_text())
     peers = peers_of(folder, plan)
+    if part in gpu_checked.PARTS and plan["target"] != "cuda":
+        patience *= EMULATED
     failed, row_seconds, found = False, patience * ROW_SECONDS[part], []
     # The rest is for the kernels of the slowest.
     until = processes.Deadline(0.85 * deadline.remaining()) if part in gpu_checked.PARTS else deadline

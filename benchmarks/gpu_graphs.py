@@ -86,6 +86,16 @@ def suits(graph, scale):
     return scale == EMULATED or SHORTEST <= work(graph)[2] <= LONGEST and max(map(bytes_of, graph.nodes)) <= LARGEST
 
 
+def scale_weights(graph):
+    """Operands of long sums are about as small as the weights of models, so that activations do not saturate, whose
+    derivatives would be nothing but rounding. Scores of an attention have their own scale."""
+    for node in graph.nodes:
+        if node.kind == "dot" and node.operands[1].kind == "input" and len(node.parameters["batch"][0]) < 2:
+            k = math.prod(node.operands[0].shape[a] for a in node.parameters["contract"][0])
+            largest = (3 / k) ** 0.5  # the deviation of a uniform number is that by the root of 3
+            node.operands[1].parameters.update(low=-largest, high=largest)
+
+
 def random_graph(seed, number, scale=GPU):
     """The name of a case and its graph; every other one is a gradient."""
     families = GRADIENTS if number % 2 else FORWARD
@@ -94,6 +104,7 @@ def random_graph(seed, number, scale=GPU):
         graph = Graph()
         family(sweep_cases.Draw(seed, number, attempt, scale=scale), graph)
         if suits(graph, scale):
+            scale_weights(graph)
             return sweep_cases.name_of(number, family.__name__, graph), graph
         attempt += 1
 

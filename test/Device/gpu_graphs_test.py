@@ -141,16 +141,19 @@ def without_peer(folder):
 
 def bounds(_folder):
     """What is right: within the tolerance, or not much worse than the peer; never zeros or NaN."""
-    for error, peer, expected in [((1e-5, 1e-5), (0, 0), True), ((1e-3, 1e-5), (0, 0), False),
-                                  ((1e-5, 1e-3), (0, 0), False), ((3e-3, 1e-5), (1e-3, 0), True),
-                                  ((1, 1), (1, 1), False), ((np.nan, 0), (1, 1), False), ((0, np.nan), (1, 1), False)]:
-        if gpu_graph_peers.is_right(error, peer, 1e-4) != expected:
-            yield f"{error} next to {peer} is {'wrong' if expected else 'right'}"
+    near, far = (0, 0), (1, 1)
+    for error, peer, ours, expected in [
+            ((1e-5, 1e-5), near, near, True), ((1e-3, 1e-5), near, near, False), ((1e-5, 1e-3), near, near, False),
+            ((3e-3, 1e-5), (1e-3, 0), near, True), ((0.3, 0.3), (0.2, 0.2), near, False), (far, far, near, True),
+            (far, far, far, False), ((np.nan, 0), near, near, False), (near, far, (np.nan, 0), False),
+            ((0, np.nan), near, near, False)]:
+        if gpu_graph_peers.is_right(error, peer, ours, 1e-4) != expected:
+            yield f"{error} next to {peer}, {ours} is {'wrong' if expected else 'right'}"
     truth = np.array([3.0, 4.0])
     if gpu_graph_peers.distances(np.array([3.0, 4.5]), truth) != (0.1, 0.125):
         yield "distances are others"
     try:
-        gpu_graph_peers.judge({"r0": (0.5, 0.5)}, {"r0": (0, 0)}, 1e-4)
+        gpu_graph_peers.judge({"r0": (0.5, 0.5)}, {"r0": (0, 0)}, {"r0": (0.5, 0.5)}, 1e-4)
         yield "0.5 is right"
     except gpu_ours.Failed as error:
         if "r0 is off by 5.0e-01" not in str(error):
