@@ -82,11 +82,13 @@ def test_recurrent_layers_have_dynamic_batches_and_lengths(layer, target):
     def loss(m, x):
         return (m(x)[0] ** 2).sum()
 
-    x = np.random.default_rng(0).standard_normal((3, 5, 8)).astype(np.float32)
-    made = adjoint.jit(adjoint.grad(loss), specs=(None, adjoint.spec("b 5 8")), target=target)(model, x)
-    expected = adjoint.jit(adjoint.grad(loss), target=target)(model, x)
-    for one, other in zip(made.parameters(), expected.parameters(), strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+    slope = adjoint.jit(adjoint.grad(loss), specs=(None, adjoint.spec("b t 8")), target=target)
+    for shape in [(3, 5, 8), (1, 2, 8)]:
+        x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+        expected = adjoint.jit(adjoint.grad(loss), target=target)(model, x)
+        for one, other in zip(slope(model, x).parameters(), expected.parameters(), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+    assert all((one == 0).all() for one in slope(model, np.zeros((2, 0, 8), np.float32)).parameters())
 
 
 @pytest.mark.parametrize("reverse", [False, True])
@@ -97,6 +99,40 @@ def test_scans_have_dynamic_lengths(reverse):
     x = rows(5)
     for one, other in zip(adjoint.jit(run, specs=(adjoint.spec("n 3"),))(x), adjoint.jit(run)(x), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("reverse", [False, True])
+def test_scans_of_dynamic_length_have_derivatives(reverse, target):
+    def loss(w, x):
+        last, rows = adjoint.scan(lambda c, row: (anp.sin(c * w) + row, c * row), w, x, reverse=reverse)
+        return (last * last).sum() + rows.sum()
+
+    def slope_of_norm(w, x):
+        return adjoint.grad(lambda w: (adjoint.grad(loss)(w, x) ** 2).sum())(w)
+
+    w, options = rows(1)[0], {"specs": (None, adjoint.spec("n 3")), "target": target}
+    gradient, second = (adjoint.jit(f, **options) for f in (adjoint.grad(loss, (0, 1)), slope_of_norm))
+    for n in (1, 4):
+        expected = adjoint.jit(adjoint.grad(loss, (0, 1)), target=target)(w, rows(n))
+        for one, other in zip(gradient(w, rows(n)), expected, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(second(w, rows(n)), adjoint.jit(slope_of_norm, target=target)(w, rows(n)), rtol=1e-4)
+    np.testing.assert_array_equal(gradient(w, rows(0))[0], 2 * w)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_loops_to_a_traced_number_have_derivatives(target):
+    def loss(w, n):
+        def outer(i, c):
+            return adjoint.fori_loop(0, i, lambda j, d: d * w, c)
+
+        return adjoint.fori_loop(0, n, outer, w)
+
+    slope = adjoint.jit(adjoint.grad(loss), target=target)
+    for n in (0, 1, 4):
+        factors = 1 + n * (n - 1) // 2
+        np.testing.assert_allclose(slope(np.float64(1.1), np.int32(n)), factors * 1.1 ** (factors - 1), rtol=1e-14)
 
 
 def test_a_scan_whose_sizes_are_made_in_a_step_is_refused():

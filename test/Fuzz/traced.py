@@ -119,7 +119,6 @@ class Function:
         if not any(self.shapes):
             self.shapes[0] = (3, 4)
         self.arguments = len(self.shapes)
-        self.has_scan = False
         self.steps = []
         for _ in range(source.randrange(3, 12)):
             self.steps.append(self.step(len(self.shapes), depth=0))
@@ -295,7 +294,7 @@ class Function:
         at = self.pick(count, 1)
         if at is None:
             return None
-        self.has_scan, has_rows, is_whole = True, self.shapes[at][0] > 0, self.source.random() < 0.7
+        has_rows, is_whole = self.shapes[at][0] > 0, self.source.random() < 0.7
         self.shapes.append(self.shapes[at][1:])
         body = self.same_shape(len(self.shapes) - 1)
         self.shapes.pop()
@@ -439,12 +438,8 @@ def complaint(number, given):
     target = TARGETS[number % len(TARGETS)]
     everything = tuple(range(len(arguments)))
     specs = specs_of(source, function.shapes[:function.arguments])
-    # A loop of dynamic length has no reverse.
-    has_gradient = specs is None or not function.has_scan
 
     def both(*x):
-        if not has_gradient:
-            return function.run(Traced, *x), ()
         return adjoint.value_and_grad(lambda *x: function.run(Traced, *x), everything, has_aux=True)(*x)
 
     (value, last), gradients = adjoint.jit(both, target=target, cache="off", specs=specs)(*arguments)

@@ -1,7 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Gradient cases of loops, made from lists: every range of indices with every body. Ten and more trips, negative
 bounds, steps, no trip; carries that begin with one value, change places or are sums; the index itself; loops in
-loops; products whose results are saved, and those that are computed again."""
+loops; bounds that are known at run time only; products whose results are saved, and those that are computed again."""
 
 from case import Argument, Case
 
@@ -82,9 +82,18 @@ BODIES = {
 STARTS = {"one_start": "%a0, %w = %a0", "two_starts": "%a0, %w = %a2"}
 
 
-def case(range_name, body_name, starts_name):
-    bounds = "".join(f"%{name} = arith.constant {number} : index\n" for name,
-                     number in zip(("lo", "hi", "step"), RANGES[range_name]))
+# Ranges whose bounds the compiler does not know, too.
+LATER = ("uneven", "negative", "through_zero", "none", "none_past_end")
+LATER_BOUND = """%{0}_c = ad.constant dense<{1}> : tensor<i64>
+%{0}_b = ad.barrier %{0}_c : tensor<i64>
+%{0}_e = tensor.extract %{0}_b[] : tensor<i64>
+%{0} = arith.index_cast %{0}_e : i64 to index
+"""
+
+
+def case(range_name, body_name, starts_name, later=False):
+    bound = LATER_BOUND if later else "%{0} = arith.constant {1} : index\n"
+    bounds = "".join(bound.format(name, number) for name, number in zip(("lo", "hi", "step"), RANGES[range_name]))
     text = bounds + "%share = ad.constant dense<0.05> : tensor<f64>\n" + \
         "%y0, %y1 = scf.for %i = %lo to %hi step %step iter_args(%v = " + STARTS[starts_name] + ") -> ({0}, {0}) {{\n" + \
         BODIES[body_name] + "scf.yield %p, %q : {0}, {0}\n}}\n%s = ad.sin %y1 : {0}\n%y = ad.mul %y0, %s : {0}"
@@ -93,7 +102,7 @@ def case(range_name, body_name, starts_name):
         arguments.append(Argument("3", low=0.4, high=1.1))
     # Second derivatives of nested loops have too many operations for a test of seconds.
     short = body_name != "nested" and range_name not in ("seventeen", "long_steps")
-    return Case("ad.mul", f"for_{range_name}_{body_name}_{starts_name}", arguments, text, Argument("3"),
+    return Case("ad.mul", f"for_{'later_' * later}{range_name}_{body_name}_{starts_name}", arguments, text, Argument("3"),
                 second_order=short)
 
 
@@ -124,5 +133,6 @@ def product_case(length_name, name):
                 second_order=length == 3)
 
 
-CASES = [product_case(length, name) for length in LENGTHS for name in PRODUCTS] + [case(range_name, body_name, starts_name) for range_name in RANGES for body_name in BODIES
-         for starts_name in STARTS]
+CASES = [product_case(length, name) for length in LENGTHS for name in PRODUCTS]
+CASES += [case(name, body, starts) for name in RANGES for body in BODIES for starts in STARTS]
+CASES += [case(name, body, "one_start", later=True) for name in LATER for body in BODIES]

@@ -19,8 +19,8 @@ ARITHMETIC = {"addi": lambda a, b: a + b, "subi": lambda a, b: a - b, "muli": la
 
 
 class ControlGenerator(Draws):
-    """Grows one program. With `smooth`, its first output has a derivative: loops with known bounds, f64 that goes
-    through no scf.while and no arith.select."""
+    """Grows one program. With `smooth`, its first output has a derivative: f64 goes through no scf.while and no
+    arith.select."""
 
     def __init__(self, rng, smooth):
         self.rng, self.smooth, self.count, self.depth, self.ops = rng, smooth, 0, 0, []
@@ -300,7 +300,7 @@ class ControlGenerator(Draws):
     def grow_for(self):
         type = self.pick(INTEGERS)
         is_unsigned = type == "i1" or self.chance(0.4)
-        later = 0.0 if self.smooth else self.pick([0.0, 0.0, 0.5, 1.0])
+        later = self.pick([0.0, 0.0, 0.5, 1.0])
         bounds = [self.known(number, type, later) for number in self.bounds(type, is_unsigned)]
         inits = self.inits(3, self.types() + [DYNAMIC])
         index, arguments = self.fresh("i", type), [self.fresh("a", value.type) for value in inits]

@@ -20,11 +20,10 @@ func.func @main(%x: tensor<2xf32>, %n: index) -> tensor<2xf32> {
 
 // -----
 
-func.func @unknown_trips(%x: tensor<f32>, %n: index) -> tensor<f32> {
+func.func @no_step(%x: tensor<f32>, %n: index) -> tensor<f32> {
   %zero = arith.constant 0 : index
-  %one = arith.constant 1 : index
-  // expected-error @below {{'scf.for' op has no reverse: expected a static trip count (constant bounds and a constant positive step)}}
-  %y = scf.for %i = %zero to %n step %one iter_args(%a = %x) -> tensor<f32> {
+  // expected-error @below {{'scf.for' op has no reverse: expected a positive step, but got 0}}
+  %y = scf.for %i = %zero to %n step %zero iter_args(%a = %x) -> tensor<f32> {
     %b = ad.sin %a : tensor<f32>
     scf.yield %b : tensor<f32>
   }
@@ -32,14 +31,32 @@ func.func @unknown_trips(%x: tensor<f32>, %n: index) -> tensor<f32> {
 }
 func.func @main(%x: tensor<f32>, %n: index) -> tensor<f32> {
   // expected-note @below {{needed for this derivative}}
-  %y, %dx = ad.value_and_grad @unknown_trips(%x, %n) wrt [0] : (tensor<f32>, index) -> (tensor<f32>, tensor<f32>)
+  %y, %dx = ad.value_and_grad @no_step(%x, %n) wrt [0] : (tensor<f32>, index) -> (tensor<f32>, tensor<f32>)
+  return %dx : tensor<f32>
+}
+
+// -----
+
+func.func @wide_index(%x: tensor<f32>, %n: i128) -> tensor<f32> {
+  %zero = arith.constant 0 : i128
+  %one = arith.constant 1 : i128
+  // expected-error @below {{'scf.for' op has no reverse: expected an index of at most 64 bits, but got 'i128'}}
+  %y = scf.for %i = %zero to %n step %one iter_args(%a = %x) -> tensor<f32> : i128 {
+    %b = ad.sin %a : tensor<f32>
+    scf.yield %b : tensor<f32>
+  }
+  return %y : tensor<f32>
+}
+func.func @main(%x: tensor<f32>, %n: i128) -> tensor<f32> {
+  // expected-note @below {{needed for this derivative}}
+  %y, %dx = ad.value_and_grad @wide_index(%x, %n) wrt [0] : (tensor<f32>, i128) -> (tensor<f32>, tensor<f32>)
   return %dx : tensor<f32>
 }
 
 // -----
 
 func.func @while(%x: tensor<f32>) -> tensor<f32> {
-  // expected-error @below {{'scf.while' op has no reverse: the reverse of scf.while needs a bound on the number of iterations; use scf.for with a static trip count (in Python adjoint.fori_loop or adjoint.scan)}}
+  // expected-error @below {{'scf.while' op has no reverse: the reverse of scf.while needs a bound on the number of iterations; use scf.for (in Python adjoint.fori_loop or adjoint.scan)}}
   %y = scf.while (%a = %x) : (tensor<f32>) -> tensor<f32> {
     %go = arith.constant false
     scf.condition(%go) %a : tensor<f32>

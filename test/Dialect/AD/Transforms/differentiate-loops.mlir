@@ -236,3 +236,39 @@ func.func @requests(%x: tensor<4xf64>, %s: tensor<f64>, %p: i1) {
   %branch:2 = ad.value_and_grad @branch(%p, %s) wrt [1] : (i1, tensor<f64>) -> (tensor<f64>, tensor<f64>)
   return
 }
+
+// The tape of a loop whose bounds are no constants has as many rows as it has iterations. The reverse loop has the
+// bounds of the forward one, so that a step that is not positive is an error there, too.
+// CHECK-LABEL: func.func private @later__grad_0(
+// CHECK-SAME:    %{{.+}}: tensor<4xf64>, %[[N:.+]]: index, %[[STEP:.+]]: index)
+// CHECK:       %[[FIRST:.+]] = arith.constant 2 : index
+// CHECK:       %[[SAFE:.+]] = arith.maxui %[[STEP]], %{{.+}} : index
+// CHECK:       %[[FAR:.+]] = arith.subi %[[N]], %[[FIRST]] : index
+// CHECK:       %[[MANY:.+]] = arith.ceildivui %[[FAR]], %[[SAFE]] : index
+// CHECK:       %[[ANY:.+]] = arith.cmpi sgt, %[[N]], %[[FIRST]] : index
+// CHECK:       %[[TRIPS:.+]] = arith.select %[[ANY]], %[[MANY]], %{{.+}} : index
+// CHECK:       %[[TAPE:.+]] = ad.full %{{.+}}(%[[TRIPS]]) : f64 -> tensor<?x4xf64>
+// CHECK:       scf.for %[[I:.+]] = %[[FIRST]] to %[[N]] step %[[STEP]] iter_args(%{{.+}} = %{{.+}}, %[[ROWS:.+]] = %[[TAPE]])
+// CHECK:         %[[MOVED:.+]] = arith.subi %[[I]], %{{.+}} : index
+// CHECK:         %[[ROW:.+]] = arith.divui %[[MOVED]], %[[STEP]] : index
+// CHECK:         ad.dynamic_update_slice %[[ROWS]], %{{.+}}[%[[ROW]], %{{.+}}]
+// CHECK:       scf.for %[[K:.+]] = %[[FIRST]] to %[[N]] step %[[STEP]]
+// CHECK:         %[[LAST:.+]] = arith.subi %[[TRIPS]], %{{.+}} : index
+// CHECK:         %[[BACK:.+]] = arith.subi %[[K]], %{{.+}} : index
+// CHECK:         %[[NUMBER:.+]] = arith.divui %[[BACK]], %[[STEP]] : index
+// CHECK:         %[[J:.+]] = arith.subi %[[LAST]], %[[NUMBER]] : index
+// CHECK:         ad.dynamic_slice %{{.+}}[%[[J]], %{{.+}}] : tensor<?x4xf64> -> tensor<1x4xf64>
+func.func @later(%x: tensor<4xf64>, %n: index, %step: index) -> tensor<f64> {
+  %c2 = arith.constant 2 : index
+  %r = scf.for %i = %c2 to %n step %step iter_args(%a = %x) -> tensor<4xf64> {
+    %s = ad.sin %a : tensor<4xf64>
+    scf.yield %s : tensor<4xf64>
+  }
+  %y = ad.reduce_sum %r axes [0] : tensor<4xf64> -> tensor<f64>
+  return %y : tensor<f64>
+}
+func.func @bounds(%x: tensor<4xf64>, %n: index, %step: index) {
+  %later:2 = ad.value_and_grad @later(%x, %n, %step) wrt [0]
+    : (tensor<4xf64>, index, index) -> (tensor<f64>, tensor<4xf64>)
+  return
+}

@@ -132,8 +132,7 @@ def DifferentiatePass : Pass<"ad-differentiate", "::mlir::ModuleOp"> {
       return %r#0, %r#1 : tensor<f32>, tensor<f32>
     }
     ```
-    Refuses: active operations without a derivative rule (it names all of them), loops without a static trip count,
-    recursion.
+    Refuses: active operations without a derivative rule (it names all of them), `scf.while`, recursion.
   }];
   let dependentDialects = [
     "::mlir::ad::ADDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::scf::SCFDialect",

@@ -7,6 +7,8 @@
 #include "Loops.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Interfaces/DerivativeTypeInterface.h"
+#include "adjoint/Support/TripCount.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/CastInterfaces.h"
 
 using namespace mlir;
@@ -72,7 +74,7 @@ void Checker::checkOperation(Operation *op) {
     checkRule(rule);
   } else if (isa<scf::WhileOp>(op)) {
     report(op) << "has no reverse: the reverse of scf.while needs a bound on the number of iterations; "
-                  "use scf.for with a static trip count (in Python adjoint.fori_loop or adjoint.scan)";
+                  "use scf.for (in Python adjoint.fori_loop or adjoint.scan)";
   } else {
     InFlightDiagnostic diagnostic = report(op) << "has no derivative rule";
     if (isa<FusionOp, KernelOp, LaunchOp>(op))
@@ -131,9 +133,15 @@ void Checker::checkSum(Value value) {
 //===- Loops and branches -===//
 
 void Checker::checkLoop(scf::ForOp loop) {
-  if (!staticBounds(loop))
-    report(loop)
-        << "has no reverse: expected a static trip count (constant bounds and a constant positive step)";
+  Type index = loop.getInductionVar().getType();
+  if (!index.isIndex() && index.getIntOrFloatBitWidth() > 64)
+    report(loop) << "has no reverse: expected an index of at most 64 bits, but got " << index;
+  std::optional<uint64_t> trips = staticTripCount(loop);
+  if (trips && *trips > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
+    report(loop) << "has no reverse: expected fewer than 2^63 iterations, but got " << *trips;
+  LoopRange range{APInt(), APInt(), APInt(), loop.getUnsignedCmp()};
+  if (matchPattern(loop.getStep(), m_ConstantInt(&range.step)) && !range.hasPositiveStep())
+    report(loop) << "has no reverse: expected a positive step, but got " << range.step.getSExtValue();
   for (Value argument : loop.getRegionIterArgs())
     if (!canBeSaved(argument.getType()))
       report(loop) << "has no reverse: expected carried values to be numbers or tensors of numbers, but got "

@@ -4,16 +4,52 @@
 
 #include "Loops.h"
 #include "adjoint/Support/TripCount.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 
-std::optional<StaticBounds> ad::staticBounds(scf::ForOp loop) {
-  std::optional<LoopRange> range = staticRange(loop);
-  if (!range || range->tripCount() > std::numeric_limits<int64_t>::max())
-    return std::nullopt;
-  return StaticBounds{range->lower, range->step, static_cast<int64_t>(range->tripCount())};
+// The steps of a loop that runs are positive; for other ones the loop itself gives an error at run time, and
+// this number is only not computed by a division by zero.
+static Value countTrips(scf::ForOp loop, OpBuilder &before) {
+  Location loc = loop.getLoc();
+  Value step = loop.getStep();
+  if (!getConstantIntValue(step)) {
+    Value one = arith::ConstantOp::create(before, loc, before.getIntegerAttr(step.getType(), 1));
+    step = arith::MaxUIOp::create(before, loc, step, one);
+  }
+  Value trips =
+      emitTripCount(before, loc, loop.getLowerBound(), loop.getUpperBound(), step, loop.getUnsignedCmp());
+  return trips.getType().isIndex()
+             ? trips
+             : arith::IndexCastOp::create(before, loc, before.getIndexType(), trips).getResult();
+}
+
+LoopBounds ad::boundsOf(scf::ForOp loop, OpBuilder &before) {
+  LoopBounds bounds{getAsOpFoldResult(loop.getLowerBound()), getAsOpFoldResult(loop.getStep()), {}};
+  std::optional<uint64_t> trips = staticTripCount(loop);
+  bounds.trips = trips ? OpFoldResult(before.getIndexAttr(static_cast<int64_t>(*trips)))
+                       : OpFoldResult(countTrips(loop, before));
+  return bounds;
+}
+
+Value ad::asValue(OpBuilder &builder, Location loc, OpFoldResult bound) {
+  if (auto attribute = dyn_cast<Attribute>(bound))
+    return arith::ConstantOp::create(builder, loc, cast<TypedAttr>(attribute));
+  return cast<Value>(bound);
+}
+
+// The distance to the lower bound is a number of the index's width without sign.
+Value ad::iterationNumber(OpBuilder &builder, Location loc, scf::ForOp loop, const LoopBounds &bounds) {
+  Value number = loop.getInductionVar();
+  if (!isConstantIntValue(bounds.lower, 0))
+    number = arith::SubIOp::create(builder, loc, number, asValue(builder, loc, bounds.lower));
+  if (!isConstantIntValue(bounds.step, 1))
+    number = arith::DivUIOp::create(builder, loc, number, asValue(builder, loc, bounds.step));
+  if (!number.getType().isIndex())
+    number = arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), number);
+  return number;
 }
 
 bool ad::canBeSaved(Type type) {

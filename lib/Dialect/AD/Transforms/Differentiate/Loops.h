@@ -8,13 +8,21 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::ad {
-/// The range of a loop that is known now. Numbers of the index's width, without or with a sign as the loop
-/// says.
-struct StaticBounds {
-  APInt lower, step;
-  int64_t trips;
+/// The iterations of a loop: each a constant or a value in front of it. `lower` and `step` have the type of
+/// the index, `trips` is an index.
+struct LoopBounds {
+  OpFoldResult lower, step, trips;
+
+  bool areStatic() const { return isa<Attribute>(trips); }
 };
-std::optional<StaticBounds> staticBounds(scf::ForOp loop);
+/// What is no constant is built where `before` inserts.
+LoopBounds boundsOf(scf::ForOp loop, OpBuilder &before);
+
+/// A bound as a value of its own type.
+Value asValue(OpBuilder &builder, Location loc, OpFoldResult bound);
+
+/// The number of the iteration of a loop with these bounds, counted from 0: an index.
+Value iterationNumber(OpBuilder &builder, Location loc, scf::ForOp loop, const LoopBounds &bounds);
 
 /// A value that each iteration of a loop leaves on a tape: a carry, or the result of an effect or
 /// contraction.
@@ -42,7 +50,7 @@ struct TapedLoop {
   SmallVector<Value> tapes;
 };
 /// Replaces the loop by one that also saves the values.
-TapedLoop saveOnTapes(scf::ForOp loop, const StaticBounds &bounds, ArrayRef<Saved> saved, OpBuilder &builder);
+TapedLoop saveOnTapes(scf::ForOp loop, const LoopBounds &bounds, ArrayRef<Saved> saved, OpBuilder &builder);
 
 /// The value of type `type` that iteration number `iteration` saved.
 Value readTape(OpBuilder &builder, Location loc, Type type, Value tape, Value iteration, ValueRange sizes);

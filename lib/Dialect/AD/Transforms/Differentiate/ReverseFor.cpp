@@ -10,6 +10,7 @@
 #include "Reverse.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "adjoint/Interfaces/DerivativeTypeInterface.h"
+#include "adjoint/Support/TripCount.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -32,7 +33,7 @@ struct Placeholder {
 
 struct Reverser::ReverseLoop {
   scf::ForOp forward, reversed;
-  StaticBounds bounds;
+  LoopBounds bounds;
   /// Indices of the carries that have a cotangent, and the captured values that have one.
   SmallVector<unsigned> carries;
   SmallVector<Value> captured;
@@ -50,21 +51,32 @@ static bool isInvariant(scf::ForOp loop, unsigned carry) {
 // The number of the forward iteration, in the reverse body.
 static Value forwardIteration(Reverser::ReverseLoop &state, OpBuilder &builder) {
   Location loc = state.forward.getLoc();
-  Value last = arith::ConstantIndexOp::create(builder, loc, state.bounds.trips - 1);
-  return arith::SubIOp::create(builder, loc, last, state.reversed.getInductionVar());
+  if (std::optional<int64_t> trips = getConstantIntValue(state.bounds.trips)) {
+    Value last = arith::ConstantIndexOp::create(builder, loc, *trips - 1);
+    return arith::SubIOp::create(builder, loc, last, state.reversed.getInductionVar());
+  }
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value last = arith::SubIOp::create(builder, loc, asValue(builder, loc, state.bounds.trips), one);
+  return arith::SubIOp::create(builder, loc, last,
+                               iterationNumber(builder, loc, state.reversed, state.bounds));
 }
 
 // The forward induction variable. It is right modulo the width of its type, which the casts and sums keep.
 static Value forwardIndex(Reverser::ReverseLoop &state, OpBuilder &builder) {
   Location loc = state.forward.getLoc();
-  auto constant = [&](const APInt &value) {
-    return arith::ConstantIndexOp::create(builder, loc, value.getSExtValue());
+  auto asIndex = [&](OpFoldResult bound) -> Value {
+    if (std::optional<int64_t> constant = getConstantIntValue(bound))
+      return arith::ConstantIndexOp::create(builder, loc, *constant);
+    Value value = cast<Value>(bound);
+    return value.getType().isIndex()
+               ? value
+               : arith::IndexCastOp::create(builder, loc, builder.getIndexType(), value).getResult();
   };
   Value index = forwardIteration(state, builder);
-  if (!state.bounds.step.isOne())
-    index = arith::MulIOp::create(builder, loc, index, constant(state.bounds.step));
-  if (!state.bounds.lower.isZero())
-    index = arith::AddIOp::create(builder, loc, index, constant(state.bounds.lower));
+  if (!isConstantIntValue(state.bounds.step, 1))
+    index = arith::MulIOp::create(builder, loc, index, asIndex(state.bounds.step));
+  if (!isConstantIntValue(state.bounds.lower, 0))
+    index = arith::AddIOp::create(builder, loc, index, asIndex(state.bounds.lower));
   Type type = state.forward.getInductionVar().getType();
   return type.isIndex() ? index : arith::IndexCastOp::create(builder, loc, type, index).getResult();
 }
@@ -266,11 +278,24 @@ static void replacePlaceholders(Reverser::ReverseLoop &state, Activity &activity
   }
 }
 
+// The reverse loop, which has the bounds of the forward loop where these are values: a step that is not
+// positive is an error of this loop too, since the forward loop goes if nothing reads its results.
+static scf::ForOp createEmptyLoop(Reverser::ReverseLoop &state, ValueRange inits, OpBuilder &builder) {
+  scf::ForOp loop = state.forward;
+  Location loc = loop.getLoc();
+  auto noBody = [](OpBuilder &, Location, Value, ValueRange) {};
+  if (!state.bounds.areStatic())
+    return scf::ForOp::create(builder, loc, loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), inits,
+                              noBody, loop.getUnsignedCmp());
+  auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); };
+  return scf::ForOp::create(builder, loc, constant(0), constant(*getConstantIntValue(state.bounds.trips)),
+                            constant(1), inits, noBody);
+}
+
 // Starts the reverse loop: cotangents of the results, then zero sums.
 static void createLoop(Reverser::ReverseLoop &state, ArrayRef<Value> ofResults, const Cotangents &cotangents,
                        OpBuilder &builder) {
   Location loc = state.forward.getLoc();
-  auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); };
   SmallVector<Value> inits;
   for (unsigned index : state.carries) {
     Value cotangent = ofResults[index];
@@ -278,8 +303,7 @@ static void createLoop(Reverser::ReverseLoop &state, ArrayRef<Value> ofResults, 
   }
   for (auto [value, sum] : llvm::zip(state.captured, state.sumsSoFar))
     inits.push_back(sum ? sum : cotangents.zeroSum(builder, loc, value));
-  state.reversed = scf::ForOp::create(builder, loc, constant(0), constant(state.bounds.trips), constant(1),
-                                      inits, [](OpBuilder &, Location, Value, ValueRange) {});
+  state.reversed = createEmptyLoop(state, inits, builder);
   builder.setInsertionPointToStart(state.reversed.getBody());
 }
 
@@ -326,14 +350,14 @@ LogicalResult Reverser::reverseFor(scf::ForOp loop, Cotangents &cotangents, OpBu
   if (llvm::none_of(ofResults, [](Value value) { return static_cast<bool>(value); }))
     return success();
 
-  StaticBounds bounds = *staticBounds(loop);
-  if (bounds.trips == 0) {
+  if (staticTripCount(loop) == uint64_t(0)) {
     cotangents.addInOrder(loop.getInitArgs(), ofResults);
     return success();
   }
   ReverseLoop state;
   state.forward = loop;
-  state.bounds = bounds;
+  OpBuilder before(loop, builder.getListener());
+  state.bounds = boundsOf(loop, before);
   state.captured = activity.activeCaptures(loop);
   state.sumsSoFar = takeSumsOfParts(loop, state.captured, cotangents, builder);
   for (unsigned index = 0; index < loop.getNumResults(); ++index)

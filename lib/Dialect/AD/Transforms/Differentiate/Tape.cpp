@@ -7,6 +7,7 @@
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -19,7 +20,7 @@ static Type elementOnTape(Type type) {
 }
 
 // Scalars are saved as tensors of one element.
-static RankedTensorType rowType(Type type, int64_t rows) {
+static RankedTensorType rowsType(Type type, int64_t rows) {
   if (auto tensor = dyn_cast<RankedTensorType>(type)) {
     SmallVector<int64_t> shape = {rows};
     llvm::append_range(shape, tensor.getShape());
@@ -43,14 +44,18 @@ static Value scalarFromTape(OpBuilder &builder, Location loc, Type type, Value v
                         : arith::TruncIOp::create(builder, loc, type, value).getResult();
 }
 
-static Value emptyTape(OpBuilder &builder, Location loc, const Saved &saved, int64_t trips) {
-  RankedTensorType type = rowType(saved.value.getType(), trips);
+static Value emptyTape(OpBuilder &builder, Location loc, const Saved &saved, OpFoldResult rows) {
+  SmallVector<Value> sizes;
+  SmallVector<int64_t> length;
+  dispatchIndexOpFoldResults(rows, sizes, length);
+  llvm::append_range(sizes, saved.sizes);
+  RankedTensorType type = rowsType(saved.value.getType(), length.front());
   Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type.getElementType()));
-  return FullOp::create(builder, loc, type, zero, saved.sizes, PermissionsAttr());
+  return FullOp::create(builder, loc, type, zero, sizes, PermissionsAttr());
 }
 
 static Value asRow(OpBuilder &builder, Location loc, const Saved &saved, Value value) {
-  RankedTensorType type = rowType(value.getType(), 1);
+  RankedTensorType type = rowsType(value.getType(), 1);
   if (isa<RankedTensorType>(value.getType()))
     return ReshapeOp::create(builder, loc, type, value, saved.sizes, PermissionsAttr());
   return FullOp::create(builder, loc, type, scalarToTape(builder, loc, value), ValueRange(),
@@ -65,22 +70,6 @@ static SmallVector<Value> offsetsOfRow(OpBuilder &builder, Location loc, Value t
   return offsets;
 }
 
-// The number of the iteration, counted from 0. The distance to the lower bound is a number of the index's
-// width without sign.
-static Value iterationNumber(OpBuilder &builder, Location loc, scf::ForOp loop, const StaticBounds &bounds) {
-  Value number = loop.getInductionVar();
-  auto constant = [&](const APInt &value) -> Value {
-    return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(number.getType(), value));
-  };
-  if (!bounds.lower.isZero())
-    number = arith::SubIOp::create(builder, loc, number, constant(bounds.lower));
-  if (!bounds.step.isOne())
-    number = arith::DivUIOp::create(builder, loc, number, constant(bounds.step));
-  if (!number.getType().isIndex())
-    number = arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), number);
-  return number;
-}
-
 static Value writeRow(OpBuilder &builder, Location loc, const Saved &saved, Value value, Value tape,
                       Value row) {
   return DynamicUpdateSliceOp::create(builder, loc, tape, asRow(builder, loc, saved, value),
@@ -89,11 +78,18 @@ static Value writeRow(OpBuilder &builder, Location loc, const Saved &saved, Valu
 
 static unsigned carryOf(const Saved &saved) { return cast<BlockArgument>(saved.value).getArgNumber() - 1; }
 
-static Value startOfTape(OpBuilder &builder, scf::ForOp loop, const Saved &saved, int64_t trips) {
+static OpFoldResult oneMore(OpBuilder &builder, Location loc, OpFoldResult number) {
+  if (std::optional<int64_t> constant = getConstantIntValue(number))
+    return builder.getIndexAttr(*constant + 1);
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  return arith::AddIOp::create(builder, loc, cast<Value>(number), one).getResult();
+}
+
+static Value startOfTape(OpBuilder &builder, scf::ForOp loop, const Saved &saved, OpFoldResult trips) {
   Location loc = loop.getLoc();
   if (!saved.withYielded)
     return emptyTape(builder, loc, saved, trips);
-  Value tape = emptyTape(builder, loc, saved, trips + 1),
+  Value tape = emptyTape(builder, loc, saved, oneMore(builder, loc, trips)),
         zero = arith::ConstantIndexOp::create(builder, loc, 0);
   return writeRow(builder, loc, saved, loop.getInitArgs()[carryOf(saved)], tape, zero);
 }
@@ -111,7 +107,7 @@ static Value writeYielded(OpBuilder &builder, scf::ForOp loop, const Saved &save
 
 // Carries are saved at the start of the body, so that the body may overwrite them, or as the yielded value at
 // its end; results of effects are saved right after them.
-TapedLoop ad::saveOnTapes(scf::ForOp loop, const StaticBounds &bounds, ArrayRef<Saved> saved,
+TapedLoop ad::saveOnTapes(scf::ForOp loop, const LoopBounds &bounds, ArrayRef<Saved> saved,
                           OpBuilder &builder) {
   Location loc = loop.getLoc();
   IRRewriter rewriter(builder);
@@ -144,7 +140,7 @@ TapedLoop ad::saveOnTapes(scf::ForOp loop, const StaticBounds &bounds, ArrayRef<
 
 Value ad::readTape(OpBuilder &builder, Location loc, Type type, Value tape, Value iteration,
                    ValueRange sizes) {
-  Value row = DynamicSliceOp::create(builder, loc, rowType(type, 1), tape,
+  Value row = DynamicSliceOp::create(builder, loc, rowsType(type, 1), tape,
                                      offsetsOfRow(builder, loc, tape, iteration), sizes, PermissionsAttr());
   if (isa<RankedTensorType>(type))
     return ReshapeOp::create(builder, loc, type, row, sizes, PermissionsAttr());
