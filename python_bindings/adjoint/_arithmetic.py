@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from ._constants import number_kind, tensor
 from ._device import ARRAYS
 from ._emit import create
-from ._types import FLOATS, element_of, promote
+from ._types import FLOATS, NARROW, element_of, promote
 from ._value import Value, is_index, is_tensor
 
 if TYPE_CHECKING:
@@ -86,6 +87,16 @@ def floating(value: Any, element: str = "f32") -> Tensor:
     return made
 
 
+def in_wide(function: Callable[..., Tensor], *values: Any) -> Tensor:
+    """A function of floats that is made of several operations. Narrow floats are computed in f32 and rounded once at the
+    end, as each operation of `ad` does."""
+    operands = [floating(one) for one in common(*values)]
+    element = operands[0].element_type
+    if element not in NARROW:
+        return function(*operands)
+    return function(*(one.astype("f32") for one in operands)).astype(element)
+
+
 def compare(predicate: str, left: Any, right: Any) -> Tensor:
     if not (is_operand(left) and is_operand(right)):
         return refused()
@@ -111,29 +122,36 @@ _HALF = {"f32": 2.0**126, "f64": 2.0**1022}
 def floor_divide(left: Any, right: Any) -> Tensor:
     """The quotient rounded down, also of integers, whose division in `ad` truncates."""
     a, b = common(left, right)
-    if a.element_type in FLOATS[2:]:  # the quotient of narrow floats is rounded once
-        return floor_divide(a.astype("f32"), b.astype("f32")).astype(a.element_type)
     if a.element_type in FLOATS:
-        # What is left without the remainder divides up to rounding, so that a // b * b + a % b is a.
-        # Halves of large numbers keep the difference finite.
-        half = create("select", common_select(compare("gt", abs(a), _HALF[a.element_type]), a * 0 + 0.5, 1.0))
-        scaled = create("sub", [a * half, remainder(a, b) * half])
-        whole = create("round_even", [create("div", [scaled, b]) / half])
-        is_below = create("and", [compare("ne", a, 0), compare("ne", compare("lt", a, 0), compare("lt", b, 0))])
-        # A finite number by an infinity is 0, or -1 below it.
-        tiny = create("select", common_select(is_below, a * 0 - 1, a * 0))
-        is_tiny = create("and", [compare("eq", abs(b), math.inf), compare("lt", abs(a), math.inf)])
-        whole = create("select", [is_tiny, tiny, whole])
-        return create("select", [compare("eq", b, 0), create("div", [a, b]), whole])
+        return in_wide(_floor_of_quotient, a, b)
     quotient = create("div", [a, b])
     rest = create("sub", [a, create("mul", [quotient, b])])
     is_below = create("and", [compare("ne", rest, 0), compare("ne", compare("lt", rest, 0), compare("lt", b, 0))])
     return create("select", common_select(is_below, quotient - 1, quotient))
 
 
+def _floor_of_quotient(a: Tensor, b: Tensor) -> Tensor:
+    quotient = create("div", [a, b])
+    # What is left without the remainder divides up to rounding, so that a // b * b + a % b is a.
+    # Halves of large numbers keep the difference finite.
+    half = create("select", common_select(compare("gt", abs(a), _HALF[a.element_type]), a * 0 + 0.5, 1.0))
+    scaled = create("sub", [a * half, remainder(a, b) * half])
+    whole = create("round_even", [create("div", [scaled, b]) / half])
+    is_below = create("and", [compare("ne", a, 0), compare("ne", compare("lt", a, 0), compare("lt", b, 0))])
+    # A finite number by an infinity is 0, or -1 below it.
+    tiny = create("select", common_select(is_below, a * 0 - 1, a * 0))
+    is_tiny = create("and", [compare("eq", abs(b), math.inf), compare("lt", abs(a), math.inf)])
+    whole = create("select", [is_tiny, tiny, whole])
+    # A zero has the sign of the quotient.
+    whole = create("select", [compare("eq", whole, 0), quotient * 0, whole])
+    return create("select", [compare("eq", b, 0), quotient, whole])
+
+
 def remainder(left: Any, right: Any) -> Tensor:
-    """The remainder with the sign of the divisor, as Python's %."""
+    """The remainder with the sign of the divisor, as Python's %; a zero, too."""
     a, b = common(left, right)
     rest = create("rem", [a, b])
     is_other_sign = create("and", [compare("ne", rest, 0), compare("ne", compare("lt", rest, 0), compare("lt", b, 0))])
-    return create("select", [is_other_sign, rest + b, rest])
+    made = create("select", [is_other_sign, rest + b, rest])
+    # Sums with 0 change the sign of zeros alone, and keep the slope.
+    return create("select", [compare("lt", b, 0), -(0 - made), 0 + made]) if made.element_type in FLOATS else made

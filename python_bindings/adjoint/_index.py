@@ -88,6 +88,12 @@ class Index(NumpyProtocol):
         made.is_natural = other.is_natural if isinstance(other, Index) else other > 0
         return made
 
+    def __divmod__(self, other: Any) -> tuple[Any, Any]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
+        return other // self, other % self
+
     def __neg__(self) -> Any:
         return 0 - self
 

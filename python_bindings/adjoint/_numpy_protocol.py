@@ -11,6 +11,14 @@ from . import numpy
 from ._value import Value
 
 
+#: Functions of NumPy that the array API standard has by other names.
+_NAMES = {
+    "true_divide": "divide", "power": "pow", "absolute": "abs", "fabs": "abs", "rint": "round", "invert": "bitwise_invert",
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "arcsinh": "asinh", "arccosh": "acosh",
+    "arctanh": "atanh",
+}  # fmt: skip
+
+
 class NumpyProtocol(Value):
     """A traced value in calls of NumPy."""
 
@@ -18,9 +26,7 @@ class NumpyProtocol(Value):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         """Functions and operators of NumPy on traced values are those of adjoint.numpy."""
-        name = {"true_divide": "divide", "power": "pow", "arctan2": "atan2", "absolute": "abs"}.get(
-            ufunc.__name__, ufunc.__name__
-        )
+        name = _NAMES.get(ufunc.__name__, ufunc.__name__)
         if method != "__call__" or options or name not in numpy.__dict__:
             raise self._unknown("the array", "use functions of adjoint.numpy in place of numpy's")
         return getattr(numpy, name)(*inputs)

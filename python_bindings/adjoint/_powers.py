@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._arithmetic import common, common_select, floating
+from ._arithmetic import common, common_select, floating, in_wide
 from ._emit import create
 from ._errors import OptionError
 from ._shapes import broadcast_to
@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 def power(left: Any, right: Any) -> Tensor:
     """x ** n for a small integer n, and for each one if x is an integer, is a product: repeated squaring."""
     if isinstance(right, int) and not isinstance(right, bool) and is_tensor(left):
-        if left.element_type in INTEGERS or 0 <= right <= 64:
+        if left.element_type in INTEGERS:
             return _repeated(left, right)
+        if 0 <= right <= 64:
+            return in_wide(lambda base: _repeated(base, right), left) if right > 2 else _repeated(left, right)
     a, b = common(left, right)
     if a.element_type in INTEGERS:
         return _of_integers(a, b, None if isinstance(right, Value) else np.asarray(right))

@@ -156,6 +156,12 @@ class Tensor(NumpyProtocol):
     def __rmod__(self, other: Any) -> Tensor:
         return binary("remainder", other, self)
 
+    def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> tuple[Tensor, Tensor]:
+        return other // self, other % self
+
     def __and__(self, other: Any) -> Tensor:
         return binary("and", self, other)
 

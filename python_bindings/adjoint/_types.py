@@ -17,6 +17,8 @@ from ._signature import DTYPES, format_type
 #: The names of MLIR of NumPy's types.
 ELEMENTS: dict[np.dtype[Any], str] = {dtype: name for name, dtype in DTYPES.items()}
 FLOATS = ("f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2")
+#: Floats of 16 and 8 bits.
+NARROW = FLOATS[2:]
 INTEGERS = ("i8", "i32", "i64")
 _ALIASES = {
     "float64": "f64",

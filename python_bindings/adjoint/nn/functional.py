@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import builtins
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import numpy, ops, random
-from .._arithmetic import floating
+from .._arithmetic import floating, in_wide
 from .._checks import choice, number, whole
 from .._constants import tensor
 from .._device import DeviceArray
@@ -36,14 +37,23 @@ def _factor(name: str, value: Any) -> Any:
     return value if isinstance(value, (Tensor, np.ndarray, DeviceArray)) else number(name, value)
 
 
+def _with_factor(function: Callable[[Tensor, Any], Tensor], x: Any, factor: Any) -> Tensor:
+    """A function of elements and a factor, which is rounded to no narrow type if it is a number."""
+    if isinstance(factor, float):
+        return in_wide(lambda value: function(value, factor), x)
+    return in_wide(function, x, factor)
+
+
 def leaky_relu(x: Any, negative_slope: float = 0.01) -> Tensor:
-    value = numpy.asarray(x)
-    return numpy.where(value > 0, value, value * _factor("negative_slope", negative_slope))
+    slope = _factor("negative_slope", negative_slope)
+    return _with_factor(lambda value, slope: numpy.where(value > 0, value, value * slope), x, slope)
 
 
 def elu(x: Any, alpha: float = 1.0) -> Tensor:
-    value = numpy.asarray(x)
-    return numpy.where(value > 0, value, _factor("alpha", alpha) * numpy.expm1(numpy.minimum(value, 0)))
+    def function(value: Tensor, factor: Any) -> Tensor:
+        return numpy.where(value > 0, value, factor * numpy.expm1(numpy.minimum(value, 0)))
+
+    return _with_factor(function, x, _factor("alpha", alpha))
 
 
 def gelu(x: Any, approximate: str = "none") -> Tensor:
@@ -65,8 +75,7 @@ def tanh(x: Any) -> Tensor:
 
 def softplus(x: Any, beta: float = 1.0) -> Tensor:
     beta = number("beta", beta, 0, above=True)
-    made = ops.softplus(floating(x) * beta if beta != 1.0 else floating(x))
-    return made if beta == 1.0 else made / beta
+    return in_wide(lambda value: ops.softplus(value * beta) / beta, x) if beta != 1.0 else ops.softplus(floating(x))
 
 
 def softmax(x: Any, dim: int = -1) -> Tensor:
@@ -97,8 +106,8 @@ def dropout(x: Any, p: float = 0.5, training: bool = True, *, key: Any = None) -
         return tensor(x)
     if key is None:
         raise OptionError("dropout in training needs a key; adjoint.random.split makes one for each layer and step")
-    value = tensor(x)
-    return numpy.where(random.uniform(key, value.shape) >= p, value / (1 - p), 0)
+    is_kept = random.uniform(key, tensor(x).shape) >= p
+    return in_wide(lambda value: numpy.where(is_kept, value / (1 - p), 0), x)
 
 
 def scaled_dot_product_attention(
@@ -132,6 +141,9 @@ def scaled_dot_product_attention(
 REDUCTIONS = ("none", "mean", "sum")
 
 
+# Those of narrow floats are computed in f32 and rounded once.
+
+
 def _reduced(values: Tensor, reduction: str) -> Tensor:
     choice("reduction", reduction, REDUCTIONS)
     if reduction == "none":
@@ -140,26 +152,35 @@ def _reduced(values: Tensor, reduction: str) -> Tensor:
 
 
 def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
-    return _reduced(numpy.square(numpy.subtract(input, target)), reduction)
+    return in_wide(lambda value, goal: _reduced(numpy.square(value - goal), reduction), input, target)
 
 
 def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
-    return _reduced(builtins.abs(numpy.subtract(input, target)), reduction)
+    return in_wide(lambda value, goal: _reduced(builtins.abs(value - goal), reduction), input, target)
 
 
 def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Tensor:
     beta = number("beta", beta, 0)
     if beta == 0:
         return l1_loss(input, target, reduction)
-    distance = builtins.abs(numpy.subtract(input, target))
-    return _reduced(numpy.where(distance < beta, 0.5 * distance * distance / beta, distance - 0.5 * beta), reduction)
+
+    def function(value: Tensor, goal: Tensor) -> Tensor:
+        distance = builtins.abs(value - goal)
+        near, far = 0.5 * distance * distance / beta, distance - 0.5 * beta
+        return _reduced(numpy.where(distance < beta, near, far), reduction)
+
+    return in_wide(function, input, target)
 
 
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Tensor:
-    delta, distance = number("delta", delta, 0, above=True), builtins.abs(numpy.subtract(input, target))
-    return _reduced(
-        numpy.where(distance <= delta, 0.5 * distance * distance, delta * (distance - 0.5 * delta)), reduction
-    )
+    delta = number("delta", delta, 0, above=True)
+
+    def function(value: Tensor, goal: Tensor) -> Tensor:
+        distance = builtins.abs(value - goal)
+        near, far = 0.5 * distance * distance, delta * (distance - 0.5 * delta)
+        return _reduced(numpy.where(distance <= delta, near, far), reduction)
+
+    return in_wide(function, input, target)
 
 
 def cross_entropy(input: Any, target: Any, reduction: str = "mean", ignore_index: int = -100) -> Tensor:
@@ -205,32 +226,37 @@ def _labels(labels: Tensor, ignore_index: Any) -> tuple[Tensor, int]:
 def _mean_of_counted(losses: Tensor, is_counted: Tensor, reduction: str) -> Tensor:
     if reduction != "mean":
         return _reduced(losses, reduction)
-    return losses.sum() / is_counted.astype(losses.element_type).sum()
+    return in_wide(lambda value: value.sum() / is_counted.astype(value.element_type).sum(), losses)
 
 
 def binary_cross_entropy_with_logits(input: Any, target: Any, reduction: str = "mean") -> Tensor:
-    value = floating(input)
-    losses = numpy.maximum(value, 0) - numpy.multiply(value, target) + numpy.log1p(numpy.exp(-builtins.abs(value)))
-    return _reduced(losses, reduction)
+    def function(value: Tensor, goal: Tensor) -> Tensor:
+        losses = numpy.maximum(value, 0) - value * goal + numpy.log1p(numpy.exp(-builtins.abs(value)))
+        return _reduced(losses, reduction)
+
+    return in_wide(function, input, target)
 
 
 def binary_cross_entropy(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     """Logarithms are at least -100, as in PyTorch."""
-    value = floating(input)
-    # A logarithm of 0 would make the gradient NaN.
-    positive, negative = (
-        numpy.where(one > 0, numpy.maximum(numpy.log(numpy.where(one > 0, one, 1)), -100.0), -100.0)
-        for one in (value, 1 - value)
-    )
-    losses = -(numpy.multiply(target, positive) + (1 - tensor(target, value.element_type)) * negative)
-    return _reduced(losses, reduction)
+    def function(value: Tensor, goal: Tensor) -> Tensor:
+        # A logarithm of 0 would make the gradient NaN.
+        positive, negative = (
+            numpy.where(one > 0, numpy.maximum(numpy.log(numpy.where(one > 0, one, 1)), -100.0), -100.0)
+            for one in (value, 1 - value)
+        )
+        return _reduced(-(goal * positive + (1 - goal) * negative), reduction)
+
+    return in_wide(function, input, target)
 
 
 def kl_div(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     """target * (log(target) - input), 0 where the target is 0."""
-    goal = floating(target)
-    logs = numpy.log(numpy.where(goal > 0, goal, 1))
-    return _reduced(goal * numpy.subtract(logs, input), reduction)
+    def function(value: Tensor, goal: Tensor) -> Tensor:
+        logs = numpy.log(numpy.where(goal > 0, goal, 1))
+        return _reduced(goal * (logs - value), reduction)
+
+    return in_wide(function, input, target)
 
 
 def one_hot(labels: Any, num_classes: int, dtype: Any = "f32") -> Tensor:

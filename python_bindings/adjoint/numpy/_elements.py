@@ -8,10 +8,9 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .._arithmetic import common, common_select, compare, floating
+from .._arithmetic import common, common_select, compare, floating, in_wide
 from .._constants import tensor
 from .._emit import create
-from .._shapes import full
 from .._types import FLOATS
 
 if TYPE_CHECKING:
@@ -31,62 +30,74 @@ sin, cos, tan, tanh, sqrt = map(_float_function, ("sin", "cos", "tan", "tanh", "
 exp2, erf, rsqrt = map(_float_function, ("exp2", "erf", "rsqrt"))
 
 
-def log10(x: Any, /) -> Tensor:
+def _made(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """A function of elements, from one of tensors of one type, f32 or f64."""
+
+    @functools.wraps(function)
+    def of_any(*values: Any) -> Tensor:
+        return in_wide(function, *values)
+
+    return of_any
+
+
+@_made
+def log10(x: Tensor, /) -> Tensor:
     return log2(x) * math.log10(2)
 
 
-def sinh(x: Any, /) -> Tensor:
-    # (e + e / (e + 1)) / 2 with e = exp(x) - 1 keeps small values; large ones halve before they overflow.
-    value = floating(x)
-    small = expm1(value)
-    half = exp(value - math.log(2))
-    return where(abs(value) < 1, (small + small / (small + 1)) * 0.5, half - exp(-value - math.log(2)))
+def _half_exp(x: Tensor) -> Tensor:
+    """exp(x) / 2, which is finite where exp(x) is not, and so is its slope. Large x - 1 are exact."""
+    return exp(x - 1) * (math.e / 2)
 
 
-def cosh(x: Any, /) -> Tensor:
-    value = abs(floating(x))
-    return exp(value - math.log(2)) + exp(-value - math.log(2))
+def _small_sinh(x: Tensor) -> Tensor:
+    above = expm1(x)
+    return (above + above / (above + 1)) * 0.5
+
+
+@_made
+def sinh(x: Tensor, /) -> Tensor:
+    is_small = abs(x) < 1
+    return where(is_small, _small_sinh(where(is_small, x, 0)), _half_exp(x) - _half_exp(-x))
+
+
+@_made
+def cosh(x: Tensor, /) -> Tensor:
+    # The slope of 1 + 2 sinh(x / 2)^2 has the digits of a small x.
+    is_small = abs(x) < 1
+    half = _small_sinh(where(is_small, x, 0) * 0.5)
+    return where(is_small, 1 + 2 * half * half, _half_exp(x) + _half_exp(-x))
 
 
 # Above it, a square plus 1 is the square, and the square of a square is still a number.
 _LARGE = {"f32": 1e6, "f64": 1e9}
 
 
-def _in_wide(function: Callable[[Tensor], Tensor], x: Any) -> Tensor:
-    """The function in f32 for narrow floats, whose squares overflow."""
-    value = floating(x)
-    return function(value.astype("f32") if value.element_type != "f64" else value).astype(value.element_type)
+@_made
+def asinh(x: Tensor, /) -> Tensor:
+    side = where(x < 0, -1, 1)  # unlike those of abs and copysign, the slope at 0 is right
+    magnitude = x * side
+    is_large = magnitude > _LARGE[x.element_type]
+    # What is not taken has numbers of its own, since slopes that are infinite would make NaN of zeros.
+    near, far = where(is_large, 1, magnitude), where(is_large, magnitude, 2)
+    square = near * near
+    small = log1p(near + square / (1 + sqrt(square + 1)))
+    made = where(is_large, log(far) + math.log(2), small) * side
+    return where(x == 0, x, made)
 
 
-def asinh(x: Any, /) -> Tensor:
-    def function(value: Tensor) -> Tensor:
-        side = where(value < 0, -1, 1)  # unlike those of abs and copysign, the slope at 0 is right
-        magnitude = value * side
-        is_large = magnitude > _LARGE[value.element_type]
-        # What is not taken has numbers of its own, since slopes that are infinite would make NaN of zeros.
-        near, far = where(is_large, 1, magnitude), where(is_large, magnitude, 2)
-        square = near * near
-        small = log1p(near + square / (1 + sqrt(square + 1)))
-        made = where(is_large, log(far) + math.log(2), small) * side
-        return where(value == 0, value, made)
-
-    return _in_wide(function, x)
+@_made
+def acosh(x: Tensor, /) -> Tensor:
+    is_large = x > _LARGE[x.element_type]
+    near, far = where(is_large, 2, x), where(is_large, x, 2)
+    less = near - 1
+    # The root of each factor is NaN below 1.
+    return where(is_large, log(far) + math.log(2), log1p(less + sqrt(less) * sqrt(near + 1)))
 
 
-def acosh(x: Any, /) -> Tensor:
-    def function(value: Tensor) -> Tensor:
-        is_large = value > _LARGE[value.element_type]
-        near, far = where(is_large, 2, value), where(is_large, value, 2)
-        less = near - 1
-        # The root of each factor is NaN below 1.
-        return where(is_large, log(far) + math.log(2), log1p(less + sqrt(less) * sqrt(near + 1)))
-
-    return _in_wide(function, x)
-
-
-def atanh(x: Any, /) -> Tensor:
-    value = floating(x)
-    return (log1p(value) - log1p(-value)) * 0.5
+@_made
+def atanh(x: Tensor, /) -> Tensor:
+    return (log1p(x) - log1p(-x)) * 0.5
 
 
 def atan2(x1: Any, x2: Any, /) -> Tensor:
@@ -94,34 +105,34 @@ def atan2(x1: Any, x2: Any, /) -> Tensor:
     return create("atan2", [floating(a), floating(b)])
 
 
-def atan(x: Any, /) -> Tensor:
-    value = floating(x)
-    return atan2(value, full(value.shape, 1, value.element_type))
+@_made
+def atan(x: Tensor, /) -> Tensor:
+    return atan2(x, 1)
 
 
-def asin(x: Any, /) -> Tensor:
-    value = floating(x)
-    return atan2(value, sqrt((1 - value) * (1 + value)))
+@_made
+def asin(x: Tensor, /) -> Tensor:
+    return atan2(x, sqrt((1 - x) * (1 + x)))
 
 
-def acos(x: Any, /) -> Tensor:
-    value = floating(x)
-    return atan2(sqrt((1 - value) * (1 + value)), value)
+@_made
+def acos(x: Tensor, /) -> Tensor:
+    return atan2(sqrt((1 - x) * (1 + x)), x)
 
 
-def hypot(x1: Any, x2: Any, /) -> Tensor:
-    a, b = (abs(floating(one)) for one in common(x1, x2))
+@_made
+def hypot(x1: Tensor, x2: Tensor, /) -> Tensor:
+    a, b = abs(x1), abs(x2)
     large, small = maximum(a, b), minimum(a, b)
     ratio = small / where(large == 0, 1, large)
     made = large * sqrt(1 + ratio * ratio)
     return where(isinf(a) | isinf(b), math.inf, made)
 
 
-def logaddexp(x1: Any, x2: Any, /) -> Tensor:
-    a, b = (floating(one) for one in common(x1, x2))
-    large = maximum(a, b)
-    made = large + log1p(exp(-abs(a - b)))
-    return where(a == b, a + math.log(2), made)
+@_made
+def logaddexp(x1: Tensor, x2: Tensor, /) -> Tensor:
+    made = maximum(x1, x2) + log1p(exp(-abs(x1 - x2)))
+    return where(x1 == x2, x1 + math.log(2), made)
 
 
 def abs(x: Any, /) -> Tensor:
@@ -182,8 +193,8 @@ def isnan(x: Any, /) -> Tensor:
 
 
 def isinf(x: Any, /) -> Tensor:
-    value = tensor(x)
-    return (abs(value) == math.inf) if value.element_type in FLOATS else value != value
+    # The magnitude of an infinity of f8E5M2 is none: operations saturate.
+    return logical_not(logical_or(isfinite(x), isnan(x)))
 
 
 def signbit(x: Any, /) -> Tensor:

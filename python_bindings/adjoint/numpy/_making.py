@@ -14,7 +14,7 @@ from .._checks import whole
 from .._constants import tensor
 from .._errors import TracingError
 from .._shapes import broadcast_to, reshape
-from .._types import element_of
+from .._types import NARROW, element_of
 from .._value import Value, is_index
 from ._elements import where
 from ._shapes import broadcast_shapes, expand_dims, stack
@@ -92,6 +92,9 @@ def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None,
         size: Any = ((stop - start + (step - 1)) // step).at_least(0)
     else:
         size = max(0, math.ceil((stop - start) / step))
+    if element in NARROW:  # rounded once
+        made: Tensor = _iota(size, "f32") * step + start
+        return made.astype(element)
     numbers = _iota(size, element)
     return numbers if (start, step) == (0, 1) else numbers * step + start
 

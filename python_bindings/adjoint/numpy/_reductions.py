@@ -8,7 +8,7 @@ import operator
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from .._arithmetic import floating
+from .._arithmetic import floating, in_wide
 from .._constants import tensor
 from .._emit import create
 from .._errors import TracingError
@@ -61,20 +61,23 @@ def _count(x: Tensor, axis: Any) -> Any:
     return functools.reduce(operator.mul, [x.shape[one] for one in axes_of(axis, x.ndim)], 1)
 
 
-def var(x: Any, /, axis: Any = None, *, correction: float = 0, keepdims: bool = False) -> Tensor:
-    value = floating(x)
-    distance = value - mean(value, axis=axis, keepdims=True)
+def _variance(x: Tensor, axis: Any, correction: float, keepdims: bool) -> Tensor:
+    distance = x - mean(x, axis=axis, keepdims=True)
     squares = sum(distance * distance, axis=axis, keepdims=keepdims)
-    count = _count(value, axis)
-    less = count.astype(value.element_type) - correction if is_index(count) else count - correction
+    count = _count(x, axis)
+    less = count.astype(x.element_type) - correction if is_index(count) else count - correction
     # Without degrees of freedom there is no variance, as the array API standard has it.
     less = where(less > 0, less, nan) if is_tensor(less) else less if less > 0 else nan
     made: Tensor = squares / less
     return made
 
 
+def var(x: Any, /, axis: Any = None, *, correction: float = 0, keepdims: bool = False) -> Tensor:
+    return in_wide(lambda value: _variance(value, axis, correction, keepdims), x)
+
+
 def std(x: Any, /, axis: Any = None, *, correction: float = 0, keepdims: bool = False) -> Tensor:
-    return sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
+    return in_wide(lambda value: sqrt(_variance(value, axis, correction, keepdims)), x)
 
 
 def all(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Tensor:
