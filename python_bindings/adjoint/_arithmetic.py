@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._constants import number_kind, tensor
+from ._constants import number_kind, settled, tensor
 from ._device import ARRAYS
 from ._emit import create
 from ._types import FLOATS, NARROW, element_of, promote
@@ -50,13 +50,12 @@ def _of_list(value: Any) -> Any:
 
 def common(*values: Any) -> list[Tensor]:
     """The values as tensors of one element type. Python numbers and indices follow the tensors beside them, as in the
-    array API standard; a float beside integers gives f32. What is made of indices and numbers alone is exact in f64 and
-    i64, and follows the tensors that it meets later."""
+    array API standard; a float beside integers gives f32. What is made of indices and numbers alone, known or traced, is
+    exact in f64 and i64, and follows the tensors that it meets later."""
     values = tuple(map(_of_list, values))
     kinds = [kind for kind in map(_kind, values) if kind]
-    weak = [value for value in values if is_index(value) or (is_tensor(value) and value.is_weak)]
     element = functools.reduce(promote, kinds) if kinds else None
-    is_weak = not kinds and bool(weak)
+    is_weak = not kinds
     is_float = any(
         number_kind(value) is float or (is_tensor(value) and value.element_type in FLOATS) for value in values
     )
@@ -72,13 +71,19 @@ def common(*values: Any) -> list[Tensor]:
     return made
 
 
+def loose(value: Any) -> Tensor:
+    """A value as a tensor; numbers and indices follow the tensors that they meet later."""
+    return common(value)[0] if is_index(value) or number_kind(value) else tensor(value)
+
+
 def common_select(condition: Any, on_true: Any, on_false: Any) -> list[Tensor]:
-    return [tensor(condition), *common(on_true, on_false)]
+    made, values = tensor(condition), common(on_true, on_false)
+    return [made, *(map(settled, values) if made.ndim else values)]
 
 
 def floating(value: Any, element: str = "f32") -> Tensor:
     """A tensor of floats."""
-    made = tensor(_of_list(value), element)
+    (made,) = common(value)
     if made.element_type in FLOATS:
         return made
     is_weak = made.is_weak

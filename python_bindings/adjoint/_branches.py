@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import tree
+from ._arithmetic import loose
 from ._builder import current
 from ._carry import is_free, require_same, retyped
 from ._constants import tensor
@@ -55,12 +56,13 @@ def _branch(
         for branch in branches:
             with trace.region(()):
                 leaves, form = tree.flatten(branch(*operands))
-                values = as_tensors(leaves, "results of a branch")
                 free.append([is_free(leaf) for leaf in leaves])
+                values = as_tensors(leaves, "results of a branch")
+                values = [loose(leaf) if is_number else value for leaf, value, is_number in zip(leaves, values, free[-1])]
                 if elements is not None and len(elements) == len(values):
                     values = [
-                        retyped(leaf, value, element) if is_free else value
-                        for leaf, value, element, is_free in zip(leaves, values, elements, free[-1])
+                        retyped(leaf, value, element) if is_number else value
+                        for leaf, value, element, is_number in zip(leaves, values, elements, free[-1])
                     ]
                 made.append(values)
                 forms.append(form)
@@ -70,10 +72,9 @@ def _branch(
                     require_same(forms[0], forms[1], made[0], made[1], "the branches of cond")
                 trace.end_region("scf.yield", [trace.number(value) for value in values])
         results = trace.create("scf.if", [condition], (), [value._type for value in made[0]], 2)
-        weak = [one.is_weak and other.is_weak for one, other in zip(*made)]
         values = list(map(wrap, results))
-        for value, is_weak in zip(values, weak):
-            value.is_weak = is_weak
+        for value, *are_free in zip(values, *free):
+            value.is_weak = all(are_free)
         return tree.unflatten(forms[0], values)
 
 

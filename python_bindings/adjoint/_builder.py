@@ -8,6 +8,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from types import CodeType
 from typing import TYPE_CHECKING
 
 from . import _adjoint
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 Place = tuple[str, int, int, str]
 
 _INSIDE = (os.path.dirname(os.path.abspath(__file__)) + os.sep, contextlib.__file__)
+
+
+def is_inside(code: CodeType) -> bool:
+    """Whether code is part of the package."""
+    return code.co_filename.startswith(_INSIDE)
 
 
 def place(name: str = "") -> Place:

@@ -14,7 +14,7 @@ from ._attributes import elements_text
 from ._builder import current
 from ._errors import TracingError
 from ._signature import DTYPES
-from ._types import ELEMENTS
+from ._types import element_of
 from ._value import is_index, is_tensor, wrap
 
 if TYPE_CHECKING:
@@ -66,8 +66,7 @@ def constant(value: Any, element: str | None = None) -> Tensor:
         array = np.asarray(value)
         if array.dtype.kind in "OSU":
             raise TracingError(f"expected a tensor, an array or a number, got {value!r}")
-        if array.dtype not in ELEMENTS:
-            raise TracingError(f"an array of {array.dtype} has no element type of Adjoint; convert it with .astype")
+        element_of(array.dtype)  # which says what to convert it to
         text = elements_text(array)
     made: Tensor = wrap(current().create("ad.constant", (), [("value", text)])[0])
     return made
@@ -80,6 +79,14 @@ def tensor(value: Any, element: str | None = None) -> Tensor:
     if is_index(value):
         return value.astype(element or "i32")
     return constant(value, element)
+
+
+def settled(value: Tensor) -> Tensor:
+    """A tensor of an element type of its own: what is made of numbers and sizes alone is f32 or i32, as a number is, where
+    it meets no tensor."""
+    if not value.is_weak:
+        return value
+    return value.astype({"f64": "f32", "i64": "i32"}.get(value.element_type, value.element_type))
 
 
 def number_of_index(value: Any) -> int:

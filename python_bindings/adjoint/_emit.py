@@ -10,7 +10,8 @@ import numpy as np
 
 from ._attributes import TypeLike, attribute_text, type_text
 from ._builder import current
-from ._constants import number_of_index, tensor
+from ._constants import number_of_index, settled, tensor
+from ._types import FLOATS
 from ._value import is_tensor, wrap
 
 if TYPE_CHECKING:
@@ -33,16 +34,17 @@ def emit(
     their lengths are an attribute."""
     trace = current()
     first = len(operands) - indices
-    element = next(
-        (value.element_type for group in operands[:first] for value in group if is_tensor(value)), None
-    )
+    given = [value for group in operands[:first] for value in group if is_tensor(value)]
+    element = next((value.element_type for value in given if not value.is_weak), None)
+    if element is None and given:
+        element = settled(given[0]).element_type
     numbers: list[int] = []
     for position, group in enumerate(operands):
         for value in group:
             if position >= first:
                 numbers.append(number_of_index(value))
             else:
-                numbers.append(trace.number(tensor(value, element)))
+                numbers.append(trace.number(_operand(value, element)))
     texts = [
         (key, attribute_text(writer, value))
         for key, writer, value in attributes
@@ -54,12 +56,21 @@ def emit(
     return tuple(map(wrap, trace.create(name, numbers, texts, types)))
 
 
+def _operand(value: Any, element: str | None) -> Tensor:
+    """Numbers, and what is made of them alone, are of the element type of what is beside them."""
+    made = tensor(value, element)
+    if not made.is_weak or element is None:
+        return made
+    return made.astype(element) if element in FLOATS or made.element_type not in FLOATS else settled(made)
+
+
 def create(
     name: str, operands: Sequence[Tensor], attributes: Sequence[tuple[str, str]] = (), types: Sequence[str] = ()
 ) -> Tensor:
     trace = current()
     made: Tensor = wrap(trace.create(f"ad.{name}", [trace.number(one) for one in operands], attributes, types)[0])
-    made.is_weak = bool(operands) and all(one.is_weak for one in operands)
+    numbers = [one for one in operands if one.element_type != "i1"] or operands
+    made.is_weak = bool(numbers) and all(one.is_weak for one in numbers)
     return made
 
 

@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import tree
+from ._arithmetic import loose
 from ._attributes import quoted
 from ._builder import Function, current, place
-from ._constants import tensor
+from ._constants import settled, tensor
 from ._device import ARRAYS
 from ._errors import TracingError
 from ._tensor import Tensor
@@ -68,6 +69,7 @@ def trace_function(
     try:
         leaves, form = tree.flatten(body([wrap(number) for number in numbers]))
         results = as_tensors(leaves, "results of a traced function")
+        results = list(map(settled, results)) if is_entry else results
         trace.native.end_function([trace.number(result) for result in results], where)
     except BaseException:
         trace.native.erase_function(function.name)
@@ -88,7 +90,7 @@ class Arguments:
     def __init__(self, arguments: tuple[Any, ...], keywords: dict[str, Any]):
         self.leaves, self.form = tree.flatten((arguments, keywords))
         self.at = [index for index, leaf in enumerate(self.leaves) if is_value(leaf)]
-        self.values = [tensor(self.leaves[index]) for index in self.at]
+        self.values = [loose(self.leaves[index]) for index in self.at]
 
     def rebuild(self, values: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         leaves = list(self.leaves)

@@ -20,7 +20,8 @@ from ._host import Feed, Receiver
 from ._jit_options import JittedOptions, check_jit_options, check_specs, names_of_parameters
 from ._names import name_values, order_of_leaves
 from ._options import JitOptions, with_options
-from ._specs import is_dynamic, share_sizes, spec_of
+from ._recursion import ended_recursion
+from ._specs import is_dynamic, named_spec, refuse_long_lists, share_sizes
 from ._traced_program import TracedProgram
 from ._types import Spec
 from .nn._module import Module
@@ -159,7 +160,8 @@ class Jitted:
         self._bind(arguments, keywords)
         names = self._names(arguments, keywords)
         is_static = [name.split(".")[0] in self._static or not is_dynamic(leaf) for name, leaf in zip(names, leaves)]
-        specs = self._specs(arguments, leaves, is_static)
+        refuse_long_lists(self.__name__, names, [leaf for leaf, its in zip(leaves, is_static) if not its])
+        specs = self._specs(arguments, names, leaves, is_static)
         static = {index: leaf for index, leaf in enumerate(leaves) if is_static[index]}
         moving = [leaf for index, leaf in enumerate(leaves) if not is_static[index]]
         key = self._key(form, specs, static)
@@ -207,9 +209,13 @@ class Jitted:
             found += tree.names(tree.structure(keywords[name]), name)
         return found
 
-    def _specs(self, arguments: tuple[Any, ...], leaves: Sequence[Any], is_static: Sequence[bool]) -> list[Spec]:
+    def _specs(
+        self, arguments: tuple[Any, ...], names: Sequence[str], leaves: Sequence[Any], is_static: Sequence[bool]
+    ) -> list[Spec]:
         """The types of the traced leaves: those that the decorator gives, else those of the arguments."""
-        own = [spec_of(leaf) for leaf, static in zip(leaves, is_static) if not static]
+        own = [
+            named_spec(self.__name__, name, leaf) for name, leaf, static in zip(names, leaves, is_static) if not static
+        ]
         if self._given_specs is None:
             return own
         if len(self._given_specs) != len(arguments):
@@ -242,7 +248,7 @@ class Jitted:
             arguments, keywords = tree.unflatten(form, leaves)
             return self._function(*arguments, **keywords)
 
-        with tracing(trace):
+        with tracing(trace), ended_recursion():
             traced = trace_function("main", [str(spec) for spec in specs], body, is_entry=True)
         if not traced.results and not trace.has_receivers:
             raise TracingError(f"{self.__name__} gives no tensor; return the results")

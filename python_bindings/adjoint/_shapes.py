@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._attributes import axes_text
 from ._builder import current
-from ._constants import tensor
+from ._constants import settled, tensor
 from ._emit import create
 from ._errors import TracingError
 from ._signature import format_type
@@ -40,7 +40,7 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
 
 def shaped(name: str, value: Tensor, sizes: Sequence[Any], attributes: Sequence[tuple[str, str]] = ()) -> Tensor:
     """An operation whose result has these sizes; dynamic ones are its operands."""
-    trace = current()
+    trace, value = current(), settled(value)
     dynamic = [trace.number(size) for size in sizes if is_index(size)]
     type = format_type(value.element_type, tuple(None if is_index(size) else int(size) for size in sizes))
     made: Tensor = wrap(trace.create(f"ad.{name}", [trace.number(value), *dynamic], attributes, [type])[0])
@@ -94,7 +94,7 @@ def permute(value: Tensor, axes: Sequence[int]) -> Tensor:
 
 
 def reduce(name: str, value: Tensor, axis: Any, keepdims: bool) -> Tensor:
-    attributes = [("axes", axes_text(axes_of(axis, value.ndim)))]
+    value, attributes = settled(value), [("axes", axes_text(axes_of(axis, value.ndim)))]
     if keepdims:
         attributes.append(("keepDims", "unit"))
     return create(name, [value], attributes)

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ._device import ARRAYS
-from ._errors import ArgumentShapeError
+from ._errors import ArgumentShapeError, ArgumentTypeError, OptionTypeError
 from ._functions import is_value
 from ._index import Index
 from ._tensor import Tensor
@@ -27,6 +28,32 @@ def spec_of(leaf: Any) -> Spec:
         return Spec((), "i64", is_weak=True)
     array = leaf if isinstance(leaf, ARRAYS) else np.asarray(leaf)
     return Spec(array.shape, element_of(array.dtype))
+
+
+def named_spec(function: str, name: str, leaf: Any) -> Spec:
+    """The type of an argument, for messages with its name."""
+    try:
+        return spec_of(leaf)
+    except OptionTypeError as error:
+        shape = getattr(leaf, "shape", ())
+        raise ArgumentTypeError(f"{function}: argument '{name}' of shape {tuple(shape)}: {error}") from None
+
+
+#: A program has an argument for each number of a list.
+MOST_NUMBERS = 1000
+
+
+def refuse_long_lists(function: str, names: Sequence[str], leaves: Sequence[Any]) -> None:
+    """A long list of numbers is meant as an array."""
+    counts = collections.Counter(
+        name.rsplit(".", 1)[0] for name, leaf in zip(names, leaves) if isinstance(leaf, (bool, int, float))
+    )
+    for name, count in counts.items():
+        if count > MOST_NUMBERS:
+            raise ArgumentTypeError(
+                f"{function}: argument '{name}' has {count} numbers, and each would be an argument of the program; "
+                "give an array, numpy.asarray(...), or make it a static argument"
+            )
 
 
 def is_dynamic(leaf: Any) -> bool:

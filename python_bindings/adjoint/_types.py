@@ -39,7 +39,7 @@ def element_of(dtype: Any) -> str:
     if isinstance(dtype, str):
         name = _ALIASES.get(dtype, dtype)
         if name not in DTYPES:
-            raise OptionError(f"unknown element type '{dtype}'; there are {', '.join(DTYPES)}")
+            raise OptionError(f"unknown element type '{dtype}'; there are {', '.join(DTYPES)}{_instead_of(dtype)}")
         return name
     if dtype is float:
         return "f32"
@@ -50,7 +50,24 @@ def element_of(dtype: Any) -> str:
     try:
         return ELEMENTS[np.dtype(dtype)]
     except (KeyError, TypeError):
-        raise OptionTypeError(f"no element type of Adjoint is {dtype!r}; there are {', '.join(DTYPES)}") from None
+        raise OptionTypeError(
+            f"no element type of Adjoint is {dtype!r}; there are {', '.join(DTYPES)}{_instead_of(dtype)}"
+        ) from None
+
+
+def _instead_of(dtype: Any) -> str:
+    """What to use in place of a type of NumPy that programs do not have."""
+    try:
+        found = np.dtype(dtype)
+    except TypeError:
+        return ""
+    if found.kind == "c":
+        return "; there are no complex numbers, so give .real and .imag"
+    if found.kind not in "iuf":
+        return "; expected numbers"
+    wider = "float64" if found.kind == "f" else "int32" if found.itemsize < 4 else "int64"
+    limit = ", which has its numbers below 2^63" if found == np.uint64 else ""
+    return f"; convert with .astype(numpy.{wider}){limit}"
 
 
 @dataclasses.dataclass(frozen=True)

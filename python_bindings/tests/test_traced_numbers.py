@@ -9,6 +9,7 @@ import adjoint
 import adjoint.numpy as anp
 import numpy as np
 import pytest
+from adjoint import nn
 
 X32, X64 = np.float32([1, 2, 3]), np.float64([1, 2, 3])
 
@@ -292,3 +293,44 @@ def test_finite_numbers_by_infinities():
 def test_wrong_arguments_are_refused(use, message):
     with pytest.raises(adjoint.Error, match=message):
         use()
+
+
+def of_half(function):
+    """The function of half of a size, beside a tensor."""
+    return lambda x: function(x.shape[0] / 2, x)
+
+
+OF_SIZES = {
+    "size": lambda x: x.shape[0], "half": lambda x: x.shape[0] / 2, "power": lambda x: x.shape[0] ** 0.5,
+    "root": lambda x: anp.sqrt(x.shape[0]) * x, "log": lambda x: anp.log10(x.shape[0]), "remainder": lambda x: x.shape[0] % 2,
+    "largest": lambda x: anp.maximum(x.shape[0], 2), "pow": lambda x: anp.pow(2.0, x.shape[0]) * x,
+    "array": of_half(lambda n, x: anp.asarray(n) * x), "list": of_half(lambda n, x: anp.asarray([n, 1.0])),
+    "full": of_half(lambda n, x: anp.full((2,), n)), "stack": of_half(lambda n, x: anp.stack([anp.asarray(n), anp.asarray(n + 1)])),
+    "expand": of_half(lambda n, x: anp.expand_dims(n, axis=0)), "sum": of_half(lambda n, x: anp.sum(n)),
+    "where": of_half(lambda n, x: anp.where(n > 1, n, 3)), "where_tensor": of_half(lambda n, x: anp.where(x > 0, n, 0)),
+    "abs": of_half(lambda n, x: anp.abs(n) * x), "sign": of_half(lambda n, x: anp.sign(n)), "sine": of_half(lambda n, x: anp.sin(n) * x),
+    "clip": of_half(lambda n, x: anp.clip(n / 7, 0, 1) * x), "hypot": of_half(lambda n, x: anp.hypot(n, 2) * x),
+    "floor": of_half(lambda n, x: n // 1), "softplus": of_half(lambda n, x: nn.functional.softplus(n) * x),
+    "operation": of_half(lambda n, x: adjoint.ops.add(n, x)), "of_number": of_half(lambda n, x: adjoint.ops.exp(n)),
+    "branch": of_half(lambda n, x: adjoint.cond(x[0] > 0, lambda: n, lambda: 2) * x),
+    "branch_alone": of_half(lambda n, x: adjoint.cond(x[0] > 0, lambda: n, lambda: 1.0)),
+    "loop": of_half(lambda n, x: adjoint.fori_loop(0, 3, lambda i, c: c + n, 0.0)),
+    "call": of_half(lambda n, x: adjoint.jit(lambda a: a / 2)(n) * x),
+    "slope": of_half(lambda n, x: adjoint.grad(lambda a, b: (a * b).sum(), 1)(n, x)),
+}  # fmt: skip
+
+
+# Operations take no floats beside integers, and integers have no slopes.
+OF_FLOATS = ("slope", "operation")
+CASES = [(name, one) for name in OF_SIZES for one in ("f16", "f32", "f64", "i32") if one != "i32" or name not in OF_FLOATS]
+
+
+@pytest.mark.parametrize("name, element", CASES)
+def test_numbers_of_sizes_are_the_same_for_static_and_dynamic_sizes(name, element):
+    function, x = OF_SIZES[name], np.array([1, 2, 3]).astype(adjoint.spec("", element).dtype)
+    known = adjoint.jit(function)(x)
+    found = adjoint.jit(function, specs=(adjoint.spec("n", element),))(x)
+    assert known.dtype == found.dtype
+    np.testing.assert_array_equal(known, found)
+    if not name.startswith(("where_tensor", "operation")) and known.ndim == 0:
+        assert known.dtype in (np.float32, np.int32)

@@ -136,26 +136,26 @@ def logaddexp(x1: Tensor, x2: Tensor, /) -> Tensor:
 
 
 def abs(x: Any, /) -> Tensor:
-    return create("abs", [tensor(x)])
+    return create("abs", common(x))
 
 
 absolute = abs
 
 
 def negative(x: Any, /) -> Tensor:
-    return create("neg", [tensor(x)])
+    return create("neg", common(x))
 
 
 def positive(x: Any, /) -> Tensor:
-    return tensor(x)
+    return common(x)[0]
 
 
 def sign(x: Any, /) -> Tensor:
-    return create("sign", [tensor(x)])
+    return create("sign", common(x))
 
 
 def square(x: Any, /) -> Tensor:
-    value = tensor(x)
+    (value,) = common(x)
     return value * value
 
 
@@ -165,7 +165,7 @@ def reciprocal(x: Any, /) -> Tensor:
 
 def _rounding(name: str, operation: str) -> Callable[[Any], Tensor]:
     def function(x: Any, /) -> Tensor:
-        value = tensor(x)
+        (value,) = common(x)
         return create(operation, [value]) if value.element_type in FLOATS else value
 
     function.__name__ = function.__qualname__ = name
@@ -176,19 +176,19 @@ floor, ceil, round = _rounding("floor", "floor"), _rounding("ceil", "ceil"), _ro
 
 
 def trunc(x: Any, /) -> Tensor:
-    value = tensor(x)
+    (value,) = common(x)
     if value.element_type not in FLOATS:
         return value
     return where(value < 0, ceil(value), floor(value))
 
 
 def isfinite(x: Any, /) -> Tensor:
-    value = tensor(x)
+    (value,) = common(x)
     return create("is_finite", [value]) if value.element_type in FLOATS else value == value
 
 
 def isnan(x: Any, /) -> Tensor:
-    value = tensor(x)
+    (value,) = common(x)
     return value != value
 
 
@@ -198,7 +198,7 @@ def isinf(x: Any, /) -> Tensor:
 
 
 def signbit(x: Any, /) -> Tensor:
-    value = tensor(x)
+    (value,) = common(x)
     return (value < 0) | ((value == 0) & (1 / value < 0))
 
 
@@ -256,7 +256,7 @@ def where(condition: Any, x1: Any, x2: Any, /) -> Tensor:
 
 
 def clip(x: Any, /, min: Any = None, max: Any = None) -> Tensor:
-    value = tensor(x)
+    (value,) = common(x)
     if min is not None:
         value = maximum(value, min)
     return value if max is None else minimum(value, max)

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import ops, tree
 from .._checks import whole
-from .._constants import tensor
+from .._constants import settled, tensor
 from .._errors import TracingError
 from .._shapes import broadcast_to, reshape
 from .._types import NARROW, element_of
@@ -23,6 +23,13 @@ if TYPE_CHECKING:
     from .._tensor import Tensor
 
 
+def _array_of(rows: Any) -> np.ndarray:
+    try:
+        return np.asarray(rows)
+    except ValueError as error:
+        raise TracingError(f"a list of lists is a tensor if all rows have one length; NumPy says: {error}") from None
+
+
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = None) -> Tensor:
     """A tensor of a value; a list of tensors is stacked."""
     if isinstance(obj, (list, tuple)) and any(isinstance(leaf, Value) for leaf in tree.leaves(obj)):
@@ -31,9 +38,9 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = N
         # Traced numbers are floats of Python as those of a list are.
         is_narrowed = made.element_type == "f64" and builtins.all(part.is_weak for part in parts)
     else:
-        made = tensor(np.asarray(obj) if isinstance(obj, (list, tuple)) else obj)
+        made = tensor(_array_of(obj) if isinstance(obj, (list, tuple)) else obj)
         is_narrowed = made.element_type == "f64" and isinstance(obj, (list, tuple))
-    made = made.astype("f32") if is_narrowed else made
+    made = made.astype("f32") if is_narrowed else settled(made)
     return made if dtype is None else made.astype(dtype)
 
 
@@ -43,7 +50,7 @@ array = asarray
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     sizes = (shape,) if isinstance(shape, int) or is_index(shape) else tuple(shape)
     value = tensor(fill_value, None if dtype is None else element_of(dtype))
-    return broadcast_to(value if dtype is None else value.astype(dtype), sizes)
+    return broadcast_to(settled(value) if dtype is None else value.astype(dtype), sizes)
 
 
 def zeros(shape: Any, *, dtype: Any = "f32", device: Any = None) -> Tensor:
