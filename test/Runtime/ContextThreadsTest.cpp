@@ -173,3 +173,66 @@ TEST(ContextThreads, FailedRunsKeepNoThreads) {
     EXPECT_EQ(countRanges(context), 2);
   }
 }
+
+// A loop that takes seconds by its estimate runs in parts, in order; Ctrl-C leaves the rest undone, and the
+// run ends with its status although the loop has none.
+TEST(ContextInterrupt, LongLoopsEndBetweenParts) {
+  struct Ranges {
+    std::mutex mutex;
+    std::vector<char> done;
+  };
+  auto visit = [](void *closure, int64_t begin, int64_t end) {
+    auto &ranges = *static_cast<Ranges *>(closure);
+    std::lock_guard<std::mutex> lock(ranges.mutex);
+    for (int64_t unit = begin; unit < end; ++unit)
+      ++ranges.done[static_cast<size_t>(unit)];
+  };
+  constexpr int64_t minute = 60ll * 1000 * 1000 * 1000;
+  for (unsigned threads : {1u, 3u})
+    for (size_t units : {1001, 7, 1})
+      for (int stop : {0, 1, 3, 1 << 20}) {
+        adrt_context context;
+        context.setThreads(threads);
+        int polls = 0;
+        context.interrupted = [&] { return polls++ >= stop; };
+        Ranges ranges;
+        ranges.done.resize(units);
+        int32_t status = context.run([&] {
+          adrt_parallel_for(&context, static_cast<int64_t>(units), minute, visit, &ranges);
+          return ADRT_OK;
+        });
+        auto count = static_cast<size_t>(std::count(ranges.done.begin(), ranges.done.end(), 1));
+        EXPECT_EQ(static_cast<size_t>(std::count(ranges.done.begin(), ranges.done.end(), 0)), units - count);
+        // One unit is one part, which nothing ends.
+        bool isStopped = units > 1 && static_cast<size_t>(stop) < units && stop < 1 << 20;
+        EXPECT_EQ(status, isStopped ? ADRT_INTERRUPTED : ADRT_OK) << threads << " " << units << " " << stop;
+        if (!isStopped)
+          EXPECT_EQ(count, units);
+        else
+          EXPECT_TRUE(count < units && (stop > 0 || count == 0)) << count;
+        EXPECT_TRUE(std::is_sorted(ranges.done.rbegin(), ranges.done.rend()));
+      }
+}
+
+// Short loops, loops of unknown time and hosts without Ctrl-C are not divided.
+TEST(ContextInterrupt, OtherLoopsRunAsOne) {
+  auto visit = [](void *closure, int64_t begin, int64_t end) {
+    *static_cast<int64_t *>(closure) += end - begin;
+  };
+  for (int64_t nanoseconds : {int64_t(1000), int64_t(200) * 1000 * 1000, INT64_MAX}) {
+    adrt_context context;
+    context.setThreads(1);
+    context.interrupted = [] { return true; };
+    int64_t done = 0;
+    EXPECT_EQ(context.run([&] {
+      adrt_parallel_for(&context, 50, nanoseconds, visit, &done);
+      return ADRT_OK;
+    }),
+              ADRT_OK);
+    EXPECT_EQ(done, 50);
+  }
+  adrt_context context;
+  int64_t done = 0;
+  adrt_parallel_for(&context, 50, INT64_MAX / 2, visit, &done);
+  EXPECT_EQ(done, 50);
+}

@@ -94,7 +94,8 @@ int32_t adrt_context::runOnHost(const std::function<int32_t()> &body) {
   int32_t status = body();
   if (measured)
     measured = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return status;
+  // A kernel that was interrupted is no call that returns a status.
+  return status == ADRT_OK && error.status == ADRT_INTERRUPTED ? ADRT_INTERRUPTED : status;
 }
 
 void adrt_context::setThreads(unsigned count) {

@@ -79,6 +79,43 @@ struct LoopGroup {
   }
 };
 
+/// A part of a long loop, between two of which Ctrl-C may end it: long, since each range of a part packs
+/// operands again, and short for a user who waits.
+constexpr int64_t nanosecondsOfPart = 300 * 1000 * 1000;
+
+using Body = void (*)(void *closure, int64_t begin, int64_t end);
+
+/// Units of a loop from `first` on, which count from 0.
+struct LoopPart {
+  Body body;
+  void *closure;
+  int64_t first;
+
+  static void run(void *part, int64_t begin, int64_t end) {
+    const auto &[body, closure, first] = *static_cast<LoopPart *>(part);
+    body(closure, first + begin, first + end);
+  }
+};
+
+/// Runs a loop that takes seconds in parts. False if it is short. A loop that is interrupted leaves the rest
+/// undone, and its context has the error.
+bool runInParts(adrt_context *context, int64_t units, int64_t nanoseconds, Body body, void *closure) {
+  unsigned threads = std::max(context->getThreads(), 1u);
+  int64_t parts = std::min(units, nanoseconds / threads / nanosecondsOfPart);
+  if (!context->interrupted || nanoseconds == INT64_MAX || parts <= 1)
+    return false;
+  for (int64_t part = 0, first = 0; part < parts; ++part) {
+    if (context->checkInterrupt() != ADRT_OK)
+      return true;
+    // Without a product, which may be no number of 64 bits.
+    int64_t count = units / parts + (part < units % parts ? 1 : 0);
+    LoopPart loop = {body, closure, first};
+    ThreadPool::get().run(count, nanoseconds / parts, threads, LoopPart::run, &loop);
+    first += count;
+  }
+  return true;
+}
+
 } // namespace
 
 int32_t adrt_fail(adrt_context *context, const adrt_site *site, int32_t kind, const int64_t *values,
@@ -152,15 +189,17 @@ int64_t adrt_threads_for(adrt_context *context, int64_t nanoseconds) {
 
 void adrt_parallel_for(adrt_context *context, int64_t units, int64_t nanoseconds,
                        void (*body)(void *closure, int64_t begin, int64_t end), void *closure) {
-  ThreadPool::get().runTried(reinterpret_cast<uintptr_t>(body), units, nanoseconds, context->getThreads(),
-                             body, closure);
+  if (!runInParts(context, units, nanoseconds, body, closure))
+    ThreadPool::get().runTried(reinterpret_cast<uintptr_t>(body), units, nanoseconds, context->getThreads(),
+                               body, closure);
 }
 
 void adrt_parallel_loops(adrt_context *context, int64_t count, const adrt_loop *loops) {
   LoopGroup group = {loops, count};
   int64_t nanoseconds = group.nanoseconds();
-  ThreadPool::get().runTried(group.identity(), nanoseconds, nanoseconds, context->getThreads(),
-                             LoopGroup::run, &group);
+  if (!runInParts(context, nanoseconds, nanoseconds, LoopGroup::run, &group))
+    ThreadPool::get().runTried(group.identity(), nanoseconds, nanoseconds, context->getThreads(),
+                               LoopGroup::run, &group);
 }
 
 void adrt_kernel_begin(adrt_context *context, int32_t kernel) { context->beginKernel(kernel); }
