@@ -280,3 +280,34 @@ def test_numpy_names_of_functions():
         np.testing.assert_allclose(adjoint.jit(getattr(np, name))(x), getattr(np, name)(x), rtol=1e-15)
     np.testing.assert_allclose(adjoint.jit(np.arccosh)(x + 2), np.arccosh(x + 2), rtol=1e-15)
     np.testing.assert_array_equal(adjoint.jit(np.invert)(np.int32([1, -5])), [-2, 4])
+
+
+REDUCTIONS = ("max", "min", "argmax", "argmin", "sum", "prod", "mean", "var", "std")
+
+
+@pytest.mark.parametrize("target", ["cpu", "reference", "gpu-sim"])
+@pytest.mark.parametrize("shape", [(0, 3), (0, 0)])
+def test_reductions_of_nothing(shape, target):
+    x = np.ones(shape, np.float32)
+    specs = (adjoint.spec(" ".join(f"n{axis}" if size == 0 else str(size) for axis, size in enumerate(shape))),)
+    for axis in (None, 0):
+        for name in ("max", "argmin", "sum", "var") if target == "gpu-sim" else REDUCTIONS:
+            def function(x):
+                return getattr(anp, name)(x, axis=axis)  # noqa: B023
+
+            dynamic = adjoint.jit(function, specs=specs, target=target)
+            try:
+                with np.errstate(all="ignore"):
+                    expected = getattr(np, name)(x, axis=axis)
+            except ValueError:
+                with pytest.raises(adjoint.TracingError, match=f"{name} of no elements has no value: axis"):
+                    adjoint.jit(function, target=target)(x)
+                if name.startswith("arg"):
+                    with pytest.raises(adjoint.ProgramError, match="is outside of size 0") as error:
+                        dynamic(x)
+                    assert error.value.location.startswith(f"{__file__}:")
+                else:
+                    assert (np.asarray(dynamic(x)) == (-np.inf if name == "max" else np.inf)).all()
+                continue
+            for made in (adjoint.jit(function, target=target)(x), dynamic(x)):
+                np.testing.assert_array_equal(np.asarray(made), np.asarray(expected, made.dtype))

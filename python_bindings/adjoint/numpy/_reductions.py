@@ -35,8 +35,16 @@ def prod(x: Any, /, axis: Any = None, *, dtype: Any = None, keepdims: bool = Fal
     return reduce("reduce_prod", _accumulated(tensor(x), dtype), axis, keepdims)
 
 
+def _require_elements(name: str, x: Tensor, axis: Any) -> None:
+    """Of an axis without elements there is no largest one, as in NumPy."""
+    empty = [one for one in axes_of(axis, x.ndim) if x._static[one] == 0]
+    if empty:
+        raise TracingError(f"{name} of no elements has no value: axis {empty[0]} of {x} has the size 0")
+
+
 def max(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Tensor:
     value = tensor(x)
+    _require_elements("max", value, axis)
     return (
         any(value, axis=axis, keepdims=keepdims)
         if value.element_type == "i1"
@@ -46,6 +54,7 @@ def max(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Tensor:
 
 def min(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Tensor:
     value = tensor(x)
+    _require_elements("min", value, axis)
     return (
         all(value, axis=axis, keepdims=keepdims)
         if value.element_type == "i1"
@@ -94,6 +103,7 @@ def count_nonzero(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Ten
 
 def _arg(name: str, x: Any, axis: int | None, keepdims: bool) -> Tensor:
     value = tensor(x)
+    _require_elements(name, value, axis)
     if axis is None:
         made = create(name, [value.flatten()], [("axis", "0 : i64")])
         return reshape(made, [1] * value.ndim) if keepdims else made
