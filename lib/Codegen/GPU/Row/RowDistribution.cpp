@@ -8,9 +8,6 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-// Registers of a thread that the elements of a row may occupy: half of them, with two blocks on a
-// multiprocessor.
-static constexpr int64_t kMaxRowWords = kRegistersPerSM / (2 * kBlockThreads) / 2;
 // The maximum number of operations on elements in a kernel whose rows are in registers: its code is unrolled.
 static constexpr int64_t kMaxUnrolledOps = 4096;
 

@@ -26,6 +26,9 @@ struct RowTiling {
 class RowDistribution : public RowComponent {
 public:
   using RowComponent::RowComponent;
+  /// Registers of a thread that the elements of a row may occupy: half of them, with two blocks on a
+  /// multiprocessor.
+  static constexpr int64_t kMaxRowWords = kRegistersPerSM / (2 * kBlockThreads) / 2;
 
   /// The tiling with vectors of at most that length.
   RowTiling tilingFor(int64_t vector);

@@ -26,25 +26,45 @@ void RowRegisters::bind() {
   }
 }
 
+LogicalResult RowRegisters::evaluateAtVectors(Value tensor) {
+  ThreadMapping::PerThread perThread(mapping);
+  SmallVector<Position> positions;
+  for (const Vector &vector : vectors)
+    for (Value index : vector.indices) {
+      positions.push_back(distribution.row);
+      positions.back().push_back({index, 0, nullptr});
+    }
+  return evaluator.evaluate(tensor, positions);
+}
+
 LogicalResult RowRegisters::loadOperands(linalg::GenericOp reduction) {
-  auto load = [&](Value operand) -> LogicalResult {
-    ThreadMapping::PerThread perThread(mapping);
-    SmallVector<Position> positions;
-    for (const Vector &vector : vectors)
-      for (Value index : vector.indices) {
-        positions.push_back(distribution.row);
-        positions.back().push_back({index, 0, nullptr});
-      }
-    return evaluator.evaluate(operand, positions);
-  };
   auto isArgument = [](Value value) { return isa<BlockArgument>(value); };
   for (Value operand : RowDistribution::sourcesOf(reduction, isArgument))
-    if (!rows.sumsAlong && distribution.hasGridRows(operand) && failed(load(operand)))
+    if (!rows.sumsAlong && distribution.hasGridRows(operand) && failed(evaluateAtVectors(operand)))
       return failure();
   return success();
 }
 
+// A load after a store waits for it, as they may be of the same memory. So the results are computed before
+// the first store, as far as registers hold them. Not where vectors are clamped to the end of the row: it is
+// another thread's, which may have stored it where an argument is updated in place.
+LogicalResult RowRegisters::computeResults() {
+  if (llvm::any_of(vectors, [](const Vector &vector) { return vector.present != nullptr; }))
+    return success();
+  int64_t words = 0;
+  for (Value output : kernel.getBody().front().getTerminator()->getOperands()) {
+    words += static_cast<int64_t>(vectors.size()) * distribution.tiling.vector *
+             std::max<int64_t>(1, getElementTypeOrSelf(output.getType()).getIntOrFloatBitWidth() / 32);
+    bool hasLoads = !rows.sumsAlong && distribution.hasGridRows(output);
+    if (hasLoads && words <= RowDistribution::kMaxRowWords && failed(evaluateAtVectors(output)))
+      return failure();
+  }
+  return success();
+}
+
 LogicalResult RowRegisters::emitStores(GPUKernelEmitter::StoreAt storeAt) {
+  if (failed(computeResults()))
+    return failure();
   for (const Vector &vector : vectors) {
     OpBuilder::InsertionGuard guard(builder);
     if (vector.present) {

@@ -31,6 +31,10 @@ public:
   SmallVector<Vector> vectors;
 
 private:
+  /// Values of a tensor with the rows of the grid, at all vectors.
+  LogicalResult evaluateAtVectors(Value tensor);
+  LogicalResult computeResults();
+
   RowDistribution &distribution;
 };
 
