@@ -253,6 +253,19 @@ def extreme_of_three(instruction):
     return run
 
 
+def extreme_of_sum(instruction):
+    """The smaller or larger one of a sum and a number."""
+    texts = sources(instruction)
+    given = [op.integer(text) for text in texts[:3]]
+    smaller = op.predicate(texts[3])
+    as_number = (lambda value: value & LOW) if "U32" in instruction.modifiers else op.signed
+
+    def run(s):
+        total, other = as_number(given[0](s) + given[1](s) & LOW), as_number(given[2](s))
+        return [np.where(smaller(s), np.minimum(total, other), np.maximum(total, other)).astype(np.uint64)]
+    return run
+
+
 def choose(instruction):
     texts = sources(instruction)
     is_float = instruction.base == "FSEL"
@@ -378,7 +391,7 @@ FUNCTIONS = {
     "DADD": floats(np.add, op.double, halves), "DMUL": floats(np.multiply, op.double, halves),
     "DFMA": floats(lambda a, b, c: a * b + c, op.double, halves), "FMNMX": extreme(op.real, bits),
     "DMNMX": extreme(op.double, halves), "IMNMX": extreme_integer, "VIMNMX": extreme_integer,
-    "UIMNMX": extreme_integer, "VIMNMX3": extreme_of_three, "SEL": choose, "USEL": choose, "FSEL": choose, "MUFU": special, "SGXT": extend,
+    "UIMNMX": extreme_integer, "VIMNMX3": extreme_of_three, "VIADDMNMX": extreme_of_sum, "SEL": choose, "USEL": choose, "FSEL": choose, "MUFU": special, "SGXT": extend,
     "USGXT": extend, "F2I": convert, "I2F": convert, "I2FP": convert, "F2F": convert, "FRND": convert,
     "F2FP": pack_narrow, "HADD2": halves_of_one, "HMUL2": halves_of_one, "HFMA2": halves_of_one,
     "HMNMX2": halves_of_one, "POPC": population, "FLO": leading, "UPOPC": population, "UFLO": leading,

@@ -26,7 +26,7 @@
 // CHECK: llvm.store {{.*}} : i8, !llvm.ptr<3>
 // CHECK: nvvm.ldmatrix
 // CHECK: llvm.call_intrinsic "llvm.nvvm.mma.m16n8k32.row.col.f32.e4m3.e5m2.f32"({{.*}}) : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> !llvm.struct<(f32, f32, f32, f32)>
-// CHECK: arith.remui %{{.+}}, %c128{{(_[0-9]+)?}} : index
+// CHECK: arith.remui %{{.+}}, %c128_i32{{(_[0-9]+)?}} : i32
 // CHECK: scf.if
 // CHECK: arith.addf
 // CHECK: } else {

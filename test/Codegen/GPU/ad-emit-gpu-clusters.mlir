@@ -11,8 +11,7 @@
 
 // A stage is empty when four warpgroups, those of both blocks, have released it. No block uses mbarriers of the
 // other one before they are initialized.
-// CHECK: %[[CONSUMERS:.+]] = arith.constant 4 : i32
-// CHECK-NEXT: nvvm.mbarrier.init %{{.+}}, %[[CONSUMERS]]
+// CHECK: nvvm.mbarrier.init %{{.+}}, %c4_i32{{(_[0-9]+)?}} :
 // CHECK: nvvm.fence.mbarrier.init
 // CHECK: nvvm.cluster.arrive
 // CHECK-NEXT: nvvm.cluster.wait

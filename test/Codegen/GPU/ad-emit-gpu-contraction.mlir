@@ -13,15 +13,17 @@
 // TENSOR-DAG: contraction-class | Category:ad-gpu | instruction=mma.sync, kernel=dot_0
 // SIMT-DAG: contraction-class | Category:ad-gpu | instruction=fma, kernel=dot_0
 
-// CHECK: func.func private @dot_0({{.*}}) attributes {ad.launch_config = #ad.launch_config<block, axes = 0, grid_size = 4>}
-// FAST: llvm.mlir.global internal @dot_0$shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<24576 x i8>
+// CHECK: func.func private @dot_0({{.*}}) attributes {ad.launch_config = #ad.launch_config<block, axes = 0, grid_size = 4
+// FAST-SAME: threads_per_block = 128, dynamic_shared_bytes = 65536
+// FAST: llvm.mlir.global external @dot_0$shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<0 x i8>
 // WRITTEN: llvm.mlir.global internal @dot_0$shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<16384 x i8>
 // CHECK-LABEL: gpu.func @dot_0
 
-// Copies of two K tiles are in flight before the loop. Each iteration waits for one, starts the next, and multiplies one.
-// FAST-COUNT-2: nvvm.cp.async.commit.group
+// Copies of three K tiles are in flight before the loop. Each iteration waits for one, starts the next, and multiplies
+// one.
+// FAST-COUNT-3: nvvm.cp.async.commit.group
 // FAST: scf.for
-// FAST: nvvm.cp.async.wait.group 1
+// FAST: nvvm.cp.async.wait.group 2
 // FAST-NEXT: gpu.barrier
 // FAST: scf.if
 // FAST: nvvm.cp.async.shared.global
@@ -32,7 +34,7 @@
 // FAST: nvvm.mma.sync {{.+}}shape = #nvvm.shape<m = 16, n = 8, k = 16>
 // FAST: nvvm.cp.async.wait.group 0
 
-// SIMT code has the same pipeline: each thread continues sixteen chains through all sixteen steps of a K tile, with
+// SIMT code has such a pipeline, too: each thread continues sixteen chains through all sixteen steps of a K tile, with
 // vectors of four elements of both operands. Elements of A go through registers, since cp.async copies 4 bytes at least.
 // WRITTEN-COUNT-2: nvvm.cp.async.commit.group
 // WRITTEN: scf.for
@@ -60,7 +62,7 @@ func.func @main(%a: tensor<100x96xbf16>, %b: tensor<96x128xbf16>, %r: tensor<128
 
 // Dynamic sizes: the host counts the tiles, and the length of rows decides whether 16-byte chunks are aligned.
 // TENSOR-DAG: contraction-class | Category:ad-gpu | instruction=mma.sync, kernel=dot_0
-// CHECK-LABEL: func.func private @dot_0({{.*}}) attributes {ad.launch_config = #ad.launch_config<block, axes = 3, tile = 64x64>
+// CHECK-LABEL: func.func private @dot_0({{.*}}) attributes {ad.launch_config = #ad.launch_config<block, axes = 3, tile = 64x64{{[^>]*}}>
 // FAST-NOT: partial
 // WRITTEN-SAME: ad.partial_reductions = "sizes"
 // CHECK: gpu.func @dot_0(%{{[^:]+}}: !llvm.ptr, %[[K:[^:]+]]: index, %[[RIGHT:[^:]+]]: !llvm.ptr

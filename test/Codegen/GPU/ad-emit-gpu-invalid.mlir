@@ -22,7 +22,7 @@ ad.kernel private @k(%a: tensor<4xf32>) -> tensor<2x4xf32> attributes {kernel_cl
 
 // -----
 
-// TILE: error: 'ad.kernel' op unknown tile '32x32' for fma, expected 128x128 or 16x256 or 256x16 or 32x128 or 128x32 or 64x64
+// TILE: error: 'ad.kernel' op unknown tile '32x32' for fma, expected 128x128 or 128x64 or 64x128 or 16x256 or 256x16 or 32x128 or 128x32 or 64x64
 ad.kernel private @dot(%a: tensor<4x5xf32>, %b: tensor<5x6xf32>) -> tensor<4x6xf32> attributes {kernel_class = "contraction"} {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<4x6xf32>

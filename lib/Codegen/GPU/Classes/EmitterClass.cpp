@@ -28,6 +28,11 @@ static void finish(GPUFunctions &functions, GPUFuncOp function, const GPUKernelE
                    className);
 }
 
+void EmitterClass::narrowIndices(KernelOp kernel, GPUFuncOp function) const {
+  if (hasShortIndices() && hasNarrowIndices(kernel))
+    device::narrowIndices(function);
+}
+
 FailureOr<func::FuncOp> EmitterClass::emitWhole(GPUFunctions &functions, const KernelPlan &plan) const {
   GPUFuncOp function = functions.define();
   SmallVector<Type> results(functions.kernel.getResultTypes());
@@ -40,8 +45,7 @@ FailureOr<func::FuncOp> EmitterClass::emitWhole(GPUFunctions &functions, const K
   // The host counts elements of the results as the program has them.
   if (TypeRange(results) != TypeRange(functions.kernel.getResultTypes()))
     shape.axes = cast<RankedTensorType>(results[shape.result]).getRank();
-  if (computesElements() && hasNarrowIndices(functions.kernel))
-    narrowIndices(function);
+  narrowIndices(functions.kernel, function);
   finish(functions, function, *emitter, getName());
   return functions.declare(function, emitter->launchShape);
 }
@@ -71,6 +75,7 @@ FailureOr<func::FuncOp> EmitterClass::emitDivided(GPUFunctions &functions, const
   Emitter nodes = nodeEmitter(kernel, partial, plan);
   if (failed(nodes->emitDivided(*division, KernelContext::Work::partial)))
     return failure();
+  narrowIndices(functions.kernel, partial);
   finish(functions, partial, *nodes, kDividedClass);
   Type index = builder.getIndexType();
   func::FuncOp sizes = defineHostFunction(kernel, kPartialSizesSuffix, index, {index, index, index});

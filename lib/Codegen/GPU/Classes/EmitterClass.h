@@ -28,6 +28,9 @@ protected:
   }
   /// Whether the emitter takes the shapes of the kernel as they are, and makes code for each of its elements.
   virtual bool computesElements() const { return false; }
+  /// Whether indices of 32 bits are enough where tensors have few elements.
+  virtual bool hasShortIndices() const { return computesElements(); }
+  void narrowIndices(KernelOp kernel, ::mlir::gpu::GPUFuncOp function) const;
   /// Of the first kernel of a divided reduction, and of the second one.
   virtual Emitter nodeEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function, const KernelPlan &) const {
     return std::make_unique<GPUKernelEmitter>(kernel, function);

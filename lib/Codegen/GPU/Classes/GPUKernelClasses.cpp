@@ -113,6 +113,8 @@ class ContractionClass : public EmitterClass {
 public:
   ContractionClass() : EmitterClass(kContractionClass, /*benefit=*/2) {}
 
+  bool hasShortIndices() const override { return true; }
+
   bool covers(FusionOp fusion) const override { return isContractionCluster(fusion); }
 
   // A tile in registers belongs to one product, and its epilogue knows no other elements.

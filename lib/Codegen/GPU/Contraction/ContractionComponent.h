@@ -19,6 +19,10 @@ public:
 protected:
   Type operandType() const { return getElementTypeOrSelf(contraction.operandA->get().getType()); }
   Type accumulatorType() const;
+  std::pair<Value, int64_t> splitConstant(Value number);
+  /// The same number from a shuffle of the thread with itself, which no compiler sees through: what is
+  /// computed from it is computed here, and not long before, where it would occupy a register.
+  Value hiddenCopy(Value number);
   /// The address of a byte of shared memory.
   Value sharedPointer(Value byte);
 

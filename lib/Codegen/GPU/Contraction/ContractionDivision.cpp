@@ -28,8 +28,8 @@ std::optional<Division> device::divideContraction(KernelOp kernel, const Contrac
   division.reductions = divisibleReductions(kernel);
   if (division.reductions.size() != 1)
     return std::nullopt;
-  division.tiles = NodeTiles{contraction.mAxis, tile.m, tile.n, blocksPerSM(contraction.instruction, tile),
-                             chainLength(contraction.op)};
+  division.tiles = NodeTiles{contraction.mAxis, tile.m, tile.n, tile.blocksPerSM,
+                             tile.threads, chainLength(contraction.op)};
   int64_t k = reducedElements(contraction.op);
   ArrayRef<int64_t> shape = cast<RankedTensorType>(contraction.op->getResult(0).getType()).getShape();
   bool isStatic = !ShapedType::isDynamicShape(shape);
@@ -40,4 +40,21 @@ std::optional<Division> device::divideContraction(KernelOp kernel, const Contrac
   division.joinsByThreads = !isStatic || ShapedType::getNumElements(shape) >= kManyResults;
   division.always = isStatic && !ShapedType::isDynamic(k);
   return division;
+}
+
+// As the host does (PartialSizes::chooseLeaves).
+int64_t device::nodeCount(const Contraction &contraction, const ContractionTile &tile) {
+  linalg::GenericOp op = contraction.op;
+  auto kernel = op->getParentOfType<KernelOp>();
+  std::optional<Division> division = divideContraction(kernel, contraction, tile);
+  if (!division)
+    return 1;
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getResult(0).getType()).getShape();
+  auto leaves = static_cast<int64_t>(llvm::divideCeil(reducedElements(op), leafLength(kernel, op, *division)));
+  if (division->tiles->chain != 0)
+    return leaves;
+  auto wanted = static_cast<int64_t>(
+      llvm::divideCeil(kDefaultSMCount * tile.blocksPerSM, countTiles(shape, contraction.mAxis, tile)));
+  uint64_t ofNode = llvm::bit_floor<uint64_t>(std::max<int64_t>(leaves / wanted, 1));
+  return static_cast<int64_t>(llvm::divideCeil(leaves, ofNode));
 }

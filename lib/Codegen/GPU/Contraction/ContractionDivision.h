@@ -19,6 +19,9 @@ bool mustDivide(const Contraction &contraction);
 std::optional<Division> divideContraction(KernelOp kernel, const Contraction &contraction,
                                           const ContractionTile &tile);
 
+/// The nodes of each element of the result on a large chip; 1 if the contraction is not divided.
+int64_t nodeCount(const Contraction &contraction, const ContractionTile &tile);
+
 } // namespace mlir::ad::device
 
 #endif // ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_CONTRACTIONDIVISION_H

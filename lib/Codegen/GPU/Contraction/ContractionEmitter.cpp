@@ -13,14 +13,14 @@ ContractionEmitter::ContractionEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp f
                                        const Contraction &contraction, const ContractionTile &tile)
     : GPUKernelEmitter(kernel, function), contraction(contraction), tile(tile) {}
 
-int64_t ContractionEmitter::minBlocksPerSM() const { return blocksPerSM(contraction.instruction, tile); }
+int64_t ContractionEmitter::minBlocksPerSM() const { return tile.blocksPerSM; }
 
 // ptxas interleaves the elements of the epilogue's vectors and takes all registers that it may have, so
 // kernels of large tiles have a limit. With promoted sums a thread has two sets of accumulators, and as many
 // where its warp has a tile of 64 x 64.
 int64_t ContractionEmitter::maxRegisters() const {
   constexpr int64_t ofOneSet = 192, ofMany = 255;
-  if (contraction.instruction != MathInstruction::MmaSync || tile.m <= 64)
+  if (contraction.instruction != MathInstruction::MmaSync || tile.m <= 64 || tile.blocksPerSM > 1)
     return 0;
   bool isLarge = hasLargeWarps(tile);
   return isLarge || promotionStep(contraction.op) != 0 ? ofMany : ofOneSet;

@@ -12,6 +12,7 @@ void ContractionKernel::prepare() {
   tileMapping.bindSizes();
   staging.planOperands();
   tileMapping.setGrid();
+  launchShape.threadsPerBlock = tile.threads;
   int64_t bytes = layOutSharedMemory();
   if (bytes > kStaticSharedBytes)
     launchShape.dynamicSharedBytes = std::exchange(bytes, 0);

@@ -1,6 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "ContractionTiles.h"
+#include "ContractionCost.h"
+#include "adjoint/Codegen/Kernel/Grid.h"
+#include "adjoint/Codegen/Target/Chips.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -15,19 +18,31 @@ struct TileRow {
 };
 } // namespace
 
-static constexpr TileRow fmaTile(int64_t elementBytes, int64_t m, int64_t n, int64_t k, int64_t stages) {
-  return {MathInstruction::Fma, elementBytes, {m, n, k, /*warpsM=*/0, /*warpsN=*/0, stages, 0}};
+// Blocks of 512 threads in all leave each thread 128 registers, of which 64 are accumulators at most.
+static constexpr TileRow fmaTile(int64_t elementBytes, int64_t m, int64_t n, int64_t k, int64_t stages,
+                                 int64_t threads = kBlockThreads) {
+  ContractionTile tile{m, n, k, /*warpsM=*/0, /*warpsN=*/0, stages, 0};
+  tile.threads = threads;
+  tile.blocksPerSM = 2 * kBlockThreads / threads;
+  return {MathInstruction::Fma, elementBytes, tile};
 }
 
-static constexpr TileRow mmaSyncTile(int64_t elementBytes, int64_t m, int64_t n, int64_t k, int64_t stages) {
-  return {MathInstruction::MmaSync, elementBytes, {m, n, k, /*warpsM=*/2, /*warpsN=*/4, stages, 0}};
+static constexpr TileRow mmaSyncTile(int64_t elementBytes, int64_t m, int64_t n, int64_t k, int64_t stages,
+                                     int64_t warpsM = 2, int64_t warpsN = 4) {
+  ContractionTile tile{m, n, k, warpsM, warpsN, stages, 0};
+  tile.threads = warpsM * warpsN * kWarpThreads;
+  tile.blocksPerSM = m * n / tile.threads > 32 ? kBlockThreads / tile.threads : kBlockThreads * 2 / tile.threads;
+  return {MathInstruction::MmaSync, elementBytes, tile};
 }
 
 static constexpr TileRow wgmmaTile(int64_t elementBytes, int64_t m, int64_t n, int64_t k,
                                    int64_t consumerWarpgroups, int64_t clusterSize) {
+  int64_t threads = (consumerWarpgroups + 1) * kWarpgroupThreads; // one produces
+  int64_t blocksPerSM = consumerWarpgroups > 1 ? 1 : 2;
   return {MathInstruction::Wgmma,
           elementBytes,
-          {m, n, k, /*warpsM=*/0, /*warpsN=*/0, /*stages=*/4, consumerWarpgroups, clusterSize}};
+          {m, n, k, /*warpsM=*/0, /*warpsN=*/0, /*stages=*/4, consumerWarpgroups, clusterSize, threads,
+           blocksPerSM}};
 }
 
 // A warp reads fewer bytes of shared memory for each product, the larger its tile is; in the largest, of 64 x
@@ -36,18 +51,24 @@ static constexpr TileRow wgmmaTile(int64_t elementBytes, int64_t m, int64_t n, i
 // sizes: all tiles fit into every chip.
 static constexpr TileRow kTiles[] = {
     fmaTile(1, 128, 128, 16, 4),
+    fmaTile(1, 128, 64, 16, 4, /*threads=*/128),
+    fmaTile(1, 64, 128, 16, 4, /*threads=*/128),
     fmaTile(1, 16, 256, 16, 3),
     fmaTile(1, 256, 16, 16, 3),
     fmaTile(1, 32, 128, 16, 3),
     fmaTile(1, 128, 32, 16, 3),
     fmaTile(1, 64, 64, 16, 3),
     fmaTile(2, 128, 128, 16, 4),
+    fmaTile(2, 128, 64, 16, 4, /*threads=*/128),
+    fmaTile(2, 64, 128, 16, 4, /*threads=*/128),
     fmaTile(2, 16, 256, 16, 3),
     fmaTile(2, 256, 16, 16, 3),
     fmaTile(2, 32, 128, 16, 3),
     fmaTile(2, 128, 32, 16, 3),
     fmaTile(2, 64, 64, 16, 3),
     fmaTile(4, 128, 128, 8, 4),
+    fmaTile(4, 128, 64, 8, 4, /*threads=*/128),
+    fmaTile(4, 64, 128, 8, 4, /*threads=*/128),
     fmaTile(4, 16, 256, 8, 4),
     fmaTile(4, 256, 16, 8, 4),
     fmaTile(4, 32, 128, 16, 3),
@@ -58,13 +79,16 @@ static constexpr TileRow kTiles[] = {
     fmaTile(8, 64, 64, 8, 3),
     mmaSyncTile(1, 128, 256, 64, 4),
     mmaSyncTile(1, 128, 128, 64, 3),
-    mmaSyncTile(1, 64, 64, 64, 3),
+    mmaSyncTile(1, 128, 64, 64, 4, /*warpsM=*/2, /*warpsN=*/2),
+    mmaSyncTile(1, 64, 64, 64, 4, /*warpsM=*/2, /*warpsN=*/2),
     mmaSyncTile(2, 128, 256, 32, 4),
     mmaSyncTile(2, 128, 128, 32, 3),
-    mmaSyncTile(2, 64, 64, 32, 3),
+    mmaSyncTile(2, 128, 64, 32, 4, /*warpsM=*/2, /*warpsN=*/2),
+    mmaSyncTile(2, 64, 64, 64, 4, /*warpsM=*/2, /*warpsN=*/2),
     mmaSyncTile(4, 128, 256, 16, 4),
     mmaSyncTile(4, 128, 128, 16, 3),
-    mmaSyncTile(4, 64, 64, 16, 3),
+    mmaSyncTile(4, 128, 64, 16, 4, /*warpsM=*/2, /*warpsN=*/2),
+    mmaSyncTile(4, 64, 64, 32, 4, /*warpsM=*/2, /*warpsN=*/2),
     wgmmaTile(1, 128, 256, 128, /*consumerWarpgroups=*/2, /*clusterSize=*/2),
     wgmmaTile(1, 128, 256, 128, /*consumerWarpgroups=*/2, /*clusterSize=*/1),
     wgmmaTile(1, 128, 128, 128, /*consumerWarpgroups=*/2, /*clusterSize=*/2),
@@ -103,13 +127,6 @@ SmallVector<ContractionTile> device::tilesFor(const Contraction &contraction) {
 }
 
 bool device::hasLargeWarps(const ContractionTile &tile) { return tile.m * tile.n > 128 * 128; }
-
-// The accumulators of a large tile occupy more than half of the registers.
-int64_t device::blocksPerSM(MathInstruction instruction, const ContractionTile &tile) {
-  constexpr int64_t small = 64 * 64;
-  bool large = instruction == MathInstruction::Wgmma ? tile.consumerWarpgroups > 1 : tile.m * tile.n > small;
-  return large ? 1 : 2;
-}
 
 int64_t device::countTiles(ArrayRef<int64_t> shape, int64_t mAxis, const ContractionTile &tile) {
   int64_t count = tile.clusterSize;
@@ -178,10 +195,20 @@ std::optional<ContractionTile> device::chooseTile(const Contraction &contraction
   int64_t m = result.getDimSize(contraction.mAxis), n = result.getShape().back();
   int64_t width = roundedUp(n, square.n);
   int64_t height = ShapedType::isDynamic(m) ? tiles.front().clusterM() : roundedUp(m, square.m);
-  bool dynamicK = ShapedType::isDynamic(op.getStaticLoopRanges()[contraction.kLoop]);
+  SmallVector<int64_t> loops = op.getStaticLoopRanges();
+  bool dynamicK = ShapedType::isDynamic(loops[contraction.kLoop]);
   bool small =
       result.getElementTypeBitWidth() > 32 || (dynamicK && contraction.instruction == MathInstruction::Fma);
   bool twoSets = contraction.instruction == MathInstruction::MmaSync && promotionStep(op) != 0;
+  if (contraction.instruction != MathInstruction::Wgmma && !small && !ShapedType::isDynamicShape(loops)) {
+    llvm::erase_if(tiles, [&](const ContractionTile &tile) {
+      return (twoSets && hasLargeWarps(tile)) || tile.n > width || tile.m > height ||
+             (isNarrow(tile, square.m) && !fitsNarrow(tile, m, n, square.m));
+    });
+    return *llvm::min_element(tiles, [&](const ContractionTile &left, const ContractionTile &right) {
+      return estimateClocks(contraction, left) < estimateClocks(contraction, right);
+    });
+  }
   for (const ContractionTile &tile : ArrayRef(tiles).drop_back()) {
     if (twoSets && hasLargeWarps(tile))
       continue;

@@ -17,6 +17,8 @@ struct ContractionTile {
   int64_t stages;             // K tiles in the pipeline
   int64_t consumerWarpgroups; // for wgmma, after the producer
   int64_t clusterSize = 1;    // blocks along M that share loads of B
+  int64_t threads = 0;        // of a block
+  int64_t blocksPerSM = 1;    // that a multiprocessor has registers for at the same time
   /// Rows that the blocks of a cluster compute.
   int64_t clusterM() const { return m * clusterSize; }
   std::string name() const;
@@ -31,9 +33,6 @@ std::optional<ContractionTile> chooseTile(const Contraction &contraction, String
 /// Whether a thread has so many accumulators of the tile, for mma.sync, that it has no registers for another
 /// set.
 bool hasLargeWarps(const ContractionTile &tile);
-
-/// The blocks with that tile that a multiprocessor has registers for at the same time.
-int64_t blocksPerSM(MathInstruction instruction, const ContractionTile &tile);
 
 /// The number of tiles of a result whose axis `mAxis` is M, in whole clusters. A dynamic size counts as one
 /// tile.

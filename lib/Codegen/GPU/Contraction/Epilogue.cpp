@@ -8,6 +8,17 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
+Epilogue::OwnThread::OwnThread(Epilogue &epilogue)
+    : mapping(epilogue.mapping), thread(mapping.threadInBlock), lane(mapping.lane) {
+  mapping.threadInBlock = epilogue.hiddenCopy(thread);
+  mapping.lane = epilogue.binary<arith::RemUIOp>(mapping.threadInBlock, epilogue.indexConstant(kWarpThreads));
+}
+
+Epilogue::OwnThread::~OwnThread() {
+  mapping.threadInBlock = thread;
+  mapping.lane = lane;
+}
+
 int64_t Epilogue::rowsPerPass() {
   int64_t rows = contraction.instruction == MathInstruction::MmaSync ? tile.m / tile.warpsM : tile.m;
   while (rows * rowBytes() > kStaticSharedBytes)
@@ -17,7 +28,7 @@ int64_t Epilogue::rowsPerPass() {
 
 StagedAccumulators Epilogue::stagedByBlock(int64_t firstRow, int64_t rows) {
   Value zero = indexConstant(0);
-  return {indexConstant(firstRow), zero, rows, tile.n, zero, mapping.threadInBlock, kBlockThreads};
+  return {indexConstant(firstRow), zero, rows, tile.n, zero, mapping.threadInBlock, tile.threads};
 }
 
 // XOR swizzle of 16-byte chunks within a row, free of bank conflicts for each access of a warp: pairs of

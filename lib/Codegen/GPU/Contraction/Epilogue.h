@@ -27,6 +27,18 @@ public:
   Epilogue(ContractionEmitter &emitter, TileMapping &tileMapping)
       : ContractionComponent(emitter), tileMapping(tileMapping) {}
 
+  /// Code of this scope has the number of the thread from a shuffle, so that no address of the epilogue is
+  /// computed before the products, where it would occupy a register.
+  class OwnThread {
+  public:
+    explicit OwnThread(Epilogue &epilogue);
+    ~OwnThread();
+
+  private:
+    ThreadMapping &mapping;
+    Value thread, lane;
+  };
+
   /// The rows of a tile whose accumulators fit into static shared memory, a divisor of those of a pass.
   int64_t rowsPerPass();
   int64_t rowBytes() { return tile.n * memoryBytes(accumulatorType()); }

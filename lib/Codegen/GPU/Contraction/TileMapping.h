@@ -13,6 +13,7 @@ namespace mlir::ad::device {
 /// Where an output tile starts: its batch indices, its first row and its first column; and the part of K that
 /// is summed.
 struct TileOrigin {
+  Value number; // of the tile
   Position batch;
   Value m, n;
   Value beginK, endK;

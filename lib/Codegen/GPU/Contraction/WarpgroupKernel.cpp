@@ -40,7 +40,7 @@ LogicalResult WarpgroupKernel::emit() {
 void WarpgroupKernel::describeLaunch() {
   tileMapping.setGrid();
   launchShape.persistentBlocks = emitter.minBlocksPerSM();
-  launchShape.threadsPerBlock = (tile.consumerWarpgroups + 1) * kWarpgroupThreads;
+  launchShape.threadsPerBlock = tile.threads;
   launchShape.dynamicSharedBytes = stages.totalBytes();
 }
 

@@ -26,6 +26,7 @@ constexpr int64_t kMinThreadsPerSM = 2 * kBlockThreads, kTargetThreadsPerSM = 8 
 struct NodeTiles {
   int64_t mAxis, m, n; // rows of a tile run along that axis of the result, columns along its last axis
   int64_t blocksPerSM; // that a multiprocessor runs at the same time
+  int64_t threads;     // of a block
   int64_t chain;       // elements of a leaf that an instruction sums in one block, which joins none; 0: FMA
 };
 

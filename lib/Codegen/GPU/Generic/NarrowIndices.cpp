@@ -78,20 +78,19 @@ static bool isThreadNumber(Operation *op) {
 }
 
 bool IndexNarrower::isPossible() {
-  if (llvm::any_of(function.getArgumentTypes(), llvm::IsaPred<IndexType>))
-    return false;
   WalkResult result = function.walk([](Operation *op) -> WalkResult {
-    if (!isOfIndex(op) || isThreadNumber(op) || isa<scf::ForOp, scf::IfOp, scf::YieldOp>(op))
+    if (!isOfIndex(op) || isThreadNumber(op) || isa<scf::ForOp, scf::IfOp, scf::IndexSwitchOp, scf::WhileOp, scf::ConditionOp, scf::YieldOp>(op))
       return WalkResult::advance();
     if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
       auto number = dyn_cast<IntegerAttr>(constant.getValue());
       return number && llvm::isInt<32>(number.getInt()) ? WalkResult::advance() : WalkResult::interrupt();
     }
     if (auto cast = dyn_cast<arith::IndexCastOp>(op))
-      return cast.getType().isInteger() ? WalkResult::advance() : WalkResult::interrupt();
+      return cast.getType().isIntOrIndex() ? WalkResult::advance() : WalkResult::interrupt();
     bool isArithmetic =
         isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp,
-            arith::MinUIOp, arith::MaxUIOp, arith::CmpIOp, arith::SelectOp>(op);
+            arith::MinUIOp, arith::MaxUIOp, arith::CmpIOp, arith::SelectOp, arith::AndIOp, arith::OrIOp,
+            arith::XOrIOp, arith::ShLIOp, arith::ShRUIOp>(op);
     return isArithmetic ? WalkResult::advance() : WalkResult::interrupt();
   });
   return !result.wasInterrupted();
@@ -100,11 +99,12 @@ bool IndexNarrower::isPossible() {
 void IndexNarrower::narrowCast(arith::IndexCastOp cast) {
   OpBuilder builder(cast);
   Value number = cast.getIn();
-  unsigned width = cast.getType().getIntOrFloatBitWidth();
-  if (width > 32)
-    number = arith::ExtSIOp::create(builder, cast.getLoc(), cast.getType(), number);
-  else if (width < 32)
-    number = arith::TruncIOp::create(builder, cast.getLoc(), cast.getType(), number);
+  Type type = cast.getType().isIndex() ? word : cast.getType();
+  unsigned from = number.getType().getIntOrFloatBitWidth(), to = type.getIntOrFloatBitWidth();
+  if (to > from)
+    number = arith::ExtSIOp::create(builder, cast.getLoc(), type, number);
+  else if (to < from)
+    number = arith::TruncIOp::create(builder, cast.getLoc(), type, number);
   cast.replaceAllUsesWith(number);
   cast.erase();
 }
@@ -121,6 +121,12 @@ void IndexNarrower::narrow(Operation *op) {
     if (auto number = dyn_cast<IntegerAttr>(constant.getValue()); number && number.getType().isIndex())
       constant.setValueAttr(IntegerAttr::get(word, number.getInt()));
   }
+  if (auto choice = dyn_cast<scf::IndexSwitchOp>(op)) { // takes no other type
+    OpBuilder builder(op);
+    Value number = choice.getArg();
+    choice.getArgMutable().assign(
+        arith::IndexCastUIOp::create(builder, op->getLoc(), builder.getIndexType(), number));
+  }
   for (Region &region : op->getRegions())
     for (Block &block : region)
       llvm::for_each(block.getArguments(), [&](BlockArgument argument) { setType(argument); });
@@ -136,6 +142,12 @@ void IndexNarrower::run() {
     else if (op != function)
       ops.push_back(op);
   });
+  OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
+  for (BlockArgument argument : function.getArguments())
+    if (argument.getType().isIndex()) {
+      auto cast = arith::IndexCastUIOp::create(builder, function.getLoc(), word, argument);
+      argument.replaceAllUsesExcept(cast, cast);
+    }
   llvm::for_each(ops, [&](Operation *op) { narrow(op); });
   llvm::for_each(casts, [&](arith::IndexCastOp cast) { narrowCast(cast); });
 }

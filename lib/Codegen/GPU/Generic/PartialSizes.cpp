@@ -64,6 +64,11 @@ Value PartialSizes::chooseLeaves(int64_t threadsPerNode) {
   Value results = binary<arith::MaxUIOp>(tiles ? tileCount() : resultCount(), one);
   Value count = binary<arith::CeilDivUIOp>(wanted, results);
   count = binary<arith::MinUIOp>(binary<arith::MaxUIOp>(count, one), indexConstant(kMaxNodes));
+  if (tiles) { // as many blocks as are wanted, or more
+    Value leaves = binary<arith::MaxUIOp>(binary<arith::DivUIOp>(maxLeaves(), count), one);
+    Value next = roundUpToPowerOfTwo(binary<arith::AddIOp>(leaves, one));
+    return binary<arith::DivUIOp>(next, indexConstant(2));
+  }
   return roundUpToPowerOfTwo(binary<arith::CeilDivUIOp>(maxLeaves(), count));
 }
 
@@ -97,7 +102,8 @@ bool device::readsNoOperand(func::FuncOp host) {
 Value PartialSizes::threadCount(int64_t threadsPerNode) {
   if (partialTree.division.tiles) {
     Value nodes = partialTree.nodes[partialTree.division.reductions.front()].count;
-    return binary<arith::MulIOp>(binary<arith::MulIOp>(nodes, tileCount()), indexConstant(kBlockThreads));
+    Value blocks = binary<arith::MulIOp>(nodes, tileCount());
+    return binary<arith::MulIOp>(blocks, indexConstant(partialTree.division.tiles->threads));
   }
   Value threads = indexConstant(1);
   for (linalg::GenericOp reduction : partialTree.division.reductions) {

@@ -7,18 +7,18 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-// Threads of a block along each side of a square tile.
-static constexpr int64_t kThreadsOfSquare = 16;
 // Threads of a warp along N at most: a warp then reads few elements of A, and contiguous ones of B.
 static constexpr int64_t kMaxWarpThreadsN = 8;
 
-// A thread has at least one vector along M and one along N.
+// The part of a thread is as square as possible, since it reads its sides, and consists of vectors.
 int64_t SimtProducts::threadsM() const {
-  int64_t alongN = std::min(kThreadsOfSquare, tile.n / kSimtVector);
-  return std::min(kBlockThreads / alongN, tile.m / kSimtVector);
+  int64_t elements = tile.m * tile.n / tile.threads, rows = kSimtVector;
+  while (4 * rows * rows <= elements)
+    rows *= 2;
+  return tile.m / rows;
 }
 
-int64_t SimtProducts::threadsN() const { return kBlockThreads / threadsM(); }
+int64_t SimtProducts::threadsN() const { return tile.threads / threadsM(); }
 
 int64_t SimtProducts::warpThreadsN() const { return std::min(kMaxWarpThreadsN, threadsN()); }
 
@@ -169,7 +169,11 @@ LogicalResult SimtProducts::emit(const TileOrigin &origin) {
         return failure();
       start.push_back(*identity);
     }
-  auto block = [&](Value lower, Value upper) { return sumRange(origin, loops, start, lower, upper); };
+  // A number of K tiles that the compiler knows makes it keep an address for each copy of the pipeline.
+  auto block = [&](Value lower, Value upper) {
+    bool isKnown = matchPattern(lower, m_Constant());
+    return sumRange(origin, loops, start, isKnown ? hiddenCopy(lower) : lower, upper);
+  };
   OrderAttr order = kernel.getOrderAttr();
   Operation *join = combiningOp(op);
   Value length = binary<arith::SubIOp>(origin.endK, origin.beginK);
@@ -177,12 +181,14 @@ LogicalResult SimtProducts::emit(const TileOrigin &origin) {
                     : block(indexConstant(0), length);
   if (failed(sums))
     return failure();
-  return emitEpilogue(origin, *sums);
+  TileOrigin own = tileMapping.originOf(hiddenCopy(origin.number));
+  return emitEpilogue(own, *sums);
 }
 
 // Each pass stores as many rows of every thread as fit into shared memory. If fewer rows fit than a vector
 // has, the rows of the next thread follow them.
 LogicalResult SimtProducts::emitEpilogue(const TileOrigin &origin, ValueRange accumulators) {
+  Epilogue::OwnThread thread(epilogue);
   int64_t rows = tile.m / threadsM(), columns = tile.n / threadsN();
   int64_t rowsPerPass = epilogue.rowsPerPass() / threadsM();
   int64_t inChunk = std::min(kChunkBytes / memoryBytes(accumulatorType()), kSimtVector);

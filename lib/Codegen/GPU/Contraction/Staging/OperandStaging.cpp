@@ -46,14 +46,25 @@ void OperandStaging::planOperands() {
 
 // Consecutive threads have consecutive numbers. The unrolled form has no branch, so address computations are
 // invariant in the loop over K tiles.
-LogicalResult OperandStaging::distribute(int64_t count, function_ref<LogicalResult(Value)> code) {
+LogicalResult OperandStaging::distribute(int64_t count, function_ref<LogicalResult(LoadNumber)> code) {
   constexpr int64_t maxUnrolled = 16;
-  if (count % kBlockThreads != 0 || count > maxUnrolled * kBlockThreads)
-    return emitLoop(mapping.threadInBlock, indexConstant(count), indexConstant(kBlockThreads), code);
-  for (int64_t first = 0; first < count; first += kBlockThreads)
-    if (failed(code(binary<arith::AddIOp>(mapping.threadInBlock, indexConstant(first)))))
+  if (count % tile.threads != 0 || count > maxUnrolled * tile.threads)
+    return emitLoop(mapping.threadInBlock, indexConstant(count), indexConstant(tile.threads),
+                    [&](Value number) { return code({number, /*range=*/0, /*constant=*/0}); });
+  for (int64_t first = 0; first < count; first += tile.threads)
+    if (failed(code({mapping.threadInBlock, tile.threads, first})))
       return failure();
   return success();
+}
+
+// Of two powers of two one divides the other.
+std::pair<LoadNumber, LoadNumber> OperandStaging::divideNumber(LoadNumber number, int64_t by) {
+  auto [base, range, constant] = number;
+  if (range != 0 && by % range == 0)
+    return {{indexConstant(0), 1, constant / by}, {base, range, constant % by}};
+  auto [quotient, remainder] = divide(base, indexConstant(by));
+  assert((range == 0 || range % by == 0) && "tiles have powers of two");
+  return {{quotient, range / by, constant / by}, {remainder, by, 0}};
 }
 
 FailureOr<Value> OperandStaging::loadClamped(const StagedOperand &part, const TileOrigin &origin, Value index,
@@ -83,14 +94,14 @@ void OperandStaging::asyncCopy(const StagedOperand &part, const TileOrigin &orig
   // A block of the order may end within a K tile, and the next one begins there.
   int64_t kTile =
       contraction.instruction != MathInstruction::Fma || tileMapping.hasWholeKTiles() ? tile.k : 0;
-  Value inside = binary<arith::AndIOp>(isInside(index, part.size, part.extent),
-                                       isInside(step, tileMapping.sizeK(), kTile));
-  auto orFirst = [&](Value number) {
-    return builder.createOrFold<arith::SelectOp>(loc, inside, number, indexConstant(0));
+  Value hasIndex = isInside(index, part.size, part.extent),
+        hasStep = isInside(step, tileMapping.sizeK(), kTile), inside = binary<arith::AndIOp>(hasIndex, hasStep);
+  auto orFirst = [&](Value has, Value number) {
+    return builder.createOrFold<arith::SelectOp>(loc, has, number, indexConstant(0));
   };
-  index = orFirst(index);
+  index = orFirst(hasIndex, index);
   Position position = maps.apply(op.getMatchingIndexingMap(part.operand),
-                                 tileMapping.loopsAt(origin, index, index, orFirst(step)));
+                                 tileMapping.loopsAt(origin, index, index, orFirst(hasStep, step)));
   const Buffer &buffer = buffers.find(part.operand->get())->second;
   int64_t stride;
   Value vector;

@@ -31,6 +31,13 @@ struct StagedOperand {
   Value start(const TileOrigin &origin) const { return isA ? origin.m : origin.n; }
 };
 
+/// A number of an element or chunk that a thread loads: a value below `range`, and a multiple of the range. A
+/// range of 0 is unknown. Accesses of a thread at constant distances then share an address.
+struct LoadNumber {
+  Value base;
+  int64_t range, constant;
+};
+
 class OperandStaging : public ContractionComponent {
 public:
   OperandStaging(ContractionEmitter &emitter, TileMapping &tileMapping)
@@ -43,7 +50,13 @@ public:
   SmallVector<StagedOperand, 2> operands; // A and B
 
   /// Emits `code` for each number below `count`, distributed over the threads of the block.
-  LogicalResult distribute(int64_t count, function_ref<LogicalResult(Value number)> code);
+  LogicalResult distribute(int64_t count, function_ref<LogicalResult(LoadNumber number)> code);
+  /// Quotient and remainder.
+  std::pair<LoadNumber, LoadNumber> divideNumber(LoadNumber number, int64_t by);
+  Value sum(Value first, LoadNumber number) {
+    Value sum = first ? binary<arith::AddIOp>(first, number.base) : number.base;
+    return binary<arith::AddIOp>(sum, indexConstant(number.constant));
+  }
   /// The operand's element at an index of its M or N and a step of K, clamped to its bounds.
   FailureOr<Value> loadClamped(const StagedOperand &part, const TileOrigin &origin, Value index, Value step);
   /// `cp.async` of `bytes` bytes (PTX ISA: cp.async, ignore-src). Elements outside of the operand become

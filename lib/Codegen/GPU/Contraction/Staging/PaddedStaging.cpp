@@ -24,25 +24,26 @@ Value PaddedStaging::pointerAt(const StagedOperand &part, Value stage, Value ind
 
 // The index in M or N and in K of the element with a number. Consecutive numbers are contiguous in memory:
 // along K, for a sector of an operand that is contiguous there.
-std::pair<Value, Value> PaddedStaging::elementInTile(const StagedOperand &part, Value number) {
+std::pair<LoadNumber, LoadNumber> PaddedStaging::elementInTile(const StagedOperand &part, LoadNumber number) {
   if (!part.kMajor) {
-    auto [step, index] = divide(number, indexConstant(part.extent));
+    auto [step, index] = staging.divideNumber(number, part.extent);
     return {index, step};
   }
-  Value perSector = indexConstant(std::min(part.k, kSectorBytes / part.elementBytes()));
-  auto [rest, low] = divide(number, perSector);
-  auto [high, index] = divide(rest, indexConstant(part.extent));
-  return {index, binary<arith::AddIOp>(low, binary<arith::MulIOp>(high, perSector))};
+  int64_t perSector = std::min(part.k, kSectorBytes / part.elementBytes());
+  auto [rest, low] = staging.divideNumber(number, perSector);
+  auto [high, index] = staging.divideNumber(rest, part.extent);
+  Value base = binary<arith::MulIOp>(high.base, indexConstant(perSector));
+  return {index, {binary<arith::AddIOp>(low.base, base), 0, low.constant + high.constant * perSector}};
 }
 
 void PaddedStaging::copyChunks(const StagedOperand &part, const TileOrigin &origin, Value k, Value stage) {
   int64_t inChunk = part.chunkElements(), perStep = part.extent / inChunk;
-  (void)staging.distribute(perStep * part.k, [&](Value number) {
-    auto [step, chunk] = divide(number, indexConstant(perStep));
-    Value first = binary<arith::MulIOp>(chunk, indexConstant(inChunk));
-    Value index = binary<arith::AddIOp>(part.start(origin), first);
-    staging.asyncCopy(part, origin, index, binary<arith::AddIOp>(k, step),
-                      pointerAt(part, stage, first, step), kChunkBytes);
+  (void)staging.distribute(perStep * part.k, [&](LoadNumber number) {
+    auto [step, chunk] = staging.divideNumber(number, perStep);
+    LoadNumber first{binary<arith::MulIOp>(chunk.base, indexConstant(inChunk)), 0, chunk.constant * inChunk};
+    staging.asyncCopy(part, origin, staging.sum(part.start(origin), first), staging.sum(k, step),
+                      pointerAt(part, stage, staging.sum(Value(), first), staging.sum(Value(), step)),
+                      kChunkBytes);
     return success();
   });
 }
@@ -51,10 +52,10 @@ void PaddedStaging::copyChunks(const StagedOperand &part, const TileOrigin &orig
 LogicalResult PaddedStaging::copyElements(const StagedOperand &part, const TileOrigin &origin, Value k,
                                           Value stage) {
   bool copies = buffers.count(part.operand->get()) && part.elementBytes() >= kMinCopyBytes;
-  return staging.distribute(part.extent * part.k, [&](Value number) -> LogicalResult {
+  return staging.distribute(part.extent * part.k, [&](LoadNumber number) -> LogicalResult {
     auto [inTile, step] = elementInTile(part, number);
-    Value index = binary<arith::AddIOp>(part.start(origin), inTile);
-    Value kIndex = binary<arith::AddIOp>(k, step), target = pointerAt(part, stage, inTile, step);
+    Value index = staging.sum(part.start(origin), inTile), kIndex = staging.sum(k, step);
+    Value target = pointerAt(part, stage, staging.sum(Value(), inTile), staging.sum(Value(), step));
     if (copies) {
       staging.asyncCopy(part, origin, index, kIndex, target, part.elementBytes());
       return success();

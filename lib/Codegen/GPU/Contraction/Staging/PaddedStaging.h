@@ -29,7 +29,7 @@ private:
   LogicalResult loadOperand(const StagedOperand &part, const TileOrigin &origin, Value k, Value stage);
   void copyChunks(const StagedOperand &part, const TileOrigin &origin, Value k, Value stage);
   LogicalResult copyElements(const StagedOperand &part, const TileOrigin &origin, Value k, Value stage);
-  std::pair<Value, Value> elementInTile(const StagedOperand &part, Value number);
+  std::pair<LoadNumber, LoadNumber> elementInTile(const StagedOperand &part, LoadNumber number);
   int64_t kStride(const StagedOperand &part);
 
   OperandStaging &staging;

@@ -26,13 +26,13 @@ Value SwizzledStaging::byteOfChunk(const StagedOperand &part, Value stage, Value
 
 void SwizzledStaging::copyChunks(const StagedOperand &part, const TileOrigin &origin, Value k, Value stage) {
   int64_t inChunk = part.chunkElements(), perRow = part.rowLength() / inChunk;
-  (void)staging.distribute(part.rowCount() * perRow, [&](Value number) {
-    auto [row, chunk] = divide(number, indexConstant(perRow));
-    Value column = binary<arith::MulIOp>(chunk, indexConstant(inChunk));
-    Value index = binary<arith::AddIOp>(part.start(origin), part.kMajor ? row : column);
-    Value step = binary<arith::AddIOp>(k, part.kMajor ? column : row);
-    staging.asyncCopy(part, origin, index, step, sharedPointer(byteOfChunk(part, stage, row, chunk)),
-                      kChunkBytes);
+  (void)staging.distribute(part.rowCount() * perRow, [&](LoadNumber number) {
+    auto [row, chunk] = staging.divideNumber(number, perRow);
+    LoadNumber column{binary<arith::MulIOp>(chunk.base, indexConstant(inChunk)), 0, chunk.constant * inChunk};
+    Value index = staging.sum(part.start(origin), part.kMajor ? row : column);
+    Value step = staging.sum(k, part.kMajor ? column : row);
+    Value byte = byteOfChunk(part, stage, staging.sum(Value(), row), staging.sum(Value(), chunk));
+    staging.asyncCopy(part, origin, index, step, sharedPointer(byte), kChunkBytes);
     return success();
   });
 }
@@ -44,7 +44,7 @@ LogicalResult SwizzledStaging::storeElements(const StagedOperand &part, const Ti
   int64_t contiguous = transposes ? part.rowCount() : part.rowLength();
   Value all = indexConstant(part.extent * part.k);
   return emitLoop(
-      mapping.threadInBlock, all, indexConstant(kBlockThreads), [&](Value number) -> LogicalResult {
+      mapping.threadInBlock, all, indexConstant(tile.threads), [&](Value number) -> LogicalResult {
         auto [row, column] = divide(number, indexConstant(contiguous));
         if (transposes)
           std::swap(row, column);
