@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "EmitterClass.h"
+#include "../Generic/GroupFunctions.h"
 #include "../Generic/MergeRuns.h"
 #include "../Generic/NarrowIndices.h"
 #include "../Generic/PartialSizes.h"
@@ -24,6 +25,7 @@ LogicalResult EmitterClass::emit(GPUFunctions &functions, const KernelPlan &plan
 
 static void finish(GPUFunctions &functions, GPUFuncOp function, const GPUKernelEmitter &emitter,
                    StringRef className) {
+  groupFunctions(function);
   functions.finish(function, emitter.launchShape, {emitter.minBlocksPerSM(), emitter.maxRegisters()},
                    className);
 }
