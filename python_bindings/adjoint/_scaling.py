@@ -43,7 +43,9 @@ def all_finite(gradients: Any, factor: Any = None) -> Tensor:
 
 
 def _largest(leaf: Tensor) -> Tensor:
-    """The largest magnitude. A tensor of static sizes is reduced as one axis, by one kernel."""
+    """The largest magnitude, 0 of no elements. A tensor of static sizes is reduced as one axis, by one kernel."""
+    if 0 in leaf._static:
+        return tensor(0.0)
     if leaf.ndim > 1 and None not in leaf._static:
         leaf = leaf.flatten()
     return wide(abs(leaf).max() if leaf.ndim else abs(leaf))
