@@ -16,8 +16,8 @@ Type ContractionComponent::accumulatorType() const {
   return getElementTypeOrSelf(op.getResult(0).getType());
 }
 
-// A number as the sum of a constant and a value, which is null if the number is a constant. Looks through sums
-// and products with constants.
+// A number as the sum of a constant and a value, which is null if the number is a constant. Looks through
+// sums and products with constants.
 std::pair<Value, int64_t> ContractionComponent::splitConstant(Value number) {
   APInt constant;
   if (matchPattern(number, m_ConstantInt(&constant)))
@@ -39,9 +39,9 @@ std::pair<Value, int64_t> ContractionComponent::splitConstant(Value number) {
 Value ContractionComponent::hiddenCopy(Value number) {
   Type word = builder.getI32Type();
   auto toWord = [&](Value value) -> Value { return arith::IndexCastOp::create(builder, loc, word, value); };
-  auto copy = ::mlir::gpu::ShuffleOp::create(builder, loc, toWord(number), toWord(mapping.lane),
-                                             toWord(indexConstant(kWarpThreads)),
-                                             ::mlir::gpu::ShuffleMode::IDX);
+  auto copy =
+      ::mlir::gpu::ShuffleOp::create(builder, loc, toWord(number), toWord(mapping.lane),
+                                     toWord(indexConstant(kWarpThreads)), ::mlir::gpu::ShuffleMode::IDX);
   return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), copy.getShuffleResult());
 }
 

@@ -71,8 +71,7 @@ static Clocks epilogueOf(const Contraction &contraction, const ContractionTile &
   double issues = others + functions * kFunctionIssues;
   double ofVector = (reads ? kMemoryWaits : 0) + kVector * (others + functions * kFunctionWaits);
   double elements = double(tile.m * tile.n);
-  return {elements * issues / kWarpThreads / kIssues,
-          elements / double(tile.threads) / kVector * ofVector};
+  return {elements * issues / kWarpThreads / kIssues, elements / double(tile.threads) / kVector * ofVector};
 }
 
 double device::estimateClocks(const Contraction &contraction, const ContractionTile &tile) {
@@ -87,7 +86,8 @@ double device::estimateClocks(const Contraction &contraction, const ContractionT
   int64_t ofSM = llvm::divideCeil(blocks, kDefaultSMCount);
   int64_t resident = std::min<int64_t>(ofSM, tile.blocksPerSM), waves = llvm::divideCeil(ofSM, resident);
   double steps = std::ceil(double(k) / double(nodes) * (isFma ? 1 : double(elementBytes) / 32));
-  Clocks block = (isFma ? fmaStep(tile, elementBytes) : mmaStep(tile)) * steps + epilogueOf(contraction, tile);
+  Clocks block =
+      (isFma ? fmaStep(tile, elementBytes) : mmaStep(tile)) * steps + epilogueOf(contraction, tile);
   double busy = block.busy * double(ofSM), waits = block.waits * double(waves);
   double exponent = 1 + double(resident * tile.threads / kWarpThreads) / kHidingWarps;
   double clocks = std::pow(std::pow(busy, exponent) + std::pow(waits, exponent), 1 / exponent);

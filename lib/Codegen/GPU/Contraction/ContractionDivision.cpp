@@ -28,8 +28,8 @@ std::optional<Division> device::divideContraction(KernelOp kernel, const Contrac
   division.reductions = divisibleReductions(kernel);
   if (division.reductions.size() != 1)
     return std::nullopt;
-  division.tiles = NodeTiles{contraction.mAxis, tile.m, tile.n, tile.blocksPerSM,
-                             tile.threads, chainLength(contraction.op)};
+  division.tiles = NodeTiles{contraction.mAxis, tile.m,       tile.n,
+                             tile.blocksPerSM,  tile.threads, chainLength(contraction.op)};
   int64_t k = reducedElements(contraction.op);
   ArrayRef<int64_t> shape = cast<RankedTensorType>(contraction.op->getResult(0).getType()).getShape();
   bool isStatic = !ShapedType::isDynamicShape(shape);
@@ -50,7 +50,8 @@ int64_t device::nodeCount(const Contraction &contraction, const ContractionTile 
   if (!division)
     return 1;
   ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getResult(0).getType()).getShape();
-  auto leaves = static_cast<int64_t>(llvm::divideCeil(reducedElements(op), leafLength(kernel, op, *division)));
+  auto leaves =
+      static_cast<int64_t>(llvm::divideCeil(reducedElements(op), leafLength(kernel, op, *division)));
   if (division->tiles->chain != 0)
     return leaves;
   auto wanted = static_cast<int64_t>(

@@ -31,7 +31,8 @@ static constexpr TileRow mmaSyncTile(int64_t elementBytes, int64_t m, int64_t n,
                                      int64_t warpsM = 2, int64_t warpsN = 4) {
   ContractionTile tile{m, n, k, warpsM, warpsN, stages, 0};
   tile.threads = warpsM * warpsN * kWarpThreads;
-  tile.blocksPerSM = m * n / tile.threads > 32 ? kBlockThreads / tile.threads : kBlockThreads * 2 / tile.threads;
+  tile.blocksPerSM =
+      m * n / tile.threads > 32 ? kBlockThreads / tile.threads : kBlockThreads * 2 / tile.threads;
   return {MathInstruction::MmaSync, elementBytes, tile};
 }
 
@@ -66,9 +67,9 @@ static constexpr TileRow kTiles[] = {
     fmaTile(2, 32, 128, 16, 3),
     fmaTile(2, 128, 32, 16, 3),
     fmaTile(2, 64, 64, 16, 3),
-    fmaTile(4, 128, 128, 8, 4),
-    fmaTile(4, 128, 64, 8, 4, /*threads=*/128),
-    fmaTile(4, 64, 128, 8, 4, /*threads=*/128),
+    fmaTile(4, 128, 128, 16, 4),
+    fmaTile(4, 128, 64, 16, 4, /*threads=*/128),
+    fmaTile(4, 64, 128, 16, 4, /*threads=*/128),
     fmaTile(4, 16, 256, 8, 4),
     fmaTile(4, 256, 16, 8, 4),
     fmaTile(4, 32, 128, 16, 3),

@@ -67,8 +67,12 @@ TileOrigin TileMapping::originOf(Value number) {
   auto [rest, inMatrix] = divide(number, binary<arith::MulIOp>(rows, columns));
   auto [row, column] = tileInMatrix(inMatrix, rows, columns);
   SmallVector<Value> outer = batchSizes();
-  TileOrigin origin{number, Position(outer.size()), binary<arith::MulIOp>(row, indexConstant(tile.clusterM())),
-                    binary<arith::MulIOp>(column, indexConstant(tile.n)), indexConstant(0), k};
+  TileOrigin origin{number,
+                    Position(outer.size()),
+                    binary<arith::MulIOp>(row, indexConstant(tile.clusterM())),
+                    binary<arith::MulIOp>(column, indexConstant(tile.n)),
+                    indexConstant(0),
+                    k};
   for (int64_t axis = int64_t(outer.size()) - 1; axis >= 0; --axis) {
     auto [left, index] = divide(rest, outer[axis]);
     origin.batch[axis] = {index, 0, nullptr};

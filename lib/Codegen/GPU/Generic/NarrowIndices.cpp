@@ -79,7 +79,8 @@ static bool isThreadNumber(Operation *op) {
 
 bool IndexNarrower::isPossible() {
   WalkResult result = function.walk([](Operation *op) -> WalkResult {
-    if (!isOfIndex(op) || isThreadNumber(op) || isa<scf::ForOp, scf::IfOp, scf::IndexSwitchOp, scf::WhileOp, scf::ConditionOp, scf::YieldOp>(op))
+    if (!isOfIndex(op) || isThreadNumber(op) ||
+        isa<scf::ForOp, scf::IfOp, scf::IndexSwitchOp, scf::WhileOp, scf::ConditionOp, scf::YieldOp>(op))
       return WalkResult::advance();
     if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
       auto number = dyn_cast<IntegerAttr>(constant.getValue());

@@ -95,7 +95,8 @@ void OperandStaging::asyncCopy(const StagedOperand &part, const TileOrigin &orig
   int64_t kTile =
       contraction.instruction != MathInstruction::Fma || tileMapping.hasWholeKTiles() ? tile.k : 0;
   Value hasIndex = isInside(index, part.size, part.extent),
-        hasStep = isInside(step, tileMapping.sizeK(), kTile), inside = binary<arith::AndIOp>(hasIndex, hasStep);
+        hasStep = isInside(step, tileMapping.sizeK(), kTile),
+        inside = binary<arith::AndIOp>(hasIndex, hasStep);
   auto orFirst = [&](Value has, Value number) {
     return builder.createOrFold<arith::SelectOp>(loc, has, number, indexConstant(0));
   };
