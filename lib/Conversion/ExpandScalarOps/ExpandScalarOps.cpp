@@ -8,6 +8,7 @@
 #include "adjoint/Numerics/EmitElementary.h"
 #include "adjoint/Numerics/EmitRemainder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -42,6 +43,24 @@ private:
       op->replaceAllUsesWith(ValueRange(expand(builder, op)));
       op->erase();
     }
+    getOperation()->walk([](::mlir::gpu::GPUFuncOp function) {
+      function.walk([](vector::ReductionOp any) { joinConditions(any); });
+    });
+  }
+
+  // GPUs have a register for each condition. LLVM would pack those of a vector into the bits of an integer.
+  static void joinConditions(vector::ReductionOp any) {
+    if (any.getKind() != vector::CombiningKind::OR || !any.getType().isInteger(1) || any.getAcc())
+      return;
+    OpBuilder builder(any);
+    Value joined;
+    for (int64_t i = 0; i < any.getSourceVectorType().getNumElements(); ++i) {
+      Value condition = vector::ExtractOp::create(builder, any.getLoc(), any.getVector(), i);
+      joined =
+          joined ? arith::OrIOp::create(builder, any.getLoc(), joined, condition).getResult() : condition;
+    }
+    any.replaceAllUsesWith(joined);
+    any.erase();
   }
 
   Value expand(OpBuilder &builder, Operation *op) {

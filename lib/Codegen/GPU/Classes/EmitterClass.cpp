@@ -25,7 +25,8 @@ LogicalResult EmitterClass::emit(GPUFunctions &functions, const KernelPlan &plan
 
 static void finish(GPUFunctions &functions, GPUFuncOp function, const GPUKernelEmitter &emitter,
                    StringRef className) {
-  groupFunctions(function);
+  if (emitter.groupsFunctions())
+    groupFunctions(function);
   functions.finish(function, emitter.launchShape, {emitter.minBlocksPerSM(), emitter.maxRegisters()},
                    className);
 }

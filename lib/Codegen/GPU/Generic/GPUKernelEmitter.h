@@ -39,6 +39,8 @@ public:
   virtual int64_t minBlocksPerSM() const { return 2; }
   /// The maximum number of registers of a thread; 0: as many as that occupancy leaves.
   virtual int64_t maxRegisters() const { return 0; }
+  /// Whether elementary functions of neighbouring elements become vectors (GroupFunctions.h).
+  virtual bool groupsFunctions() const { return true; }
 
   //===- What a kernel class does in its own way --------------------------===//
 

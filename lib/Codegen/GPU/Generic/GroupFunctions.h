@@ -11,8 +11,8 @@
 namespace mlir::ad::device {
 
 /// Makes vectors of the f32 functions of each block of code that do not depend on each other. What later ones
-/// read is computed, or loaded where nothing is stored between, before the first one. The bits stay: functions
-/// are elementwise on vectors.
+/// read is computed, or loaded where nothing is stored between, before the first one. The bits stay:
+/// functions are elementwise on vectors.
 void groupFunctions(::mlir::gpu::GPUFuncOp function);
 
 } // namespace mlir::ad::device

@@ -15,6 +15,15 @@ int64_t RowEmitter::minBlocksPerSM() const {
   return std::max<int64_t>(1, 2 * kBlockThreads / launchShape.threadsPerBlock);
 }
 
+// Not of 16-bit rows in shared memory, until that is measured (decision 0052).
+bool RowEmitter::groupsFunctions() const {
+  bool isStaged = launchShape.dynamicSharedBytes > 0;
+  return !isStaged || llvm::none_of(KernelOp(kernel).getArgumentTypes(), [](Type type) {
+    Type element = getElementTypeOrSelf(type);
+    return isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 16;
+  });
+}
+
 // A thread block computes a row that is the sum of several chunks, so that several groups have work.
 LogicalResult RowEmitter::emitOutputs() {
   if (work == Work::partial)

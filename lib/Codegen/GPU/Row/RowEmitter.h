@@ -20,6 +20,7 @@ public:
   RowEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function, const Rows &rows, int64_t maxSharedBytes);
 
   int64_t minBlocksPerSM() const override;
+  bool groupsFunctions() const override;
   const Rows rows;
 
   void synchronizeRowThreads() override;
