@@ -46,8 +46,8 @@ LogicalResult RowRegisters::loadOperands(linalg::GenericOp reduction) {
 }
 
 // A load after a store waits for it, as they may be of the same memory. So the results are computed before
-// the first store, as far as registers hold them. Not where vectors are clamped to the end of the row: it is
-// another thread's, which may have stored it where an argument is updated in place.
+// the first store, as far as registers hold them beside the row. Not where vectors are clamped to the end of
+// the row: it is another thread's, which may have stored it where an argument is updated in place.
 LogicalResult RowRegisters::computeResults() {
   if (llvm::any_of(vectors, [](const Vector &vector) { return vector.present != nullptr; }))
     return success();
@@ -56,7 +56,7 @@ LogicalResult RowRegisters::computeResults() {
     words += static_cast<int64_t>(vectors.size()) * distribution.tiling.vector *
              std::max<int64_t>(1, getElementTypeOrSelf(output.getType()).getIntOrFloatBitWidth() / 32);
     bool hasLoads = !rows.sumsAlong && distribution.hasGridRows(output);
-    if (hasLoads && words <= RowDistribution::kMaxRowWords && failed(evaluateAtVectors(output)))
+    if (hasLoads && words <= RowDistribution::kMaxRowWords / 2 && failed(evaluateAtVectors(output)))
       return failure();
   }
   return success();
