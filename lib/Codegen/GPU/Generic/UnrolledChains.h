@@ -23,8 +23,8 @@ public:
 private:
   /// Chains of kernels with few threads are unrolled; with many, other threads compute during a load.
   FailureOr<SmallVector<Value>> hoistedChain(linalg::GenericOp reduction,
-                                             ArrayRef<SmallVector<codegen::Index>> loops, ArrayRef<Value> start,
-                                             Value lower, Value upper) override;
+                                             ArrayRef<SmallVector<codegen::Index>> loops,
+                                             ArrayRef<Value> start, Value lower, Value upper) override;
   FailureOr<SmallVector<Value>> unrolledAsFits(linalg::GenericOp reduction, ArrayRef<codegen::Index> loops,
                                                ArrayRef<Value> start, Value lower, Value upper);
   FailureOr<SmallVector<Value>> unrolledBy(int64_t factor, linalg::GenericOp reduction,

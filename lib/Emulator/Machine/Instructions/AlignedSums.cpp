@@ -1,8 +1,8 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Sums within matrix instructions of Hopper as two studies describe them (MMA-Sim, arXiv 2511.10909; Khattak and
-   Mikaitis, arXiv 2512.07004): terms are aligned to the largest exponent, cut to 25 bits after the point, and
-   added; the sum is cut to f32. No order of the terms matters. */
+   Sums within matrix instructions of Hopper as two studies describe them (MMA-Sim, arXiv 2511.10909; Khattak
+   and Mikaitis, arXiv 2512.07004): terms are aligned to the largest exponent, cut to 25 bits after the point,
+   and added; the sum is cut to f32. No order of the terms matters. */
 #include "Accumulate.h"
 
 #include <algorithm>
