@@ -14,6 +14,8 @@ namespace mlir::ad::device {
 constexpr int64_t kThreadsOfRows = 128;
 /// Steps and blocks of the order that a warp transposes in shared memory.
 constexpr int64_t kStepsOfSquare = kWarpThreads;
+/// Steps of a column that a thread loads before it combines the first one, and totals.
+constexpr int64_t kStepsAtOnce = 32;
 /// Thread blocks of undivided running reductions that a multiprocessor should have.
 constexpr int64_t kMinBlocksPerSM = 2;
 /// Thread blocks that a multiprocessor should have registers for.
