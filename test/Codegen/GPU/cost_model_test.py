@@ -123,6 +123,16 @@ def check_trips_of_loops(_):
     yield from near(halving["issue"], 11 * 3 + 2, "a loop that halves its number is not skipped")
 
 
+def check_extremes_of_sums(_):
+    """A sum, and the smaller or larger of it and a third number, signed or not: the trips of a loop."""
+    for suffix, operands, trips in ((".U32", "R1, 0x5, R2, PT", 15), (".U32", "R1, 0x5, R2, !PT", 100),
+                                    ("", "R1, -0x20, R3, PT", 1), ("", "R1, -0x20, R3, !PT", 7)):
+        counts, _ = counted("MOV R1, 0xa", "MOV R2, 0x64", "MOV R3, 0x7", f"VIADDMNMX{suffix} R4, {operands}", "MOV R5, RZ",
+                            ".L_x_0:", "FADD R8, R8, R9", "IADD3 R5, R5, 0x1, RZ", "ISETP.GE.AND P0, PT, R5, R4, PT",
+                            "@!P0 BRA `(.L_x_0)", "EXIT")
+        yield from near(counts["fp32"], trips, f"sums after VIADDMNMX{suffix} R4, {operands}")
+
+
 def check_sectors(_):
     for stride, sectors, lines in ((4, 4, 1), (16, 16, 4), (128, 32, 32), (0, 1, 1)):
         counts, _ = counted(*address(stride), "LDG.E R6, desc[UR4][R4.64]", "EXIT")
