@@ -31,8 +31,10 @@ static constexpr TileRow mmaSyncTile(int64_t elementBytes, int64_t m, int64_t n,
                                      int64_t warpsM = 2, int64_t warpsN = 4) {
   ContractionTile tile{m, n, k, warpsM, warpsN, stages, 0};
   tile.threads = warpsM * warpsN * kWarpThreads;
-  tile.blocksPerSM =
-      m * n / tile.threads > 32 ? kBlockThreads / tile.threads : kBlockThreads * 2 / tile.threads;
+  // A thread of four warps has twice the accumulators, and more than 128 registers where sizes are open;
+  // 8-bit floats have two sets of them.
+  int64_t small = tile.threads < kBlockThreads && elementBytes > 1 ? 3 : 2;
+  tile.blocksPerSM = m * n / tile.threads > 32 ? kBlockThreads / tile.threads : small;
   return {MathInstruction::MmaSync, elementBytes, tile};
 }
 
