@@ -94,12 +94,12 @@ std::string rowsOfClass(StringRef name) {
 }
 } // namespace
 
-TEST_F(KernelClassTest, EachTargetHasTheFive) {
+TEST_F(KernelClassTest, EachTargetHasTheSix) {
   load();
   for (TargetKind target : {TargetKind::cpu, TargetKind::gpu})
-    for (StringRef name : {"contraction", "elementwise", "generic", "row", "transposition"})
+    for (StringRef name : {"contraction", "elementwise", "generic", "row", "scan", "transposition"})
       EXPECT_NE(classes().find(name, target), nullptr) << name.str();
-  EXPECT_EQ(classes().names(), "contraction, elementwise, generic, row, transposition");
+  EXPECT_EQ(classes().names(), "contraction, elementwise, generic, row, scan, transposition");
   EXPECT_FALSE(classes().isKnown("fast"));
   EXPECT_EQ(findTargetKind("cpu"), TargetKind::cpu);
   EXPECT_EQ(findTargetKind("tpu"), std::nullopt);

@@ -203,7 +203,9 @@ std::optional<ContractionTile> device::chooseTile(const Contraction &contraction
   bool small =
       result.getElementTypeBitWidth() > 32 || (dynamicK && contraction.instruction == MathInstruction::Fma);
   bool twoSets = contraction.instruction == MathInstruction::MmaSync && promotionStep(op) != 0;
-  if (contraction.instruction != MathInstruction::Wgmma && !small && !ShapedType::isDynamicShape(loops)) {
+  bool isEmpty = llvm::is_contained(loops, 0); // takes no time with any tile
+  if (contraction.instruction != MathInstruction::Wgmma && !small && !isEmpty &&
+      !ShapedType::isDynamicShape(loops)) {
     llvm::erase_if(tiles, [&](const ContractionTile &tile) {
       return (twoSets && hasLargeWarps(tile)) || tile.n > width || tile.m > height ||
              (isNarrow(tile, square.m) && !fitsNarrow(tile, m, n, square.m));
