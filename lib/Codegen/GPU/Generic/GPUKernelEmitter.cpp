@@ -51,14 +51,16 @@ LogicalResult GPUKernelEmitter::emitOutputs() {
   bool oneShape = llvm::all_of(results, [&](const Buffer &buffer) { return buffer.shape == nest.shape; });
   flat = oneShape &&
          llvm::all_of(outputs, [&](Value output) { return kernelOutputs.isFlat(output, isPointwise); });
-  bool sumsLanes = llvm::any_of(outputs, [&](Value output) {
-    return dependsOn(output, [&](linalg::GenericOp generic) {
-      int64_t count = reducedElements(generic);
-      bool isShort = !ShapedType::isDynamic(count) && count <= kMaxShortRow;
-      return reductionLoops.usesLanes(generic) && !isShort;
-    });
-  });
-  if (!oneShape || sumsLanes)
+  bool sumsLanes = false, sumsLong = false;
+  for (auto generic : kernel.getBody().getOps<linalg::GenericOp>()) {
+    int64_t count = reducedElements(generic);
+    bool usesLanes = reduces(generic) && reductionLoops.usesLanes(generic);
+    sumsLanes |= usesLanes;
+    sumsLong |= usesLanes && (ShapedType::isDynamic(count) || count > kMaxShortRow);
+  }
+  // Elements of a row that share a sum have to be read before the first of them is overwritten.
+  bool ownSums = nest.shape.empty() || hoisting.sumsLanesAlong(outputs, nest, nest.shape.size() - 1);
+  if (!oneShape || (sumsLanes && (sumsLong || !ownSums)))
     return rowLoops.emitRows(outputs, *space);
   return emitNest(nest, [&](ArrayRef<Position> positions) {
     return kernelOutputs.storeOutputs(outputs, results, positions);
