@@ -38,7 +38,7 @@ CASES = [
     ("contraction", DOT, ["264x40xf16", "40x136xf16", "264x136xf16"], "sm_80", "fast"),
     ("contraction", BATCHED, ["3x72x64xbf16", "3x80x64xbf16", "3x72x80xbf16"], "sm_80", "fast"),
     ("contraction", BATCHED, ["2x136x96xi8", "2x72x96xi8", "2x136x72xi32"], "sm_80", "reproducible"),
-    ("contraction", DOT, ["72x200xf32", "200x136xf32", "72x136xf32"], "sm_80", "fast,narrow"),
+    ("contraction", DOT, ["264x136xf32", "136x136xf32", "264x136xf32"], "sm_80", "fast,narrow"),
     ("contraction", EPILOGUE, ["136x70xf32", "70x200xf32", "136x200xf32"], "sm_80", "reproducible"),
     ("contraction", DOT, ["70x33xf64", "33x130xf64", "70x130xf64"], "sm_80", "reproducible"),
     ("contraction", BATCHED, ["3x72x40xbf16", "3x80x40xbf16", "3x72x80xbf16"], "sm_80", "reproducible"),
