@@ -15,6 +15,7 @@ import sys
 import time
 
 import measure
+from adam_program import BETA1, BETA2, EPSILON, RATE, corrections, program
 
 measure.use_one_core()
 os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_multi_thread_eigen=false"
@@ -28,37 +29,8 @@ except ImportError as error:
     sys.exit(f"adam: no Python package in {TOOLS.parent / 'python'} ({error}); run scripts/build_python.sh")
 
 COUNTS = {"10 M parameters": 10_000_000, "1 M parameters": 1_000_000}
-RATE, BETA1, BETA2, EPSILON = 1e-3, 0.9, 0.999, 1e-8
 CHECKED = 3  # steps before the results are compared
 TOLERANCE = 1e-5
-
-
-def program(count):
-    """The corrections for the bias of the moments depend on the number of the step, and come in as scalars."""
-    t, s = f"tensor<{count}xf32>", "tensor<f32>"
-    arguments = ", ".join(f'%{name}: {t} {{ad.name = "{name}", ad.donated = {i}}}' for i, name in enumerate("pmv"))
-    constants = {"b1": BETA1, "r1": 1 - BETA1, "b2": BETA2, "r2": 1 - BETA2, "epsilon": EPSILON}
-    written = "".join(f"  %{name} = ad.constant dense<{value:e}> : {s}\n" for name, value in constants.items())
-    return f"""\
-func.func @main({arguments}, %g: {t} {{ad.name = "g"}}, %rate: {s} {{ad.name = "rate"}}, %up: {s} {{ad.name = "up"}})
-    -> ({t} {{ad.name = "p"}}, {t} {{ad.name = "m"}}, {t} {{ad.name = "v"}}) {{
-{written}\
-  %0 = ad.mul %m, %b1 : {t}, {s}
-  %1 = ad.mul %g, %r1 : {t}, {s}
-  %m1 = ad.add %0, %1 : {t}
-  %2 = ad.mul %v, %b2 : {t}, {s}
-  %3 = ad.mul %g, %g : {t}
-  %4 = ad.mul %3, %r2 : {t}, {s}
-  %v1 = ad.add %2, %4 : {t}
-  %5 = ad.mul %v1, %up : {t}, {s}
-  %6 = ad.sqrt %5 : {t}
-  %7 = ad.add %6, %epsilon : {t}, {s}
-  %8 = ad.div %m1, %7 : {t}
-  %9 = ad.mul %8, %rate : {t}, {s}
-  %p1 = ad.sub %p, %9 : {t}
-  return %p1, %m1, %v1 : {t}, {t}, {t}
-}}
-"""
 
 
 class Ours:
@@ -70,8 +42,7 @@ class Ours:
 
     def step(self):
         self.number += 1
-        rate, up = RATE / (1 - BETA1**self.number), 1 / (1 - BETA2**self.number)
-        self.run(*self.state, self.g, rate, up)
+        self.run(*self.state, self.g, *corrections(self.number))
 
     def parameters(self):
         return self.state[0]
@@ -110,7 +81,7 @@ class Jax:
 
     def step(self):
         self.number += 1
-        rate, up = np.float32(RATE / (1 - BETA1**self.number)), np.float32(1 / (1 - BETA2**self.number))
+        rate, up = map(np.float32, corrections(self.number))
         self.state = self.jax.block_until_ready(self.run(*self.state, self.g, rate, up))
 
     def parameters(self):

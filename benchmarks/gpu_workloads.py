@@ -6,7 +6,9 @@ gpu_graphs.GraphCase."""
 import contextlib
 import math
 
+import adam_program
 import llama
+from adam_program import BETA1, BETA2, EPSILON, RATE
 from gpu_graphs import BYTES, Argument, GraphCase
 from sweep_graph import Graph
 
@@ -15,7 +17,6 @@ LARGE = {"layer": (8192, 4096, 14336), "side": 8192, "half_side": 4096, "rows": 
          "parameters": 1 << 26, "block": (4, 1024)}
 SMALL = {"layer": (32, 64, 48), "side": 64, "half_side": 32, "rows": (32, 64), "scores": (16, 50), "parameters": 500,
          "block": None}
-RATE, BETA1, BETA2, EPSILON = 1e-3, 0.9, 0.999, 1e-8
 
 
 def graph_case(name, build, mode="strict", flags=()):
@@ -134,31 +135,7 @@ class Adam:
         self.arguments = [Argument("p", (count,), "f32", -1, 1), *moments, Argument("g", (count,), "f32", -1, 1)]
 
     def text(self):
-        t, s = f"tensor<{self.count}xf32>", "tensor<f32>"
-        donated = ", ".join(f'%{name}: {t} {{ad.name = "{name}", ad.donated = {i}}}' for i, name in enumerate("pmv"))
-        constants = {"b1": BETA1, "r1": 1 - BETA1, "b2": BETA2, "r2": 1 - BETA2, "epsilon": EPSILON,
-                     "rate": RATE / (1 - BETA1), "up": 1 / (1 - BETA2)}
-        written = "".join(f"  %{name} = ad.constant dense<{value:e}> : {s}\n" for name, value in constants.items())
-        return f"""\
-func.func @main({donated}, %g: {t} {{ad.name = "g"}})
-    -> ({t} {{ad.name = "p"}}, {t} {{ad.name = "m"}}, {t} {{ad.name = "v"}}) {{
-{written}\
-  %0 = ad.mul %m, %b1 : {t}, {s}
-  %1 = ad.mul %g, %r1 : {t}, {s}
-  %m1 = ad.add %0, %1 : {t}
-  %2 = ad.mul %v, %b2 : {t}, {s}
-  %3 = ad.mul %g, %g : {t}
-  %4 = ad.mul %3, %r2 : {t}, {s}
-  %v1 = ad.add %2, %4 : {t}
-  %5 = ad.mul %v1, %up : {t}, {s}
-  %6 = ad.sqrt %5 : {t}
-  %7 = ad.add %6, %epsilon : {t}, {s}
-  %8 = ad.div %m1, %7 : {t}
-  %9 = ad.mul %8, %rate : {t}, {s}
-  %p1 = ad.sub %p, %9 : {t}
-  return %p1, %m1, %v1 : {t}, {t}, {t}
-}}
-"""
+        return adam_program.program(self.count, number=1)
 
     def in_double(self, _library, given):
         p, m, v, g = given

@@ -15,6 +15,7 @@
 #include "adjoint/Support/FloatingPointState.h"
 #include "adjoint/Support/JSONText.h"
 #include "adjoint/Support/OutputFile.h"
+#include "adjoint/Support/Printable.h"
 #include "llvm/Support/Path.h"
 
 #include <cstring>
@@ -40,8 +41,8 @@ std::string inputName(StringRef name) {
 
 Analysis toAnalysis(mlir::ad::diff::DiffReport report) {
   report.json["holds"] = report.boundHolds;
-  return {report.tableText + report.text, mlir::ad::jsonLine(std::move(report.json)),
-          std::move(report.warnings)};
+  return {mlir::ad::printableLines(report.tableText + report.text),
+          mlir::ad::jsonLine(std::move(report.json)), std::move(report.warnings)};
 }
 
 bool setFailure(Failure &failure, Error error) {

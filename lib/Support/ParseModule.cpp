@@ -9,10 +9,47 @@
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/VirtualFileSystem.h"
 
+#include <climits>
+
 using namespace mlir;
 
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> ad::noFiles() {
   return llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+}
+
+// Whether an attribute is no array, or one that can be printed: of integers or floats, as long as it says.
+// MLIR's reader of bytecode makes others, too, and its printer reads what they do not have.
+static bool isArrayOfNumbers(Attribute attribute) {
+  auto array = dyn_cast<DenseArrayAttr>(attribute);
+  if (!array)
+    return true;
+  Type element = array.getElementType();
+  if (!element.isIntOrFloat())
+    return false;
+  uint64_t bytes = llvm::divideCeil(element.getIntOrFloatBitWidth(), CHAR_BIT),
+           held = array.getRawData().size();
+  return bytes != 0 && held % bytes == 0 && held / bytes == static_cast<uint64_t>(array.getSize());
+}
+
+static bool canBePrinted(Attribute attribute) {
+  WalkResult result = attribute.walk([](Attribute part) {
+    return isArrayOfNumbers(part) ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return !result.wasInterrupted();
+}
+
+// The reader of bytecode tells of attributes before a module is there that could be verified.
+static LogicalResult nameUnprintableAttributes(Diagnostic &diagnostic) {
+  for (DiagnosticArgument &argument : diagnostic.getArguments())
+    if (argument.getKind() == DiagnosticArgument::DiagnosticArgumentKind::Attribute &&
+        !canBePrinted(argument.getAsAttribute()))
+      argument = DiagnosticArgument(StringRef("an array of neither integers nor floats"));
+  return failure(); // the next handler prints it
+}
+
+OwningOpRef<ModuleOp> ad::readModule(const llvm::SourceMgr &sources, MLIRContext *context) {
+  ScopedDiagnosticHandler handler(context, nameUnprintableAttributes);
+  return parseSourceFile<ModuleOp>(sources, ParserConfig(context, /*verifyAfterParse=*/false));
 }
 
 static LogicalResult verifyText(const llvm::SourceMgr &sources, MLIRContext *context) {
@@ -33,6 +70,7 @@ public:
   struct Extent {
     size_t depth = 0;
     uint64_t count = 0;
+    bool hasNumbers = true; ///< in each of its arrays
   };
 
   /// Of an attribute, a type or a location. It does not recurse.
@@ -77,11 +115,13 @@ private:
   }
 
   Extent extentOf(Item item) const {
-    Extent extent{0, 1};
+    auto attribute = dyn_cast<Attribute>(item);
+    Extent extent{0, 1, !attribute || isArrayOfNumbers(attribute)};
     forEachPart(item, [&](Item part) {
       Extent inner = measured.lookup(part.getOpaqueValue());
       extent.depth = std::max(extent.depth, inner.depth);
       extent.count = llvm::SaturatingAdd(extent.count, inner.count);
+      extent.hasNumbers &= inner.hasNumbers;
     });
     ++extent.depth;
     return extent;
@@ -103,6 +143,8 @@ static LogicalResult verifyNested(Operation *module, NestingMeter &meter, Elemen
   if (extent.depth > ad::kMaxNesting)
     return emitError(place,
                      "expected " + kind + " that are nested at most " + Twine(ad::kMaxNesting) + " deep");
+  if (!extent.hasNumbers)
+    return emitError(place, "expected arrays of integers or floats in " + kind);
   if (extent.count > maxCount)
     return emitError(place, "expected " + kind + " of at most " + Twine(maxCount) +
                                 " parts, each counted as often as it is named");
@@ -153,8 +195,7 @@ LogicalResult ad::verifyDepth(OwningOpRef<ModuleOp> &module) {
 OwningOpRef<ModuleOp> ad::parseModule(const llvm::SourceMgr &sources, MLIRContext *context) {
   if (failed(verifyText(sources, context)))
     return nullptr;
-  OwningOpRef<ModuleOp> module =
-      parseSourceFile<ModuleOp>(sources, ParserConfig(context, /*verifyAfterParse=*/false));
+  OwningOpRef<ModuleOp> module = readModule(sources, context);
   if (!module || failed(verifyDepth(module)) || failed(verify(*module)))
     return nullptr;
   return module;

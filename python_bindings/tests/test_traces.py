@@ -266,6 +266,16 @@ def test_two_traces(tmp_path):
     assert only(value for value in found.different if value.name == "s").abs is None
 
 
+def test_a_program_whose_text_is_not_utf8(tmp_path):
+    program = adjoint.compile(CHAIN)
+    for side in ("left", "right"):
+        diff.trace(program, tmp_path / side, small((2, 4)), small((4, 3)))
+    text = tmp_path / "right/program.mlir"
+    text.write_bytes(text.read_bytes().replace(b"%double", b"%d\xff\xff"))
+    found = diff.runs(tmp_path / "left", tmp_path / "right")
+    assert found.different == () and r"%square = ad.mul %d\xFF\xFF, %d\xFF\xFF" in found.text
+
+
 def test_edited_operations_and_unknown_values(tmp_path):
     x, w = small((5, 4)), small((4, 3))
     left = diff.trace(adjoint.compile(CHAIN), tmp_path / "left", x, w)

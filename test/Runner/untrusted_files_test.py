@@ -156,6 +156,29 @@ def check_long_chains(folder):
                 yield f"{target}: {done.stdout}"
 
 
+def check_arrays(folder):
+    """Bytecode may give an array any type of elements; MLIR's printer ends the process when they are no numbers, in an
+    error of the reader (the first program) or later (the second)."""
+    kept = 'ad.neg %a {llvm.x = array<i64: 0>} : !t\n  return %r : !t'
+    axes = 'ad.reduce_sum %a axes [0] : !t -> tensor<f64>\n  return %r : tensor<f64>'
+    element = bytes([3, 0x11, *[0] * 8])  # one, in 8 bytes
+    for body in (kept, axes):
+        result = body.split(" : ")[-1]
+        source, module = folder / "source.mlir", folder / "module.mlirbc"
+        source.write_text(f"!t = tensor<2xf64>\nfunc.func @main(%a: !t) -> {result} {{\n  %r = {body}\n}}\n")
+        yield from problem(run("ad-opt", source, "--emit-bytecode", "-o", module), 0)
+        before, *after = module.read_bytes().split(element)
+        assert before[-2] == 0x23 and len(after) == 1, (before[-4:], len(after))
+        refused = 0
+        for kind in range(8):
+            module.write_bytes(before[:-1] + bytes([2 * kind + 1]) + element + after[0])
+            done = run("ad-opt", module)
+            refused += done.returncode
+            yield from problem(done, done.returncode and 1, *["error"] * done.returncode)
+        if refused < 2:
+            yield f"{refused} arrays refused"
+
+
 def check_later_blocks(folder):
     """Types of the arguments of all blocks count."""
     module = folder / "module.mlir"
@@ -576,7 +599,7 @@ def check_memory(folder):
 
 CHECKS = [("locations", check_locations), *[check_nested(*each) for each in NESTED.items()],
           ("expressions", check_expressions), ("long chains", check_long_chains),
-          ("later blocks", check_later_blocks),
+          ("arrays", check_arrays), ("later blocks", check_later_blocks),
           ("characters", check_characters), ("lines", check_lines), ("names", check_names),
           ("sources", check_sources), ("links", check_links), ("records", check_records),
           ("options", check_options), ("kernels", check_kernels), ("whole kernel", check_whole_kernel),

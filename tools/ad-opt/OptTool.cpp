@@ -19,7 +19,6 @@
 #include "adjoint/Support/TextFile.h"
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Support/ToolUtilities.h"
@@ -165,8 +164,7 @@ static LogicalResult verifyDepth(llvm::SourceMgr &sources, const DialectRegistry
   std::optional<ScopedDiagnosticHandler> silence;
   if (isText)
     silence.emplace(&context, [](Diagnostic &) { return success(); });
-  OwningOpRef<ModuleOp> module =
-      parseSourceFile<ModuleOp>(sources, ParserConfig(&context, /*verifyAfterParse=*/false));
+  OwningOpRef<ModuleOp> module = ad::readModule(sources, &context);
   silence.reset();
   return module ? ad::verifyDepth(module) : success(isText);
 }

@@ -16,7 +16,8 @@ def SelectKernelsPass : Pass<"ad-select-kernels"> {
 
     `elementwise`: elementwise operations, broadcasts and constants only. `row`: reductions over the last axis as well,
     such as softmax and the norms. `contraction`: `ad.dot` or `ad.gemm` with what is fused to it. `transposition`:
-    `ad.transpose` alone, when it moves the last axis. `scan`: a running reduction alone. `generic`: everything else. A fusion that has a class keeps it.
+    `ad.transpose` alone, when it moves the last axis. `scan`: a running reduction alone. `generic`:
+    everything else. A fusion that has a class keeps it.
 
     Before:
     ```mlir

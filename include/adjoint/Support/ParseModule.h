@@ -21,9 +21,13 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> noFiles();
 /// verifier refuse.
 OwningOpRef<ModuleOp> parseModule(const llvm::SourceMgr &sources, MLIRContext *context);
 
+/// The module as it was read, without any of these checks; errors about attributes do not print what cannot
+/// be printed.
+OwningOpRef<ModuleOp> readModule(const llvm::SourceMgr &sources, MLIRContext *context);
+
 /// Fails with an error at the first operation that is nested deeper than `kMaxNesting`, or whose attributes,
-/// types or locations are. It does not recurse; the module is then given up without being freed, since its
-/// destructor would.
+/// types or locations are, or that has an array of other things than numbers. It does not recurse; the module
+/// is then given up without being freed, since its destructor would.
 LogicalResult verifyDepth(OwningOpRef<ModuleOp> &module);
 
 } // namespace mlir::ad

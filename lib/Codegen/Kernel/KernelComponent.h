@@ -34,6 +34,9 @@ protected:
   LogicalResult emitLoop(Value lower, Value upper, Value step, function_ref<LogicalResult(Value)> body) {
     return context.emitLoop(lower, upper, step, body);
   }
+  Position positionOfElement(Value number, ValueRange sizes) {
+    return context.positionOfElement(number, sizes);
+  }
   Value toMemory(Value value) { return context.toMemory(value); }
   Value fromMemory(Value value, Type element) { return context.fromMemory(value, element); }
   Value movable(Value value) { return context.movable(value); }

@@ -22,6 +22,17 @@ Value KernelContext::indexConstant(int64_t value) {
   return known;
 }
 
+Position KernelContext::positionOfElement(Value number, ValueRange sizes) {
+  Position position(sizes.size());
+  for (int64_t axis = static_cast<int64_t>(sizes.size()) - 1; axis >= 0; --axis) {
+    Value index = axis == 0 ? number : builder.createOrFold<arith::RemUIOp>(loc, number, sizes[axis]);
+    position[axis] = {index, 0, nullptr};
+    if (axis > 0)
+      number = builder.createOrFold<arith::DivUIOp>(loc, number, sizes[axis]);
+  }
+  return position;
+}
+
 LogicalResult KernelContext::emitLoop(Value lower, Value upper, Value step,
                                       function_ref<LogicalResult(Value)> body) {
   std::optional<int64_t> from = constantOf(lower), to = constantOf(upper), by = constantOf(step);

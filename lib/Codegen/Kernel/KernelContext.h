@@ -16,6 +16,8 @@ struct KernelContext {
 
   /// The constant, which is in the entry block.
   Value indexConstant(int64_t value);
+  /// The position of an element, by its number in row-major order.
+  Position positionOfElement(Value number, ValueRange sizes);
   template <class Op> Value binary(Value lhs, Value rhs) { return builder.createOrFold<Op>(loc, lhs, rhs); }
 
   /// A loop, without its values known after it; the body alone if it has one iteration.

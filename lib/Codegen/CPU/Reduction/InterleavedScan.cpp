@@ -20,34 +20,6 @@ static constexpr int64_t kMaxStackBytes = 64 * 1024;
 
 //===- Which scans --------------------------------------------------------===//
 
-namespace {
-/// What the stored result of a step is computed from.
-struct ResultOperands {
-  bool before = false, next = false, others = false;
-};
-} // namespace
-
-static ResultOperands operandsOfResult(linalg::GenericOp scan) {
-  Operation *yield = scan.getBlock()->getTerminator();
-  ResultOperands found;
-  SmallVector<Value> pending = {yield->getOperand(0)};
-  llvm::SmallDenseSet<Value> seen;
-  while (!pending.empty()) {
-    Value value = pending.pop_back_val();
-    if (!seen.insert(value).second)
-      continue;
-    if (value == yield->getOperand(1))
-      found.next = true;
-    else if (value == scan.getRegionOutputArgs().back())
-      found.before = true;
-    else if (isa<BlockArgument>(value) || isa<linalg::IndexOp, tensor::ExtractOp>(value.getDefiningOp()))
-      found.others = true;
-    else
-      llvm::append_range(pending, value.getDefiningOp()->getOperands());
-  }
-  return found;
-}
-
 // Of what memory has of a step, at one time or another.
 static Type widestOf(linalg::GenericOp scan) {
   Type widest;
@@ -63,7 +35,7 @@ static Type widestOf(linalg::GenericOp scan) {
 bool InterleavedScan::canInterleave(linalg::GenericOp scan, ArrayRef<Index> loops) {
   Type accumulator = getElementTypeOrSelf(scan.getResult(1));
   int64_t block = kernel.getOrderAttr().getPartLength();
-  ResultOperands result = operandsOfResult(scan);
+  StepOperands result = operandsOfStep(scan);
   bool fits =
       accumulator.isIntOrFloat() && block <= kMaxStackBytes &&
       block * vectorLanes * memoryBytes(widestOf(scan)) <= std::min(kMaxStackBytes, stackMemory.left());
@@ -263,7 +235,7 @@ LogicalResult InterleavedScan::sumSquare(linalg::GenericOp scan, const Group &gr
     square.push_back(loadVector(group, block, first, element));
   }
   transposeInRegisters(builder, loc, square);
-  bool before = operandsOfResult(scan).before;
+  bool before = operandsOfStep(scan).before;
   for (auto [number, value] : llvm::enumerate(square)) {
     Scope scope(context);
     SmallVector<Index> step = stepOf(scan, group, first, number);

@@ -43,16 +43,6 @@ SmallVector<Value> PartialScans::emitSizes(linalg::GenericOp scan) {
   return {count, binary<arith::MulIOp>(count, indexConstant(memoryBytes(totals.element)))};
 }
 
-Position PartialScans::positionOf(linalg::GenericOp scan, Value chain) {
-  Nest chains = scans.nestOverChains(scan);
-  Position position(chains.shape.size());
-  for (int64_t axis = static_cast<int64_t>(position.size()) - 1; axis >= 0; --axis) {
-    position[axis].base = binary<arith::RemUIOp>(chain, chains.sizes[axis]);
-    chain = binary<arith::DivUIOp>(chain, chains.sizes[axis]);
-  }
-  return position;
-}
-
 // A unit is a tile.
 LogicalResult PartialScans::emitTotals(linalg::GenericOp scan) {
   Buffer totals = totalsOf(scan);
@@ -62,7 +52,7 @@ LogicalResult PartialScans::emitTotals(linalg::GenericOp scan) {
   return emitLoop(units.begin, units.end, indexConstant(1), [&](Value unit) -> LogicalResult {
     Value chain = binary<arith::DivUIOp>(unit, totals.sizes[1]);
     Value tile = binary<arith::RemUIOp>(unit, totals.sizes[1]);
-    Position position = positionOf(scan, chain);
+    Position position = positionOfElement(chain, scans.nestOverChains(scan).sizes);
     FailureOr<Value> start = scans.startOf(scan, position);
     if (failed(start))
       return failure();
@@ -109,7 +99,7 @@ LogicalResult PartialScans::emitTiles(linalg::GenericOp scan) {
     Value first = binary<arith::MulIOp>(chain, tiles);
     Value begin = binary<arith::SubIOp>(binary<arith::MaxUIOp>(units.begin, first), first);
     Value end = binary<arith::MinUIOp>(binary<arith::SubIOp>(units.end, first), tiles);
-    Position position = positionOf(scan, chain);
+    Position position = positionOfElement(chain, scans.nestOverChains(scan).sizes);
     FailureOr<Value> start = scans.startOf(scan, position);
     FailureOr<Value> carry = carryInto(scan, totals, chain, begin);
     if (failed(start) || failed(carry))

@@ -39,7 +39,6 @@ private:
   }
   Value tilesOf(linalg::GenericOp scan);
   Buffer totalsOf(linalg::GenericOp scan);
-  Position positionOf(linalg::GenericOp scan, Value chain);
   FailureOr<Value> carryInto(linalg::GenericOp scan, const Buffer &totals, Value chain, Value tile);
 
   MemoryAccess &memoryAccess;

@@ -140,10 +140,6 @@ static void describeUndivided(KernelOp kernel, bool hasBlockPerRow, Division &di
   division.parallelBlocks = kBlockThreads / (kWarpThreads / 2); // groups of half a warp
 }
 
-static bool isFewResults(const Division &division, int64_t results) {
-  return results < kDefaultSMCount * kMinThreadsPerSM / division.threadsPerResult;
-}
-
 std::optional<Division> device::matchDivision(KernelOp kernel, bool hasBlockPerRow) {
   Division division;
   division.reductions = divisibleReductions(kernel);
@@ -160,7 +156,7 @@ std::optional<Division> device::matchDivision(KernelOp kernel, bool hasBlockPerR
   bool staticResults = !ShapedType::isDynamicShape(shape);
   int64_t results = staticResults ? ShapedType::getNumElements(shape) : ShapedType::kDynamic;
   division.joinsByThreads = staticResults && results >= kManyResults;
-  if (!isLong || (staticResults && !isFewResults(division, results)))
+  if (!isLong || (staticResults && !areFewThreads(results * division.threadsPerResult)))
     return std::nullopt;
   division.always = staticLengths && staticResults;
   return division;

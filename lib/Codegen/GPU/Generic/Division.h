@@ -22,6 +22,9 @@ constexpr int64_t kManyResults = 8192;
 /// default size.
 constexpr int64_t kMinThreadsPerSM = 2 * kBlockThreads, kTargetThreadsPerSM = 8 * kBlockThreads;
 
+/// Whether so many threads wait for loads longer than the memory needs for them.
+constexpr bool areFewThreads(int64_t threads) { return threads < kDefaultSMCount * kMinThreadsPerSM; }
+
 /// The tiles of a result whose nodes are the work of thread blocks.
 struct NodeTiles {
   int64_t mAxis, m, n; // rows of a tile run along that axis of the result, columns along its last axis

@@ -28,17 +28,6 @@ Value ThreadMapping::elementCount(ValueRange sizes) {
   return count;
 }
 
-Position ThreadMapping::positionOfElement(Value number, ValueRange sizes) {
-  Position position(sizes.size());
-  for (int64_t axis = static_cast<int64_t>(sizes.size()) - 1; axis >= 0; --axis) {
-    Value index = axis == 0 ? number : binary<arith::RemUIOp>(number, sizes[axis]);
-    position[axis] = {index, 0, nullptr};
-    if (axis > 0)
-      number = binary<arith::DivUIOp>(number, sizes[axis]);
-  }
-  return position;
-}
-
 // Orders memory operations of the warp's threads: those before the barrier are visible after it.
 void ThreadMapping::synchronizeWarp() {
   Value all = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), -1);

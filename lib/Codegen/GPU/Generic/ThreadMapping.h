@@ -19,8 +19,7 @@ public:
   void bind();
 
   Value elementCount(ValueRange sizes);
-  /// The position of an element, by its number in row-major order.
-  Position positionOfElement(Value number, ValueRange sizes);
+  using KernelComponent::positionOfElement;
 
   void synchronizeWarp();
   void synchronizeBlock();

@@ -17,16 +17,16 @@ UnrolledChains::UnrolledChains(GPUKernelEmitter &emitter, Hoisting &hoisting, Ch
                                ReductionLoops &loops)
     : ReductionChains(emitter, hoisting, steps), emitter(emitter), reductionLoops(loops) {}
 
-bool UnrolledChains::areFewThreads() {
+bool UnrolledChains::hasFewThreads() {
   const Buffer &space = results[emitter.launchShape.result];
   return emitter.mapping.perThread && !ShapedType::isDynamicShape(space.shape) &&
-         ShapedType::getNumElements(space.shape) < kDefaultSMCount * kMinThreadsPerSM;
+         areFewThreads(ShapedType::getNumElements(space.shape));
 }
 
 FailureOr<SmallVector<Value>> UnrolledChains::hoistedChain(linalg::GenericOp reduction,
                                                            ArrayRef<SmallVector<Index>> loops,
                                                            ArrayRef<Value> start, Value lower, Value upper) {
-  return loops.size() == 1 && areFewThreads() ? unrolledAsFits(reduction, loops.front(), start, lower, upper)
+  return loops.size() == 1 && hasFewThreads() ? unrolledAsFits(reduction, loops.front(), start, lower, upper)
                                               : steps.chain(reduction, loops, start, lower, upper);
 }
 

@@ -30,7 +30,7 @@ private:
   FailureOr<SmallVector<Value>> unrolledBy(int64_t factor, linalg::GenericOp reduction,
                                            ArrayRef<codegen::Index> loops, ArrayRef<Value> start, Value lower,
                                            Value upper);
-  bool areFewThreads();
+  bool hasFewThreads();
 
   GPUKernelEmitter &emitter;
   codegen::ReductionLoops &reductionLoops;

@@ -11,8 +11,8 @@ using namespace mlir::ad::device;
 // The maximum number of operations on elements in a kernel whose rows are in registers: its code is unrolled.
 static constexpr int64_t kMaxUnrolledOps = 4096;
 
-// Lanes of a thread where rows are many and shorter than the lanes of the order.
-static constexpr int64_t kLanesOfShortRows = 4, kShortRow = 256;
+// Rows of up to so many elements are short; where they are many, a row has a quarter of the threads.
+static constexpr int64_t kShortRow = 256, kQuarter = 4;
 // Elements that a thread loads before it adds the first of them where threads are few.
 static constexpr int64_t kElementsAtOnce = 16;
 
@@ -21,19 +21,19 @@ int64_t RowDistribution::rowCount() {
   return ShapedType::isDynamicShape(shape) ? ShapedType::kDynamic : ShapedType::getNumElements(shape);
 }
 
-bool RowDistribution::areFewThreads(int64_t threadsOfRow) {
+bool RowDistribution::hasFewThreads(int64_t threadsOfRow) {
   int64_t count = rowCount();
-  return !ShapedType::isDynamic(count) && count * threadsOfRow < kDefaultSMCount * kMinThreadsPerSM;
+  return !ShapedType::isDynamic(count) && areFewThreads(count * threadsOfRow);
 }
 
-bool RowDistribution::areFewGroups(int64_t threadsOfGroup) {
+bool RowDistribution::hasFewGroups(int64_t threadsOfGroup) {
   if (!byBlock && emitter.work != KernelContext::Work::partial)
-    return areFewThreads(threadsOfGroup);
+    return hasFewThreads(threadsOfGroup);
   if (ShapedType::isDynamic(rows.length))
     return false;
   int64_t threads =
       std::max<int64_t>(1, rows.length / kernel.getOrderAttr().getPartLength()) * threadsOfGroup;
-  return areFewThreads(byBlock ? std::min(threads, 2 * kBlockThreads) : threads);
+  return hasFewThreads(byBlock ? std::min(threads, 2 * kBlockThreads) : threads);
 }
 
 int64_t RowDistribution::threadsOfBlock(int64_t threadsOfGroup) {
@@ -42,9 +42,9 @@ int64_t RowDistribution::threadsOfBlock(int64_t threadsOfGroup) {
   int64_t chunks =
       llvm::bit_ceil<uint64_t>(llvm::divideCeil(rows.length, kernel.getOrderAttr().getPartLength()));
   int64_t threads = std::clamp<int64_t>(chunks * threadsOfGroup, kWarpThreads, kBlockThreads);
-  if (!areFewThreads(threads))
+  if (!hasFewThreads(threads))
     return threads;
-  return areFewThreads(kBlockThreads) && chunks * threadsOfGroup > kBlockThreads ? 2 * kBlockThreads
+  return hasFewThreads(kBlockThreads) && chunks * threadsOfGroup > kBlockThreads ? 2 * kBlockThreads
                                                                                  : kBlockThreads;
 }
 
@@ -55,16 +55,16 @@ RowTiling RowDistribution::tilingFor(int64_t vector) {
     int64_t vectors = std::max<int64_t>(1, llvm::divideCeil(rows.length, vector));
     int64_t threads = std::min<int64_t>(kWarpThreads, llvm::bit_ceil<uint64_t>(vectors));
     // Of many rows, a thread has several lanes: it joins them without shuffles.
-    if (!areFewThreads(threads))
-      threads = std::max<int64_t>(1, threads / kLanesOfShortRows);
+    if (!hasFewThreads(threads))
+      threads = std::max<int64_t>(1, threads / kQuarter);
     return {vector, threads, int64_t(llvm::bit_ceil<uint64_t>(llvm::divideCeil(vectors, threads))),
             1,      false,   false};
   }
   int64_t threads = std::min(kWarpThreads, lanes / vector);
   bool isShort = !ShapedType::isDynamic(rows.length) && rows.length <= kShortRow;
-  if (isShort && threads == kWarpThreads && !areFewGroups(threads))
-    threads /= kLanesOfShortRows;
-  int64_t loads = areFewGroups(threads) ? std::max<int64_t>(1, kElementsAtOnce / vector) : 1;
+  if (isShort && threads == kWarpThreads && !hasFewGroups(threads))
+    threads /= kQuarter;
+  int64_t loads = hasFewGroups(threads) ? std::max<int64_t>(1, kElementsAtOnce / vector) : 1;
   return {vector, threads, lanes / (vector * threads), loads, false, false};
 }
 
@@ -91,7 +91,7 @@ RowTiling RowDistribution::chooseTiling(ValueRange outputs) {
     });
   int64_t longest = vectorized.vectorLength(nest, 0);
   // Shorter vectors make larger groups: the lanes of the order are as many.
-  while (longest > 1 && tilingFor(longest).threads < kWarpThreads && areFewGroups(tilingFor(longest).threads))
+  while (longest > 1 && tilingFor(longest).threads < kWarpThreads && hasFewGroups(tilingFor(longest).threads))
     longest /= 2;
   for (int64_t vector = longest; vector >= 1; vector /= 2) {
     RowTiling candidate = tilingFor(vector);

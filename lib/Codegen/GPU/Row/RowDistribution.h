@@ -63,8 +63,8 @@ private:
   int64_t rowCount(); // ShapedType::kDynamic if it is not known
   /// Whether rows, or groups that sum a row or a whole chunk of it, have so few threads in all that they wait
   /// for loads longer than the memory needs for them.
-  bool areFewThreads(int64_t threadsOfRow);
-  bool areFewGroups(int64_t threadsOfGroup);
+  bool hasFewThreads(int64_t threadsOfRow);
+  bool hasFewGroups(int64_t threadsOfGroup);
 };
 
 } // namespace mlir::ad::device

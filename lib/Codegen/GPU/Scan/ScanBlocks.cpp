@@ -87,16 +87,8 @@ FailureOr<Value> ScanTiles::startOf(const Block &block) {
   return fromMemory(chosen, neutral.getType());
 }
 
-Value ScanTiles::operandOfCombiner() {
-  Value accumulator = linalg::GenericOp(scan.op).getRegionOutputArgs().back();
-  for (Value operand : combiningOp(scan.op)->getOperands())
-    if (operand != accumulator)
-      return operand;
-  llvm_unreachable("the match has found a value that is combined");
-}
-
 FailureOr<Value> ScanTiles::valueAt(ArrayRef<Index> loops) {
-  auto value = evaluator.evaluateBody(scan.op, loops, IRMapping(), operandOfCombiner());
+  auto value = evaluator.evaluateBody(scan.op, loops, IRMapping(), scan.combined);
   if (failed(value))
     return failure();
   return value->front();
@@ -106,7 +98,7 @@ FailureOr<Value> ScanTiles::valueAt(ArrayRef<Index> loops) {
 Value ScanTiles::combine(Value accumulator, Value value) {
   IRMapping known;
   known.map(linalg::GenericOp(scan.op).getRegionOutputArgs().back(), accumulator);
-  known.map(operandOfCombiner(), value);
+  known.map(scan.combined, value);
   return builder.clone(*combiningOp(scan.op), known)->getResult(0);
 }
 

@@ -11,25 +11,19 @@ using namespace mlir::ad;
 using namespace mlir::ad::device;
 using namespace mlir::ad::codegen;
 
-// Whether the result of a step is made from the accumulator before it, and whether from the one after it.
-static std::pair<bool, bool> accumulatorsOfResult(linalg::GenericOp scan) {
-  Operation *yield = scan.getBlock()->getTerminator();
-  Value before = scan.getRegionOutputArgs().back(), next = yield->getOperand(1);
-  llvm::SmallDenseSet<Value> seen;
-  SmallVector<Value> pending = {yield->getOperand(0)};
-  while (!pending.empty()) {
-    Value value = pending.pop_back_val();
-    if (seen.insert(value).second && value != before && value != next && value.getDefiningOp())
-      llvm::append_range(pending, value.getDefiningOp()->getOperands());
-  }
-  return {seen.contains(before), seen.contains(next)};
+// What a step combines with the accumulator; null if that is no single value.
+static Value combinedValue(linalg::GenericOp op) {
+  Operation *combiner = combiningOp(op);
+  if (!combiner || isa<math::FmaOp>(combiner))
+    return nullptr;
+  bool isFirst = combiner->getOperand(0) == op.getRegionOutputArgs().back();
+  return combiner->getOperand(isFirst ? 1 : 0);
 }
 
 // Lanes of a warp exchange what is combined, and what becomes the result, as one value each.
 static std::string whyNotTiled(const TiledScan &scan, bool readsNext) {
   linalg::GenericOp op = scan.op;
-  Operation *combiner = combiningOp(op);
-  if (!combiner || isa<math::FmaOp>(combiner))
+  if (!scan.combined)
     return "its steps do not combine the accumulator with one value";
   if (scan.readsBefore && readsNext)
     return "its results are made from the accumulator before the step and after it";
@@ -57,10 +51,14 @@ std::optional<TiledScan> device::matchTiledScan(KernelOp kernel, std::string &re
     reason = "its order is one chain";
   if (!op || !order || !order.hasNestedChains())
     return std::nullopt;
-  auto [before, next] = accumulatorsOfResult(op);
-  TiledScan scan{op, order.getPartLength(), order.getTileLength() / order.getPartLength(),
-                 isContiguousScan(op), before};
-  reason = whyNotTiled(scan, next);
+  StepOperands result = operandsOfStep(op);
+  TiledScan scan{op,
+                 order.getPartLength(),
+                 order.getTileLength() / order.getPartLength(),
+                 isContiguousScan(op),
+                 result.before,
+                 combinedValue(op)};
+  reason = whyNotTiled(scan, result.next);
   return reason.empty() ? std::optional(scan) : std::nullopt;
 }
 

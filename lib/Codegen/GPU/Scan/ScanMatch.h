@@ -15,6 +15,7 @@ struct TiledScan {
   int64_t block, blocksOfTile; // of the order
   bool isContiguous;           // memory of the result along the scanned axis
   bool readsBefore;            // the result of a step is made from the accumulator before it
+  Value combined;              // with the accumulator, in each step
 };
 
 /// Nothing for other kernels, with the reason.

@@ -76,7 +76,6 @@ private:
   Value stepOf(const Block &block, Value step);
   SmallVector<Index> loopsOf(Value chain, Value step);
   FailureOr<Value> startOf(const Block &block);
-  Value operandOfCombiner();
   FailureOr<Value> valueAt(ArrayRef<Index> loops);
   Value combine(Value accumulator, Value value);
   Value loadTotal(Value number);

@@ -42,6 +42,27 @@ bool codegen::isContiguousScan(linalg::GenericOp scan) {
          cast<AffineDimExpr>(axes.back()).getPosition() == scannedDim(scan);
 }
 
+StepOperands codegen::operandsOfStep(linalg::GenericOp scan) {
+  Operation *yield = scan.getBlock()->getTerminator();
+  StepOperands found;
+  SmallVector<Value> pending = {yield->getOperand(0)};
+  llvm::SmallDenseSet<Value> seen;
+  while (!pending.empty()) {
+    Value value = pending.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    if (value == yield->getOperand(1))
+      found.next = true;
+    else if (value == scan.getRegionOutputArgs().back())
+      found.before = true;
+    else if (isa<BlockArgument>(value) || isa<linalg::IndexOp, tensor::ExtractOp>(value.getDefiningOp()))
+      found.others = true;
+    else
+      llvm::append_range(pending, value.getDefiningOp()->getOperands());
+  }
+  return found;
+}
+
 Nest ScanEmitter::nestOverChains(linalg::GenericOp scan) {
   Value chains = scan.getDpsInits()[1];
   auto chainType = cast<RankedTensorType>(chains.getType());

@@ -26,6 +26,13 @@ AffineMap stepMapOf(linalg::GenericOp scan);
 /// Whether memory is contiguous along the scanned axis of the result.
 bool isContiguousScan(linalg::GenericOp scan);
 
+/// What the stored result of a step is computed from: the accumulator before the step, the one after it, and
+/// other values of the body.
+struct StepOperands {
+  bool before = false, next = false, others = false;
+};
+StepOperands operandsOfStep(linalg::GenericOp scan);
+
 class ScanEmitter : public KernelComponent {
 public:
   ScanEmitter(KernelContext &context, ValueSource &values, LaneValues &laneValues, AccessMaps &maps,
