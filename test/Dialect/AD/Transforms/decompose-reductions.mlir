@@ -148,3 +148,15 @@ func.func @sum_to_shape_of_unknown_axes(%x: tensor<?x?xi32>, %n: index) -> tenso
   %y = ad.sum_to_shape %x(%n) : tensor<?x?xi32> -> tensor<1x?xi32>
   return %y : tensor<1x?xi32>
 }
+
+// A written order stays where short kept axes become one, whichever axis is reduced; of several axes, only the
+// innermost one has lanes.
+// CHECK-LABEL: @written_order_of_short_axes
+func.func @written_order_of_short_axes(%x: tensor<65x2x2xf32>, %z: tensor<5x65x2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>) {
+  // CHECK: ad.reduce_sum %{{.+}} axes [0] keep_dims {order = #ad.order<lanes = 8, chunk = 32>} : tensor<65x4xf32>
+  %y = ad.reduce_sum %x axes [0] {order = #ad.order<lanes = 8, chunk = 32>} : tensor<65x2x2xf32> -> tensor<2x2xf32>
+  // CHECK: ad.reduce_sum %{{.+}} axes [1] keep_dims {order = #ad.order<block = 512>} : tensor<5x65x4xf32>
+  // CHECK: ad.reduce_sum %{{.+}} axes [0] keep_dims {order = #ad.order<block = 512>} : tensor<5x1x4xf32>
+  %s = ad.reduce_sum %z axes [0, 1] {order = #ad.order<lanes = 8, chunk = 32>} : tensor<5x65x2x2xf32> -> tensor<2x2xf32>
+  return %y, %s : tensor<2x2xf32>, tensor<2x2xf32>
+}

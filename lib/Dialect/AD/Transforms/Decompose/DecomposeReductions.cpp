@@ -89,8 +89,13 @@ template <typename ReduceOp> struct ReduceOneAxisAtATime : NumericsPattern<Reduc
     SmallVector<int64_t> axes(op.getAxes());
     Value value = mergeAxes(op, rewriter, axes);
     Type element = elementBetween<ReduceOp>(cast<RankedTensorType>(value.getType()).getElementType());
-    for (int64_t axis : fromLastToFirst(axes))
-      value = reduceAxis<ReduceOp>(rewriter, op.getLoc(), value, axis, element, op.getOrderAttr());
+    int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
+    for (int64_t axis : fromLastToFirst(axes)) {
+      // A reduction over one axis has the order that is written, whichever axis it is.
+      OrderAttr order =
+          op.getAxes().size() == 1 ? op.getOrderAttr() : orderOfStep(op.getOrderAttr(), axis, rank);
+      value = reduceAxis<ReduceOp>(rewriter, op.getLoc(), value, axis, element, order);
+    }
     if (op.getAxes().empty())
       value = castTo(rewriter, op.getLoc(), value, accumulatorType(element));
     rewriter.replaceOp(op, toType(rewriter, op.getLoc(), value, cast<RankedTensorType>(op.getType()),

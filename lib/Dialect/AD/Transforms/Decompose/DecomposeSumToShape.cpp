@@ -45,7 +45,8 @@ public:
       if (axis >= lead && isOpen(from[axis], to[axis - lead]))
         sumOpenAxis(axis, from[axis], to[axis - lead]);
       else
-        value = reduceAxis<ReduceSumOp>(builder, loc, value, axis, element, op.getOrderAttr());
+        value = reduceAxis<ReduceSumOp>(builder, loc, value, axis, element,
+                                        orderOfStep(op.getOrderAttr(), axis, rank));
     }
     return toType(builder, loc, value, type, [&] { return SmallVector<Value>(op.getSizes()); });
   }

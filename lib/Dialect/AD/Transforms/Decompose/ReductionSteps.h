@@ -9,21 +9,21 @@
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 
 namespace mlir::ad {
-// The order of one step: lanes belong to the innermost axis, every other axis is summed in blocks.
+// The order of one step of several: lanes belong to the innermost axis, every other axis is summed in blocks.
 inline OrderAttr orderOfStep(OrderAttr written, int64_t axis, int64_t rank) {
   if (!written || !written.hasLanes() || axis == rank - 1)
     return written;
   return OrderAttr::canonicalBlocks(written.getContext());
 }
 
-// Reduces one axis to 1.
+// Reduces one axis to 1, in this order.
 template <typename ReduceOp>
 Value reduceAxis(OpBuilder &builder, Location loc, Value input, int64_t axis, Type element, OrderAttr order) {
   auto type = cast<RankedTensorType>(input.getType());
   SmallVector<int64_t> shape(type.getShape());
   shape[axis] = 1;
   return ReduceOp::create(builder, loc, RankedTensorType::get(shape, element), input, ArrayRef<int64_t>{axis},
-                          /*keepDims=*/true, orderOfStep(order, axis, type.getRank()), PermissionsAttr());
+                          /*keepDims=*/true, order, PermissionsAttr());
 }
 
 // `value`, whose additional dimensions are all 1, as `type` with its dynamic sizes: first the shape, then the
