@@ -3,6 +3,7 @@
 #include "UnrolledChains.h"
 #include "Division.h"
 #include "GPUKernelEmitter.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -43,7 +44,9 @@ FailureOr<SmallVector<Value>> UnrolledChains::unrolledAsFits(linalg::GenericOp r
   int64_t operations = 0;
   for (auto generic : kernel.getBody().getOps<linalg::GenericOp>())
     operations += llvm::range_size(*generic.getBlock());
-  int64_t factor = std::clamp<int64_t>(kMaxUnrolledOps / std::max<int64_t>(operations, 1), 1, kMaxUnroll);
+  // A step may compute other sums, whose chains are in the unrolled code as often.
+  operations = std::max<int64_t>(operations, 1) * copies;
+  int64_t factor = std::clamp<int64_t>(kMaxUnrolledOps / operations, 1, kMaxUnroll);
   Value rest = binary<arith::RemUIOp>(binary<arith::SubIOp>(upper, lower), indexConstant(factor));
   Value middle = binary<arith::SubIOp>(upper, rest);
   auto sums = unrolledBy(factor, reduction, loops, start, lower, middle);
@@ -57,6 +60,7 @@ FailureOr<SmallVector<Value>> UnrolledChains::unrolledBy(int64_t factor, linalg:
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   Scope scope(context);
+  llvm::SaveAndRestore copiesOfStep(copies, copies * factor);
   SmallVector<Value> next(loop.getRegionIterArgs()), indices;
   SmallVector<SmallVector<Index>> inner;
   for (int64_t i = 0; i < factor; ++i) {

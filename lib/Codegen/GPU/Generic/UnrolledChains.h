@@ -34,6 +34,7 @@ private:
 
   GPUKernelEmitter &emitter;
   codegen::ReductionLoops &reductionLoops;
+  int64_t copies = 1; ///< how often the steps that are being emitted are unrolled
 };
 
 } // namespace mlir::ad::device
