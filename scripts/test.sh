@@ -23,10 +23,10 @@ esac
 (($# <= 1)) || die "expected one filter, got $#; a regular expression can name several tests: 'a|b'"
 filter=${1-}
 grep -qE -e "$filter" <<<'' || (($? == 1)) || die "'$filter' is not a regular expression"
-quick='' FUZZ_COUNT=200
+quick='' FUZZ_COUNT=120
 if [[ $filter == quick ]]; then quick=1 filter='' FUZZ_COUNT=24; fi
 full=''
-if [[ $filter == full ]]; then full=1 filter=''; fi
+if [[ $filter == full ]]; then full=1 filter='' FUZZ_COUNT=200; fi
 JOBS=$(nproc)
 SLOWER=1
 if [[ $PRESET == asan ]]; then SLOWER=6; fi
@@ -173,7 +173,7 @@ fuzz_campaigns() {
     # Each program of some is compiled several times, those of diff and sizes alone and most often. Most changed files
     # are refused before anything is compiled. Cases of kills wait for the disk.
     case $name in
-      activity | control | gpu-sim | fused | linalg | nests) count=$((FUZZ_COUNT / 2)) ;;
+      activity | control | gpu-sim | fused | gradients | linalg | nests) count=$((FUZZ_COUNT / 2)) ;;
       kills | traced) count=$((FUZZ_COUNT / 4)) ;;
       diff | sizes) count=$((FUZZ_COUNT / 8)) ;;
       files) count=$((FUZZ_COUNT * 3)) ;;
