@@ -20,8 +20,6 @@ FLOATS = ("f32", "f32", "f64", "bf16", "f16", "f8E5M2")
 SIZES = (1, 2, 2, 3, 4, 5, 7, 8, 15, 16, 17, 33)
 LENGTHS = (1, 2, 7, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200, 257, 513, 700)
 MAX_ELEMENTS = 60_000
-TARGETS = {"cpu": ["--target=cpu", "--threads=1"], "cpu with threads": ["--target=cpu", "--threads={}"],
-           "gpu-sim": ["--target=gpu-sim"]}
 
 
 class Program:
@@ -137,14 +135,8 @@ class Program:
 def check(seed, folder):
     rng = np.random.default_rng(seed)
     program = Program(rng)
-    text, threads = program.text(), str(rng.choice([2, 3, 8, 32]))
     given = [(name, element, elements.random(rng, element, shape)) for name, element, shape, _ in program.arguments]
-    targets = {label: [*(option.format(threads) for option in options), "--numerics=reproducible"]
-               for label, options in TARGETS.items()}
-    for label, _, expected, found in runner.match_reference(folder, text, given, [("r", program.element)], targets):
-        same = elements.same_bits(program.element, expected, found)
-        if not same.all():
-            yield f"{label}: other bits than the reference at {(~same).sum()} of {same.size} places: {text}"
+    return runner.other_bits(folder, program.text(), given, [("r", program.element)], runner.everywhere(rng))
 
 
 if __name__ == "__main__":

@@ -37,8 +37,6 @@ ELEMENTS = ("%v{next} = ad.tanh %v{n} : {t}", "%v{next} = ad.mul %v{n}, %x : {t}
             "%v{next} = ad.mul %v{n}, %w : {t}, {w}")
 # Of an argument that has more rows. No class of rows takes it, and the generic one sums in other ways.
 SLICED = "%u{n} = ad.slice %y {begin} strides {ones} : {y} -> {t}\n  %v{next} = ad.add %v{n}, %u{n} : {t}"
-TARGETS = {"cpu": ["--target=cpu", "--threads=1"], "cpu with threads": ["--target=cpu", "--threads={}"],
-           "gpu-sim": ["--target=gpu-sim"]}
 
 
 class Rows:
@@ -114,15 +112,8 @@ class Rows:
 def check(seed, folder):
     rng = np.random.default_rng(seed)
     rows = Rows(rng)
-    text, mode, threads = rows.text(), "reproducible", str(rng.choice([2, 3, 8, 32]))
-    targets = {label: [*(option.format(threads) for option in options), f"--numerics={mode}"]
-               for label, options in TARGETS.items()}
     results = [(f"r{number}", rows.element) for number in range(len(rows.results))]
-    for label, name, expected, found in runner.match_reference(folder, text, rows.arguments(), results, targets):
-        same = elements.same_bits(rows.element, expected, found)
-        if not same.all():
-            wrong = np.argwhere(~same)
-            yield f"{label}: {name} has other bits than the reference at {len(wrong)} places, first {wrong[0]}: {text}"
+    return runner.other_bits(folder, rows.text(), rows.arguments(), results, runner.everywhere(rng))
 
 
 if __name__ == "__main__":

@@ -25,8 +25,6 @@ MAX_ELEMENTS = 150_000
 ORDERS = ("#ad.order<chain>", "#ad.order<chain = {0}, chain = {1}, chain>")
 BEFORE = {"": "", "%v = ad.mul %x, %x : {t}": "square", "%v = ad.neg %x : {t}": "negate"}
 AFTER = {"": "", "%r = ad.sub %s, %x : {t}": "before the step", "%r = ad.neg %s : {t}": "negate", "%r = ad.add %s, %s : {t}": "twice"}
-TARGETS = {"cpu": ["--target=cpu", "--threads=1"], "cpu with threads": ["--target=cpu", "--threads={}"],
-           "gpu-sim": ["--target=gpu-sim"]}
 
 
 def chain(values):
@@ -90,14 +88,10 @@ def check(seed, folder):
     scan = Scan(rng)
     if seed % 3 == 0:
         scan.before = scan.after = ""
-    text = scan.text()
-    threads = str(rng.choice([2, 4, 8, 32]))
-    targets = {label: [*(option.format(threads) for option in options), f"--numerics={scan.mode}"]
-               for label, options in TARGETS.items()}
-    for label, _, expected, found in runner.match_reference(folder, text, [("x", scan.element, scan.x)], [("r", scan.element)],
-                                                            targets):
-        if not elements.same_bits(scan.element, expected, found).all():
-            wrong = np.argwhere(~elements.same_bits(scan.element, expected, found))
+    text, given, results = scan.text(), [("x", scan.element, scan.x)], [("r", scan.element)]
+    for label, _, expected, found in runner.match_reference(folder, text, given, results, runner.everywhere(rng, scan.mode)):
+        wrong = np.argwhere(~elements.same_bits(scan.element, expected, found))
+        if len(wrong):
             yield f"{label}: other bits than the reference at {len(wrong)} places, first {wrong[0]}: {text}"
     if not scan.before and not scan.after and not elements.same_bits(scan.element, scan.sums(), expected).all():
         yield f"the reference has other bits than nested chains in NumPy: {text}"

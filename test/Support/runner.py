@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 
 import elements
+import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -59,6 +60,24 @@ def match_reference(folder, text, arguments, results, targets):
     for label, options in targets.items():
         found = run(text, given, results, options)
         yield from ((label, name, expected, found[name]) for name, expected in reference.items())
+
+
+def everywhere(rng, numerics="reproducible"):
+    """Targets for match_reference: the CPU with one thread and with several, and the emulated GPU."""
+    targets = {"cpu": ["--target=cpu", "--threads=1"],
+               "cpu with threads": ["--target=cpu", f"--threads={rng.choice([2, 3, 4, 8, 32])}"],
+               "gpu-sim": ["--target=gpu-sim"]}
+    return {label: [*options, f"--numerics={numerics}"] for label, options in targets.items()}
+
+
+def other_bits(folder, text, arguments, results, targets):
+    """A sentence for each result of a target whose bits are not those of the reference interpreter. As match_reference."""
+    kinds = dict(results)
+    for label, name, expected, found in match_reference(folder, text, arguments, results, targets):
+        wrong = np.argwhere(~elements.same_bits(kinds[name], expected, found))
+        if len(wrong):
+            yield (f"{label}: {name} has other bits than the reference at {len(wrong)} of {expected.size} places, first "
+                   f"{wrong[0]}: {text}")
 
 
 def run(text, arguments, results, options=(), timeout=300, folder=None, tool=None):
