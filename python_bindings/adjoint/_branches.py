@@ -21,8 +21,11 @@ from ._value import wrap
 def cond(condition: Any, on_true: Callable[..., Any], on_false: Callable[..., Any], *operands: Any) -> Any:
     """The result of `on_true` or `on_false` on the operands; only one of them runs. Numbers take the element type of what
     the other branch gives."""
-    number = condition_of(condition)
     branches = (on_true, on_false)
+    for branch in branches:
+        if not callable(branch):
+            raise TracingError(f"expected functions as the branches of cond, got {branch}")
+    number = condition_of(condition)
     try:
         return _branch(number, branches, operands, None)
     except _TypesDiffer as difference:

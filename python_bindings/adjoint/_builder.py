@@ -168,7 +168,8 @@ state = _State()
 def current() -> Trace:
     if state.trace is None:
         raise TracingError(
-            "there is no program to append to: call this inside of a function of @adjoint.jit, which traces it"
+            "no function is traced here: call this inside of one of @adjoint.jit. A traced value is used only while "
+            "its function is traced"
         )
     return state.trace
 

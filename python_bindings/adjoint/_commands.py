@@ -12,7 +12,8 @@ FOLDER = Path(__file__).parent / "bin"
 
 def _run(name: str) -> None:
     try:
-        os.execv(FOLDER / name, [name, *sys.argv[1:]])
+        # With its folder: there a tool finds the linker.
+        os.execv(FOLDER / name, [str(FOLDER / name), *sys.argv[1:]])
     except OSError as error:
         sys.exit(f"{name}: error: this installation of adjoint-mlir has no tools ({error.strerror}); install a wheel")
 

@@ -65,10 +65,13 @@ def _row(value: Tensor, at: Any) -> Any:
 
 def _count_steps(inputs: Sequence[Tensor], length: Any) -> Any:
     """The number of steps: a traced one where it is dynamic."""
-    sizes = [value.shape[0] if value._static else None for value in inputs]
+    for value in inputs:
+        if not value.ndim:
+            raise TracingError(f"scan takes a row of each of xs in each step, and {value} has no rows")
+    sizes = [value.shape[0] for value in inputs]
     sizes += [] if length is None else [length]
     numbers = {size for size in sizes if not isinstance(size, Index)}
-    if not sizes or None in numbers or len(numbers) > 1:
+    if not sizes or len(numbers) > 1:
         raise TracingError(
             "scan needs one number of steps: the leading sizes of xs and `length` are "
             f"{', '.join('traced' if isinstance(size, Index) else str(size) for size in sizes) or 'missing'}"

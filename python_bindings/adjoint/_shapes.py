@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 
 def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
     """Ascending axes of an argument `axis`: None is all of them."""
-    if axis is None:
-        return tuple(range(rank))
+    return tuple(range(rank)) if axis is None else tuple(sorted(listed_axes(axis, rank)))
+
+
+def listed_axes(axis: Any, rank: int, *, repeated: bool = False) -> list[int]:
+    """The axes of an argument that names one or several, as it lists them. One may be `repeated`."""
     try:
         listed = [operator.index(one) for one in (axis if isinstance(axis, (tuple, list)) else (axis,))]
     except TypeError:
@@ -32,10 +35,10 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
     for one in listed:
         if not -rank <= one < rank:
             raise TracingError(f"axis {one} is out of range for a tensor of rank {rank}")
-    found = sorted(one % rank for one in listed)
-    if len(set(found)) != len(found):
+    found = [one % rank for one in listed]
+    if len(set(found)) != len(found) and not repeated:
         raise TracingError(f"axes {tuple(listed)} name one axis twice")
-    return tuple(found)
+    return found
 
 
 def shaped(name: str, value: Tensor, sizes: Sequence[Any], attributes: Sequence[tuple[str, str]] = ()) -> Tensor:

@@ -152,7 +152,7 @@ class Trainer:
                 raise
             _warn(
                 f"the data ended after step {reached.step}: the steps of the part after it are left out; a part has "
-                f"steps_per_call={self.steps_per_call} steps",
+                f"steps_per_call={self.steps_per_call} steps, of which Trainer takes fewer",
                 level=4,
             )
         finally:

@@ -19,7 +19,7 @@ import numpy as np
 
 from . import numpy, ops, random, tree
 from ._builder import is_tracing
-from ._checks import flag, number, whole
+from ._checks import flag, is_number, number, whole
 from ._constants import tensor
 from ._eager import eager_target
 from ._errors import OptionError, OptionTypeError
@@ -28,7 +28,7 @@ from ._narrow import convert
 from ._scaling import DelayedScales, LossScale, all_finite, wide
 from ._signature import format_type
 from ._tensor import Tensor
-from ._types import element_of
+from ._types import FLOATS, element_of
 
 __all__ = [
     "SGD",
@@ -51,7 +51,10 @@ Rate = float | Tensor | Callable[[Tensor], Any]
 
 def _rate(rate: Rate, step: Tensor) -> Any:
     if callable(rate):
-        return rate(step.astype("f32"))
+        made = rate(step.astype("f32"))
+        if not (isinstance(made, Tensor) or is_number(made, -math.inf, math.inf)):
+            raise OptionError(f"expected a learning rate as a number or a traced one from {rate!r}, got {made!r}")
+        return made
     return rate if isinstance(rate, Tensor) else float(rate)
 
 
@@ -71,6 +74,7 @@ class _Optimizer:
     states: tuple[str, ...]
 
     def init(self, parameters: Any) -> dict[str, Any]:
+        _check_floats(parameters)
         return {"step": np.zeros((), np.int32), **{name: _zeros(parameters) for name in self.states}}
 
     def update(self, parameters: Any, gradients: Any, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -84,6 +88,7 @@ class _Optimizer:
         if len({len(column) for column in columns}) != 1:
             raise OptionError("expected gradients and states in the tree of the parameters")
         form = tree.structure(parameters)
+        _check_floats(parameters)
         _check_shapes(tree.names(form), columns, ("gradient", *map("state {!r}".format, self.states)))
         made = []
         for parameter, gradient, *states in zip(*columns):
@@ -112,6 +117,14 @@ def _check_state(optimizer: _Optimizer, state: Any) -> None:
             f"expected the state of {type(optimizer).__name__} with {', '.join(expected)}, which init makes, got "
             f"{found or 'none'}"
         )
+
+
+def _check_floats(parameters: Any) -> None:
+    """A step of integers would be cut to zero."""
+    for name, leaf in zip(tree.names(tree.structure(parameters)), tree.leaves(parameters)):
+        element = tensor(leaf).element_type if isinstance(leaf, Tensor) else element_of(np.asarray(leaf).dtype)
+        if element not in FLOATS:
+            raise OptionError(f"expected parameters of floats, got {element}" + f" of {name!r}" * bool(name))
 
 
 def _check_shapes(names: Sequence[str], columns: Sequence[Sequence[Tensor]], kinds: Sequence[str]) -> None:

@@ -28,6 +28,7 @@ print(w.round(3), adjoint.jit(lambda x: (x * 0 + 1).sum(), target="gpu-sim", cac
 libraries = {line.split()[-1] for line in open("/proc/self/maps") if "LLVM" in line or "MLIR" in line}
 print(all("adjoint_mlir.libs" in library for library in libraries), len(libraries))
 adjoint.jit(lambda w, x: x @ w).trace(w, x).save("predict.adx", bound={"w": w})
+adjoint.jit(lambda w, x: x @ w).trace(w, x).save("open.mlir")
 np.save("x.npy", x)
 print(np.array_equal(adjoint.load("predict.adx")(x), x @ w))
 """
@@ -64,6 +65,10 @@ def runs_alone(folder):
         done = run(folder / "site/bin" / tool, *words)
         if done.returncode or not done.stdout:
             yield f"{tool} {' '.join(words)}: exit code {done.returncode}, {done.stdout}{done.stderr}"
+    # Its linker is beside the tools of the wheel.
+    done = run(folder / "site/bin/ad-runner", "open.mlir", "--emit", "open.adx")
+    if done.returncode or not (folder / "open.adx").exists():
+        yield f"ad-runner --emit: exit code {done.returncode}, {done.stderr}"
 
 
 def refuses_arguments(_folder):

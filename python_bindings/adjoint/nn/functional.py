@@ -151,12 +151,21 @@ def _reduced(values: Tensor, reduction: str) -> Tensor:
     return values.mean() if reduction == "mean" else values.sum()
 
 
+def _elementwise(function: Callable[[Tensor, Tensor], Tensor], input: Any, target: Any) -> Tensor:
+    """A loss of each element: shapes that broadcast are nearly always a mistake, unless the target is one number."""
+    value, goal = tensor(input), tensor(target)
+    pairs = zip(value._static, goal._static)
+    if goal.ndim and (value.ndim != goal.ndim or any(None not in pair and pair[0] != pair[1] for pair in pairs)):
+        raise TracingError(f"expected the target in the shape of the input, got {goal} for {value}")
+    return in_wide(function, input, target)
+
+
 def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
-    return in_wide(lambda value, goal: _reduced(numpy.square(value - goal), reduction), input, target)
+    return _elementwise(lambda value, goal: _reduced(numpy.square(value - goal), reduction), input, target)
 
 
 def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
-    return in_wide(lambda value, goal: _reduced(builtins.abs(value - goal), reduction), input, target)
+    return _elementwise(lambda value, goal: _reduced(builtins.abs(value - goal), reduction), input, target)
 
 
 def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Tensor:
@@ -169,7 +178,7 @@ def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float
         near, far = 0.5 * distance * distance / beta, distance - 0.5 * beta
         return _reduced(numpy.where(distance < beta, near, far), reduction)
 
-    return in_wide(function, input, target)
+    return _elementwise(function, input, target)
 
 
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Tensor:
@@ -180,7 +189,7 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
         near, far = 0.5 * distance * distance, delta * (distance - 0.5 * delta)
         return _reduced(numpy.where(distance <= delta, near, far), reduction)
 
-    return in_wide(function, input, target)
+    return _elementwise(function, input, target)
 
 
 def cross_entropy(input: Any, target: Any, reduction: str = "mean", ignore_index: int = -100) -> Tensor:
@@ -234,7 +243,7 @@ def binary_cross_entropy_with_logits(input: Any, target: Any, reduction: str = "
         losses = numpy.maximum(value, 0) - value * goal + numpy.log1p(numpy.exp(-builtins.abs(value)))
         return _reduced(losses, reduction)
 
-    return in_wide(function, input, target)
+    return _elementwise(function, input, target)
 
 
 def binary_cross_entropy(input: Any, target: Any, reduction: str = "mean") -> Tensor:
@@ -247,7 +256,7 @@ def binary_cross_entropy(input: Any, target: Any, reduction: str = "mean") -> Te
         )
         return _reduced(-(goal * positive + (1 - goal) * negative), reduction)
 
-    return in_wide(function, input, target)
+    return _elementwise(function, input, target)
 
 
 def kl_div(input: Any, target: Any, reduction: str = "mean") -> Tensor:
@@ -256,7 +265,7 @@ def kl_div(input: Any, target: Any, reduction: str = "mean") -> Tensor:
         logs = numpy.log(numpy.where(goal > 0, goal, 1))
         return _reduced(goal * (logs - value), reduction)
 
-    return in_wide(function, input, target)
+    return _elementwise(function, input, target)
 
 
 def one_hot(labels: Any, num_classes: int, dtype: Any = "f32") -> Tensor:

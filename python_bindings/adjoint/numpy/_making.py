@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import ops, tree
-from .._checks import whole
+from .._checks import choice, whole
 from .._constants import settled, tensor
 from .._errors import TracingError
 from .._shapes import broadcast_to, reshape
@@ -153,9 +153,12 @@ def triu(x: Any, /, k: int = 0) -> Tensor:
 
 
 def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Tensor]:
+    choice("indexing", indexing, ("xy", "ij"))
     rank = len(arrays)
     made = []
     for axis, values in enumerate(map(tensor, arrays)):
+        if values.ndim != 1:
+            raise TracingError(f"meshgrid takes tensors of rank 1, got {values}")
         place = 1 - axis if indexing == "xy" and axis < 2 and rank > 1 else axis
         made.append(reshape(values, [values.shape[0] if other == place else 1 for other in range(rank)]))
     sizes = broadcast_shapes(*(one.shape for one in made))

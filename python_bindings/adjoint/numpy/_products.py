@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _products
 from .._arithmetic import common
+from .._shapes import listed_axes
 from ._reductions import sum
 from ._shapes import expand_dims
 
@@ -24,8 +25,9 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Tensor:
     if isinstance(axes, int):
         left, right = list(range(a.ndim - axes, a.ndim)), list(range(axes))
     else:
-        left, right = ([one] if isinstance(one, int) else list(one) for one in axes)
-    return _products.dot(a, b, ((), ()), ([axis % a.ndim for axis in left], [axis % b.ndim for axis in right]))
+        left, right = axes
+    left, right = listed_axes(left, a.ndim), listed_axes(right, b.ndim)
+    return _products.dot(a, b, ((), ()), (left, right))
 
 
 def dot(x1: Any, x2: Any, /) -> Tensor:

@@ -9,6 +9,7 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 from .._arithmetic import floating, in_wide
+from .._checks import whole
 from .._constants import tensor
 from .._emit import create
 from .._errors import TracingError
@@ -140,12 +141,12 @@ cumsum = cumulative_sum
 
 
 def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Tensor:
-    value = tensor(x)
+    value, times = tensor(x), whole("n", n, 0)
     parts = [one for one in (prepend, value, append) if one is not None]
     value = concat(parts, axis=axis) if len(parts) > 1 else value
     (place,) = axes_of(axis, value.ndim)
-    whole = [slice(None)] * place
-    for _ in range(n):
-        later, earlier = value[(*whole, slice(1, None))], value[(*whole, slice(0, -1))]
+    before = [slice(None)] * place
+    for _ in range(times):
+        later, earlier = value[(*before, slice(1, None))], value[(*before, slice(0, -1))]
         value = (later != earlier) if value.element_type == "i1" else later - earlier
     return value

@@ -13,7 +13,7 @@ from .._checks import whole
 from .._constants import tensor
 from .._emit import create
 from .._errors import TracingError
-from .._shapes import axes_of, permute
+from .._shapes import axes_of, listed_axes, permute
 from .._signature import format_type
 from .._value import is_index, is_tensor
 
@@ -85,15 +85,16 @@ def matrix_transpose(x: Any, /) -> Tensor:
 def swapaxes(x: Any, axis1: int, axis2: int) -> Tensor:
     x = tensor(x)
     order = list(range(x.ndim))
-    order[axis1], order[axis2] = order[axis2], order[axis1]
+    first, second = listed_axes((axis1, axis2), x.ndim, repeated=True)
+    order[first], order[second] = second, first
     return permute(x, order)
 
 
 def moveaxis(x: Any, source: Any, destination: Any, /) -> Tensor:
     x = tensor(x)
-    sources = [source] if isinstance(source, int) else list(source)
-    destinations = [destination] if isinstance(destination, int) else list(destination)
-    sources, destinations = ([one % x.ndim for one in some] for some in (sources, destinations))
+    sources, destinations = (listed_axes(some, x.ndim) for some in (source, destination))
+    if len(sources) != len(destinations):
+        raise TracingError(f"moveaxis takes as many destinations as axes, got {source} and {destination}")
     order = [axis for axis in range(x.ndim) if axis not in sources]
     for place, axis in sorted(zip(destinations, sources)):
         order.insert(place, axis)
@@ -164,9 +165,13 @@ def roll(x: Any, /, shift: Any, axis: Any = None) -> Tensor:
         return _shapes.reshape(roll(made.flatten(), shift, axis=0), made.shape)
     if is_tensor(shift):
         raise TracingError(f"expected the shift of roll as ints, sizes or indices of loops, got {shift}")
-    pairs = zip(*(one if isinstance(one, (tuple, list)) else (one,) for one in (shift, axis)))
-    for amount, one in pairs:
-        (place,) = axes_of(one, made.ndim)
+    places = listed_axes(axis, made.ndim, repeated=True)
+    amounts = list(shift) if isinstance(shift, (tuple, list)) else [shift]
+    count = max(len(amounts), len(places))
+    amounts, places = (some * count if len(some) == 1 else some for some in (amounts, places))
+    if len(amounts) != len(places):
+        raise TracingError(f"roll takes as many shifts as axes, or one for all, got {shift} and {axis}")
+    for amount, place in zip(amounts, places):
         size = made.shape[place]
         cut = _cut(amount, size)
         if is_index(cut) or cut:
