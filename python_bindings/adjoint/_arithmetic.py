@@ -120,10 +120,6 @@ def divide(left: Any, right: Any) -> Tensor:
     return create("div", [floating(a), floating(b)])
 
 
-#: Half of the numbers above these has no more digits.
-_HALF = {"f32": 2.0**126, "f64": 2.0**1022}
-
-
 def floor_divide(left: Any, right: Any) -> Tensor:
     """The quotient rounded down, also of integers, whose division in `ad` truncates."""
     a, b = common(left, right)
@@ -137,11 +133,12 @@ def floor_divide(left: Any, right: Any) -> Tensor:
 
 def _floor_of_quotient(a: Tensor, b: Tensor) -> Tensor:
     quotient = create("div", [a, b])
-    # What is left without the remainder divides up to rounding, so that a // b * b + a % b is a.
-    # Halves of large numbers keep the difference finite.
-    half = create("select", common_select(compare("gt", abs(a), _HALF[a.element_type]), a * 0 + 0.5, 1.0))
-    scaled = create("sub", [a * half, remainder(a, b) * half])
-    whole = create("round_even", [create("div", [scaled, b]) / half])
+    # The whole number next to the quotient, and how far from it the quotient without the remainder is. Both are near 0,
+    # so that only the rounding of the quotient is left, which is below a half where there are numbers between whole ones.
+    near = create("round_even", [quotient])
+    whole = near + create("round_even", [(quotient - near) - remainder(a, b) / b])
+    overflows = create("and", [compare("eq", abs(quotient), math.inf), compare("lt", abs(a), math.inf)])
+    whole = create("select", [overflows, quotient, whole])
     is_below = create("and", [compare("ne", a, 0), compare("ne", compare("lt", a, 0), compare("lt", b, 0))])
     # A finite number by an infinity is 0, or -1 below it.
     tiny = create("select", common_select(is_below, a * 0 - 1, a * 0))

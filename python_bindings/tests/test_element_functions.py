@@ -311,3 +311,19 @@ def test_reductions_of_nothing(shape, target):
                 continue
             for made in (adjoint.jit(function, target=target)(x), dynamic(x)):
                 np.testing.assert_array_equal(np.asarray(made), np.asarray(expected, made.dtype))
+
+
+@pytest.mark.parametrize("dtype, digits", [(np.float32, 23), (np.float64, 52)])
+def test_quotients_rounded_down_are_exact_where_they_have_halves(dtype, digits):
+    """Below 2^digits the whole number is that of fractions; above, it is within one unit."""
+    rng = np.random.default_rng(5)
+    count, scale = 3000, 2.0 ** rng.integers(-3, digits + 4, 3000)
+    right = (rng.standard_normal(count) * 2.0 ** rng.integers(-20, 40, count)).astype(dtype)
+    whole = rng.random(count) < 0.3
+    left = (right.astype(np.float64) * np.where(whole, np.rint(scale), rng.standard_normal(count) * scale)).astype(dtype)
+    left[0], right[0] = -19723922178048.0, 3752801.5
+    found = adjoint.jit(anp.floor_divide)(left, right)
+    for a, b, quotient in zip(left.tolist(), right.tolist(), found.tolist()):
+        exact = math.floor(Fraction(a) / Fraction(b))
+        unit = 0 if abs(exact) < 2**digits else np.spacing(dtype(exact))
+        assert abs(quotient - exact) <= abs(unit), (a, b)
