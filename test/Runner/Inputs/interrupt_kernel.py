@@ -46,6 +46,6 @@ shutil.rmtree(folder, ignore_errors=True)
 # 30 seconds or more of work, of which a part is less than a tenth.
 waited, seconds = interrupt(8192, "cpu")
 assert seconds < 6 and all(WAITING in line for line in waited), (waited, seconds)
-# More than a second of an operation, without parts.
-waited, seconds = interrupt(900, "reference")
+# Several seconds of an operation, without parts: the message comes after one.
+waited, seconds = interrupt(1200, "reference")
 assert seconds > 1 and len(waited) == 1 and WAITING in waited[0], (waited, seconds)
