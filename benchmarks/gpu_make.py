@@ -19,9 +19,9 @@ from gpu_kernels import kernels, tiles
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
-FILES = ["adam_program.py", "encoder.py", "gpu.py", "gpu_checked.py", "gpu_graph_peers.py", "gpu_graphs.py", "gpu_kernels.py",
-         "gpu_ours.py", "gpu_peers.py", "gpu_training.py", "gpu_worker.py", "gpu_workloads.py", "jax_digits.py",
-         "jax_encoder.py", "jax_llama.py", "llama.py", "measure.py", "sweep_cases.py", "sweep_graph.py",
+FILES = ["adam_program.py", "encoder.py", "gpu.py", "gpu_checked.py", "gpu_graph_peers.py", "gpu_graphs.py",
+         "gpu_kernels.py", "gpu_ours.py", "gpu_peers.py", "gpu_training.py", "gpu_worker.py", "gpu_workloads.py",
+         "jax_digits.py", "jax_encoder.py", "jax_llama.py", "llama.py", "measure.py", "sweep_cases.py", "sweep_graph.py",
          "sweep_peers.py", "torch_digits.py", "torch_encoder.py", "torch_llama.py"]
 SHARED = ["processes.py", "jsonlines.py", "ratios.py"]  # with the cases, whose folder this one is in when it is packed
 DIGITS = ROOT / "examples" / "digits"

@@ -133,8 +133,8 @@ def floor_divide(left: Any, right: Any) -> Tensor:
 
 def _floor_of_quotient(a: Tensor, b: Tensor) -> Tensor:
     quotient = create("div", [a, b])
-    # The whole number next to the quotient, and how far from it the quotient without the remainder is. Both are near 0,
-    # so that only the rounding of the quotient is left, which is below a half where there are numbers between whole ones.
+    # The floor is (a - remainder) / b, but that difference is rounded. Taken from the whole number next to the quotient,
+    # all terms are small, and the error is that of the quotient: below a half where there are numbers between whole ones.
     near = create("round_even", [quotient])
     whole = near + create("round_even", [(quotient - near) - remainder(a, b) / b])
     overflows = create("and", [compare("eq", abs(quotient), math.inf), compare("lt", abs(a), math.inf)])

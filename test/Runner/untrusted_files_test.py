@@ -157,8 +157,8 @@ def check_long_chains(folder):
 
 
 def check_arrays(folder):
-    """Bytecode may give an array any type of elements; MLIR's printer ends the process when they are no numbers, in an
-    error of the reader (the first program) or later (the second)."""
+    """Bytecode may give an array any type of elements; MLIR's printer ends the process when they are no numbers: when a
+    module is printed (the first program), or in an error of the reader (the second)."""
     kept = 'ad.neg %a {llvm.x = array<i64: 0>} : !t\n  return %r : !t'
     axes = 'ad.reduce_sum %a axes [0] : !t -> tensor<f64>\n  return %r : tensor<f64>'
     element = bytes([3, 0x11, *[0] * 8])  # one, in 8 bytes
