@@ -173,9 +173,10 @@ fuzz_campaigns() {
     # Each program of some is compiled several times, those of diff and sizes alone and most often. Most changed files
     # are refused before anything is compiled. Cases of kills wait for the disk.
     case $name in
-      activity | control | gpu-sim | fused | gradients | linalg | nests) count=$((FUZZ_COUNT / 2)) ;;
+      activity | control | gpu-sim | fused | linalg | nests) count=$((FUZZ_COUNT / 2)) ;;
+      gradients) count=$((FUZZ_COUNT / 3)) ;;
       kills | traced) count=$((FUZZ_COUNT / 4)) ;;
-      diff | sizes) count=$((FUZZ_COUNT / 8)) ;;
+      diff | sizes) count=$((FUZZ_COUNT / 12)) ;;
       files) count=$((FUZZ_COUNT * 3)) ;;
       *) count=$FUZZ_COUNT ;;
     esac

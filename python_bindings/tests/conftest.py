@@ -1,6 +1,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Fixtures: a cache for the tests alone, the targets, and a function that runs a script in a process of its own."""
 
+import collections
+import os
 import pathlib
 import signal
 import subprocess
@@ -11,6 +13,22 @@ import pytest
 
 # A background job of a script ignores Ctrl-C, and so do its children: tests that send the signal would never end.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+MANY = 12  # cases of one function
+
+
+def pytest_collection_modifyitems(config, items):
+    """Of functions with many cases scripts/test.sh takes every third one, from one that the commit chooses."""
+    if not os.environ.get("ADJOINT_SAMPLE"):
+        return
+    functions = collections.defaultdict(list)
+    for item in items:
+        functions[item.nodeid.split("[")[0]].append(item)
+    left_out = {item for cases in functions.values() if len(cases) >= MANY
+                for number, item in enumerate(cases) if (number + int(os.environ["ADJOINT_SAMPLE"])) % 3}
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture(scope="session", autouse=True)

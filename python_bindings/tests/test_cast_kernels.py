@@ -5,7 +5,6 @@ kernels. One kernel checks all gradients of a scaled loss."""
 
 import importlib.util
 import json
-import os
 import pathlib
 import shutil
 import subprocess
@@ -20,9 +19,6 @@ DIGITS = ("f32", "bf16", "f16", "bf16-stochastic", "f8")
 LLAMAS = ("none", "bf16", "f16")
 CASES = [(name, target) for name in (*(f"digits {one}" for one in DIGITS), *(f"llama {one}" for one in LLAMAS))
          for target in TARGETS]
-# scripts/test.sh takes every second case, from one that the commit chooses.
-if sample := os.environ.get("ADJOINT_SAMPLE"):
-    CASES = CASES[int(sample) % 2 :: 2]
 
 pytestmark = [
     pytest.mark.skipif(not EXAMPLES.exists(), reason="the package is tested without the tree"),

@@ -17,6 +17,7 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
 sys.dont_write_bytecode = True
+import checks  # noqa: E402
 import runner  # noqa: E402
 from size_forms import ALL, FORMS  # noqa: E402
 
@@ -102,7 +103,7 @@ def problems(form):
 
 def main():
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        results = list(pool.map(problems, FORMS))
+        results = list(pool.map(problems, checks.sample(FORMS, 2)))
     for _, found in results:
         for text in found:
             print(f"FAILED: {text}")
