@@ -178,7 +178,7 @@ private:
   //===- Kinds of results ---------------------------------------------===//
 
   BlockTranspose blockTranspose{*this, memoryAccess, maps, kernelOutputs, interleavedStores, distribution};
-  InterleavedScan scans{*this, *this,           stackMemory,    laneValues,
+  InterleavedScan scans{*this, *this,           stackMemory,    prefetcher,       laneValues,
                         maps,  kernelArguments, reductionLoops, interleavedStores};
   ColumnInserts inserts{*this, *this,     kernelArguments,   hoisting, kernelOutputs,
                         scans, loopNests, interleavedStores, shortRows};

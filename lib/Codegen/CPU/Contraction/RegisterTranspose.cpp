@@ -220,7 +220,7 @@ FailureOr<SmallVector<Value>> RegisterTranspose::transposedSteps(linalg::Generic
       if (failed(transposeOperands(generic, loops[i], steps, active)))
         return failure();
     if (!active)
-      prefetcher.prefetchRowsAhead(generic, loops[positions.front()], first);
+      prefetcher.prefetchOperandsAhead(generic, loops[positions.front()], first);
     for (Value step : steps)
       for (size_t i : positions)
         if (failed(chainSteps.step(generic, loops[i], step, MutableArrayRef(next).slice(i, 1))))

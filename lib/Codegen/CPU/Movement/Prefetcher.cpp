@@ -88,10 +88,28 @@ void Prefetcher::prefetchNextRow(ArrayRef<Position> positions) {
       prefetchCacheLines(input, position, /*rowsAhead=*/1, /*toWrite=*/false);
 }
 
-// Called in the K loop of interleaved chains whose operand is contiguous along K, at step `first`. The loop
-// reads a cache line of each row in turn, and rows are a page or more apart. The hardware prefetcher does not
-// follow that, so a large part of a page is prefetched for one row after the other.
-void Prefetcher::prefetchRowsAhead(linalg::GenericOp generic, ArrayRef<Index> loops, Value first) {
+// A loop that reads a cache line of each of `lanes` rows in turn, at element `first` of them. Rows are a page
+// or more apart, which the hardware prefetcher does not follow, so a large part of a page is prefetched for
+// one row after the other: `lanes` lines at each step. Along all loops that differ between lanes, the next
+// row is the next index.
+void Prefetcher::prefetchRowsAhead(const Buffer &buffer, AffineMap map, ArrayRef<Index> loops, unsigned along,
+                                   Value first) {
+  int64_t perLine = kCore.lineBytes / memoryBytes(buffer.element);
+  Value line = indexConstant(perLine), span = indexConstant(lanes * perLine);
+  Value row = binary<arith::RemUIOp>(binary<arith::DivUIOp>(first, line), indexConstant(lanes));
+  SmallVector<Index> ahead(loops);
+  for (Index &index : ahead)
+    if (!index.isUniform())
+      index = {binary<arith::AddIOp>(index.base, row), 0, nullptr};
+  Value number = binary<arith::AddIOp>(binary<arith::DivUIOp>(first, span), indexConstant(1));
+  ahead[along] = {binary<arith::MulIOp>(number, span), 0, nullptr};
+  Position position = maps.apply(map, ahead);
+  for (int64_t i = 0; i < lanes; ++i)
+    prefetch(buffer, position, i * kCore.lineBytes, kSecondLevel);
+}
+
+// Called in the K loop of interleaved chains whose operand is contiguous along K, at step `first`.
+void Prefetcher::prefetchOperandsAhead(linalg::GenericOp generic, ArrayRef<Index> loops, Value first) {
   constexpr int64_t kLinesAtOnce = 16;
   SmallVector<unsigned> reduced;
   generic.getReductionDims(reduced);
@@ -99,24 +117,23 @@ void Prefetcher::prefetchRowsAhead(linalg::GenericOp generic, ArrayRef<Index> lo
     auto found = buffers.find(operand->get());
     if (found == buffers.end()) // computed inside the kernel
       continue;
-    const Buffer &buffer = found->second;
     // A step of the loop reads a cache line of each row; after as many steps as rows the next span follows.
-    int64_t perLine = kCore.lineBytes / memoryBytes(buffer.element);
-    if (productGroups.groupSize(generic) != 1 || !isFromMemory(operand->get().getType()) ||
-        perLine != lanes || lanes != kLinesAtOnce)
-      continue;
-    Value line = indexConstant(perLine), span = indexConstant(kLinesAtOnce * perLine);
-    Value row = binary<arith::RemUIOp>(binary<arith::DivUIOp>(first, line), indexConstant(lanes));
-    SmallVector<Index> ahead(loops);
-    for (Index &index : ahead)
-      if (!index.isUniform())
-        index = {binary<arith::AddIOp>(index.base, row), 0, nullptr};
-    Value number = binary<arith::AddIOp>(binary<arith::DivUIOp>(first, span), indexConstant(1));
-    ahead[reduced.front()] = {binary<arith::MulIOp>(number, span), 0, nullptr};
-    Position position = maps.apply(generic.getMatchingIndexingMap(operand), ahead);
-    for (int64_t i = 0; i < kLinesAtOnce; ++i)
-      prefetch(buffer, position, i * kCore.lineBytes, kSecondLevel);
+    int64_t perLine = kCore.lineBytes / memoryBytes(found->second.element);
+    if (productGroups.groupSize(generic) == 1 && isFromMemory(operand->get().getType()) && perLine == lanes &&
+        lanes == kLinesAtOnce)
+      prefetchRowsAhead(found->second, generic.getMatchingIndexingMap(operand), loops, reduced.front(),
+                        first);
   }
+}
+
+// Called in the loop over squares of steps and chains of a running reduction, at the step `first`.
+void Prefetcher::prefetchChainsAhead(linalg::GenericOp scan, ArrayRef<Index> loops, unsigned along,
+                                     Value first) {
+  OpOperand *operand = scan.getDpsInputOperand(0);
+  auto found = buffers.find(operand->get());
+  if (found != buffers.end() && isLargerThan(operand->get().getType(), kCore.lastLevelBytes) &&
+      kCore.lineBytes == lanes * memoryBytes(found->second.element))
+    prefetchRowsAhead(found->second, scan.getMatchingIndexingMap(operand), loops, along, first);
 }
 
 // If the cached block of the right operand has few columns, the tiles of rows follow each other so fast that

@@ -28,12 +28,15 @@ public:
   void prefetch(const Buffer &buffer, const Position &position, int64_t bytes, int32_t level = kFirstLevel);
   void prefetchInReduction(linalg::GenericOp sum, Value element);
   void prefetchNextRow(ArrayRef<Position> positions);
-  void prefetchRowsAhead(linalg::GenericOp generic, ArrayRef<Index> loops, Value first);
+  void prefetchOperandsAhead(linalg::GenericOp generic, ArrayRef<Index> loops, Value first);
+  void prefetchChainsAhead(linalg::GenericOp scan, ArrayRef<Index> loops, unsigned along, Value first);
   void prefetchNextTile(linalg::GenericOp product, ArrayRef<SmallVector<Index>> loops, Value indexK);
   void prefetchCombined(linalg::GenericOp product, ArrayRef<SmallVector<Index>> loops, Value indexK);
 
 private:
   void prefetchCacheLines(const Buffer &buffer, const Position &position, int64_t rowsAhead, bool toWrite);
+  void prefetchRowsAhead(const Buffer &buffer, AffineMap map, ArrayRef<Index> loops, unsigned along,
+                         Value first);
   bool hasNarrowBlocks(int64_t sizeK, int64_t elementBytes);
   bool isTile(linalg::GenericOp product, ArrayRef<SmallVector<Index>> loops);
   SmallVector<Value> combinedWith(linalg::GenericOp product);

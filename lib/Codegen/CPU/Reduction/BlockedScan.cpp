@@ -55,6 +55,7 @@ FailureOr<Value> BlockedScan::scanSquares(linalg::GenericOp scan, const Buffer &
   SmallVector<Index> inner(loops);
   inner[scannedDim(scan)] = {loop.getInductionVar(), 0, nullptr};
   Value accumulator = loop.getRegionIterArg(0);
+  prefetcher.prefetchChainsAhead(scan, inner, scannedDim(scan), loop.getInductionVar());
   if (failed(scanSquare(scan, destination, inner, chains, chainLoop, squares.carry, accumulator)))
     return failure();
   scf::YieldOp::create(builder, loc, accumulator);

@@ -7,12 +7,15 @@
 
 #include "../../Kernel/Reduction/ScanEmitter.h"
 #include "../CPUTypes.h"
+#include "../Movement/Prefetcher.h"
 
 namespace mlir::ad::cpu {
 
 class BlockedScan : public ScanEmitter {
 public:
-  using ScanEmitter::ScanEmitter;
+  template <class... Components>
+  BlockedScan(KernelContext &context, ValueSource &values, Prefetcher &prefetcher, Components &...components)
+      : ScanEmitter(context, values, components...), prefetcher(prefetcher) {}
 
 protected:
   /// The indices of a vector of steps of a chain, from its step `first` on.
@@ -31,6 +34,8 @@ private:
                                            ArrayRef<Value> chains, unsigned chainLoop);
   LogicalResult scanSquare(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
                            ArrayRef<Value> chains, unsigned chainLoop, Value carry, Value &accumulator);
+
+  Prefetcher &prefetcher;
 };
 
 } // namespace mlir::ad::cpu

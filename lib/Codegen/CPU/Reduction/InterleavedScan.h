@@ -15,8 +15,8 @@ class InterleavedScan : public BlockedScan {
 public:
   template <class... Components>
   InterleavedScan(KernelContext &context, ValueSource &values, StackMemory &stackMemory,
-                  Components &...components)
-      : BlockedScan(context, values, components...), stackMemory(stackMemory) {}
+                  Prefetcher &prefetcher, Components &...components)
+      : BlockedScan(context, values, prefetcher, components...), stackMemory(stackMemory) {}
 
   /// Whether the chains are so few that vectors of the blocks of one chain are faster than vectors of
   /// adjacent chains, most of whose lanes would be empty.
