@@ -137,6 +137,23 @@ TEST_F(KernelClassTest, AKernelThatItsClassCannotRunIsGeneric) {
   EXPECT_EQ(chosen.reason, "the target has no emitter for class greedy");
 }
 
+TEST_F(KernelClassTest, AKernelThatItsClassCannotRunHasTheNextThatCoversIt) {
+  load([](DialectRegistry &registry) { registerKernelClass<Greedy>(registry); });
+  KernelOp kernel = parseKernel(rowsOfClass("greedy"));
+  kernel->setAttr(kOtherClassesAttr, Builder(&context).getStrArrayAttr({"contraction", "elementwise"}));
+  ChosenClass chosen = chooseKernelClass(kernel, gpu);
+  ASSERT_NE(chosen.kernelClass, nullptr);
+  EXPECT_EQ(chosen.kernelClass->getName(), "elementwise");
+  EXPECT_EQ(chosen.reason, "it never runs");
+}
+
+TEST_F(KernelClassTest, ResultsOfForeignKernelsHaveMemoryOfTheirOwn) {
+  load([](DialectRegistry &registry) { registerKernelClass<Greedy>(registry); });
+  EXPECT_TRUE(classes().readsBeforeStoring(kRowClass));
+  EXPECT_TRUE(classes().readsBeforeStoring(kGenericClass));
+  EXPECT_FALSE(classes().readsBeforeStoring("greedy"));
+}
+
 TEST_F(KernelClassTest, NamesThatNobodyRegisteredAreErrors) {
   load();
   std::string message;

@@ -83,7 +83,7 @@ def foreign_dialect(programs):
     for target, lines in results.items():
         if lines != results["reference"]:
             yield f"rows: {target} has other bits than the reference interpreter"
-        for (name, expected), line in zip(expected_results().items(), lines):
+        for (name, expected), line in zip(expected_results().items(), lines, strict=True):
             got = numpy.array(line.split(), dtype=float)
             if got.size != expected.size or not numpy.allclose(got, expected.ravel(), rtol=2e-5, atol=2e-6):
                 yield f"rows: {name} on {target}: expected {expected.ravel()[:4]}, but got {got[:4]}"
@@ -113,13 +113,16 @@ def foreign_classes(programs):
     emitted = {"reference": "emitted 0 0", "cpu": "emitted 1 0", "gpu-sim": "emitted 1 1"}
     if list(results) != list(emitted):
         yield f"classes: ran on {list(results)}"
-    for target, (first, second, count) in results.items():
+    b = (numpy.arange(256) * 7 % 5 - 2).reshape(16, 16)
+    for target, (first, second, third, count) in results.items():
         if count != emitted[target]:
             yield f"classes: {target}: expected '{emitted[target]}', but got '{count}'"
-        if numpy.array(first.split(), dtype=numpy.float32).tolist() != numpy.float32(-x * y).ravel().tolist():
+        if numpy.array(first.split(), dtype=numpy.float32).tolist() != numpy.float32(-x * y).T.ravel().tolist():
             yield f"classes: {target} has other products: {first[:100]}"
         if numpy.array(second.split(), dtype=float).tolist() != (x.ravel()[:11] ** 2).tolist():
             yield f"classes: {target} has other squares: {second[:100]}"
+        if numpy.array(third.split(), dtype=float).tolist() != (b @ b).ravel().tolist():
+            yield f"classes: {target} has other contractions: {third[:100]}"
 
 
 def tier_results():
@@ -160,7 +163,7 @@ def foreign_tiers(programs):
             yield f"tiers: {target}: expected '{emitted[target]}', but got '{count}'"
         if lines != results["reference"][:-1]:
             yield f"tiers: {target} has other bits than the reference interpreter"
-        for name, line in zip(names, lines):
+        for name, line in zip(names, lines, strict=True):
             got = numpy.array(line.split(), dtype=numpy.float32)
             if name in exact and got.tolist() != exact[name].ravel().tolist():
                 yield f"tiers: {name} on {target}: expected {exact[name].ravel()[:4]}, but got {got[:4]}"

@@ -147,3 +147,42 @@ gpu.module @m {
     llvm.return
   }
 }
+
+// -----
+
+gpu.module @m {
+  llvm.func @k(%n: i64) attributes {nvvm.kernel} {
+    // expected-error @+1 {{'llvm.alloca' op needs a constant number of elements, at most 524288 bytes, which is the local memory of a thread}}
+    %a = llvm.alloca %n x f32 : (i64) -> !llvm.ptr
+    llvm.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  llvm.func @k() attributes {nvvm.kernel} {
+    %n = llvm.mlir.constant(131073 : i64) : i64
+    // expected-error @+1 {{'llvm.alloca' op needs a constant number of elements, at most 524288 bytes}}
+    %a = llvm.alloca %n x f32 : (i64) -> !llvm.ptr
+    llvm.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  llvm.func @k() attributes {nvvm.kernel} {
+    llvm.call @even() : () -> ()
+    llvm.return
+  }
+  llvm.func @even() {
+    llvm.call @odd() : () -> ()
+    llvm.return
+  }
+  // expected-error @+1 {{'llvm.func' op calls itself, perhaps through others; the emulator needs to know the memory of a thread, so write a loop}}
+  llvm.func @odd() {
+    llvm.call @even() : () -> ()
+    llvm.return
+  }
+}

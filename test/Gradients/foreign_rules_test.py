@@ -99,7 +99,7 @@ def check(lines, replacement, f, folder):
         expected = slope(f, point)
         if any(op in lines for op in ROUNDING):
             expected[0] = 0
-        if np.abs(got - expected).max() > 1e-5 * (1 + np.abs(expected).max()):
+        if not np.abs(got - expected).max() <= 1e-5 * (1 + np.abs(expected).max()):
             yield f"gradient {got} at {point}, expected {expected}\n{made}"
 
 

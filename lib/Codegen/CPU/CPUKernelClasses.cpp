@@ -95,6 +95,7 @@ public:
   std::unique_ptr<KernelPlan> matchOnCPU(KernelOp, const CPUTarget &target, std::string &) const override {
     return std::make_unique<CPUPlan>(target.lanes);
   }
+  bool readsBeforeStoring() const override { return true; }
   LogicalResult emit(KernelOp kernel, const KernelPlan &, const CPUTarget &target) const override {
     return Functions(kernel, target).emit();
   }

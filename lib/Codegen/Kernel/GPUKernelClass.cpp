@@ -17,12 +17,11 @@ using namespace mlir::ad;
 using ::mlir::gpu::GPUFuncOp;
 
 LogicalResult GPUKernelClass::verify(KernelOp kernel, const KernelPlan &, StringRef whyNotNamed) const {
-  bool isContraction = kernel.getKernelClass() == kContractionClass;
   for (auto generic : kernel.getBody().getOps<linalg::GenericOp>())
     if (generic->hasAttrOfType<MmaAttr>(kInstructionAttr))
       return generic.emitOpError("expected a kernel that uses its ")
-             << kInstructionAttr
-             << ", but this one cannot: " << (isContraction ? whyNotNamed : "its class is not contraction")
+             << kInstructionAttr << ", but this one of class " << getName()
+             << " does not: " << (whyNotNamed.empty() ? "only contractions have instructions" : whyNotNamed)
              << "; run --ad-choose-instructions before --ad-fuse";
   return success();
 }

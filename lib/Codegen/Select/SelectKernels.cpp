@@ -29,6 +29,17 @@ struct SelectKernelsPass : ad::impl::SelectKernelsPassBase<SelectKernelsPass> {
     registerGPUKernelClasses(registry);
   }
 
+  // A class of another compiler may refuse a kernel that it covers; one of Adjoint's then makes the code.
+  static void setClasses(FusionOp fusion, ArrayRef<const KernelClass *> covering) {
+    fusion.setKernel(covering.front()->getName());
+    SmallVector<StringRef> others;
+    for (const KernelClass *other : covering.drop_front())
+      if (other->getName() != kGenericClass)
+        others.push_back(other->getName());
+    if (covering.front()->getBenefit() > kHighestOwnBenefit && !others.empty())
+      fusion->setAttr(kOtherClassesAttr, Builder(fusion.getContext()).getStrArrayAttr(others));
+  }
+
   void runOnOperation() override {
     std::optional<TargetKind> kind = findTargetKind(target);
     if (!kind) {
@@ -41,7 +52,7 @@ struct SelectKernelsPass : ad::impl::SelectKernelsPassBase<SelectKernelsPass> {
     const KernelClassRegistry *classes = KernelClassRegistry::get(&getContext());
     getOperation()->walk([&](FusionOp fusion) {
       if (!fusion.getKernel())
-        fusion.setKernel(classes->classOf(fusion, *kind)->getName());
+        setClasses(fusion, classes->classesOf(fusion, *kind));
       if (NamedKernelOpInterface named = namedKernelIn(fusion);
           named && *fusion.getKernel() == kGenericClass) {
         named->emitOpError("has no kernel class for target ")

@@ -4,6 +4,7 @@
 // description, adsim::KernelCode.
 #include "Lowering.h"
 #include "adjoint/Codegen/Kernel/KernelFunctions.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -94,10 +95,8 @@ uint64_t mlir::ad::emulator::frameBytes(LLVM::LLVMFuncOp function, const DataLay
   constexpr uint64_t alignment = 64;
   uint64_t bytes = 0;
   function.walk([&](LLVM::AllocaOp alloca) {
-    auto count = alloca.getArraySize().getDefiningOp<LLVM::ConstantOp>();
-    auto number = count ? dyn_cast<IntegerAttr>(count.getValue()) : IntegerAttr();
     bytes += alignment + layout.getTypeSize(alloca.getElemType()).getFixedValue() *
-                             (number ? static_cast<uint64_t>(number.getInt()) : 1);
+                             static_cast<uint64_t>(*getConstantIntValue(alloca.getArraySize()));
   });
   // By-value parameters are copied into the frame of the entry.
   for (unsigned index = 0; index < function.getNumArguments(); ++index)

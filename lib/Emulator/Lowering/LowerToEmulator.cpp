@@ -5,7 +5,10 @@
 #include "Lowering.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "adjoint/Emulator/Passes.h"
+#include "mlir/Analysis/CallGraph.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/AttrTypeSubElements.h"
+#include "llvm/ADT/SCCIterator.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "ad-lower-to-emulator"
@@ -45,6 +48,7 @@ private:
   LogicalResult checkOperations();
   LogicalResult checkCall(LLVM::CallOp call);
   LogicalResult checkNames();
+  LogicalResult checkFrames();
   void addThreadArguments();
   LogicalResult lowerOperations();
   LogicalResult lowerOne(Operation *op);
@@ -108,6 +112,30 @@ LogicalResult ModuleLowering::checkNames() {
     if (isKernel(function) && module.lookupSymbol(("adsim_code_" + function.getName()).str()))
       return function.emitOpError(
           "has the name of another kernel of the program; the emulator needs one name each");
+  return success();
+}
+
+// The memory of a thread's variables is one frame of a known size.
+LogicalResult ModuleLowering::checkFrames() {
+  constexpr int64_t maxLocalBytes =
+      512 * 1024; // of a thread, CUDA C++ Programming Guide, compute capabilities
+  WalkResult result = gpuModule.walk([&](LLVM::AllocaOp alloca) {
+    std::optional<int64_t> count = getConstantIntValue(alloca.getArraySize());
+    int64_t bytes = static_cast<int64_t>(layout.getTypeSize(alloca.getElemType()).getFixedValue());
+    if (count && *count >= 0 && *count <= maxLocalBytes / std::max<int64_t>(bytes, 1))
+      return WalkResult::advance();
+    alloca.emitOpError("needs a constant number of elements, at most ")
+        << maxLocalBytes << " bytes, which is the local memory of a thread";
+    return WalkResult::interrupt();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  CallGraph graph(gpuModule);
+  for (auto scc = llvm::scc_begin(&std::as_const(graph)); !scc.isAtEnd(); ++scc)
+    if (scc.hasCycle())
+      return scc->front()->getCallableRegion()->getParentOp()->emitOpError(
+          "calls itself, perhaps through others; the emulator needs to know the memory of a thread, so write "
+          "a loop");
   return success();
 }
 
@@ -282,7 +310,7 @@ void removeTargetAttributes(LLVM::LLVMFuncOp function) {
 }
 
 LogicalResult ModuleLowering::run() {
-  if (failed(checkOperations()) || failed(checkNames()))
+  if (failed(checkOperations()) || failed(checkNames()) || failed(checkFrames()))
     return failure();
   FailureOr<SharedLayout> found = layOutShared(gpuModule, layout);
   if (failed(found))

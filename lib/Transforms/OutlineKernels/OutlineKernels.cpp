@@ -187,6 +187,8 @@ class OutlineKernelsPass : public ad::impl::OutlineKernelsPassBase<OutlineKernel
                                    /*arg_attrs=*/nullptr, /*res_attrs=*/nullptr,
                                    fusion.getKernel().value_or(kGenericClass), fusion.getOrderAttr(),
                                    fusion.getAllowAttr());
+    if (Attribute others = fusion->getAttr(kOtherClassesAttr))
+      kernel->setAttr(kOtherClassesAttr, others);
     kernel.getBody().takeBody(fusion.getBody());
     symbols.insert(kernel);
     return kernel;

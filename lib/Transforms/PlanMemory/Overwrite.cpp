@@ -1,14 +1,15 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The analysis relies on three guarantees of the emitters (lib/Codegen). One loop nest computes all results
-// of a kernel over one iteration space. It computes all values of a point before it stores the first of them,
-// unless contractions read every argument of a result's type. If all reductions are over rows, it goes row by
-// row, and computes the reductions of a row before it stores an element of the row. So a result may overwrite
-// an argument that is read only at the element that is written, or, in a kernel over rows, also for
-// reductions of the row that is written.
+// The analysis relies on three guarantees of kernel classes (KernelClass::readsBeforeStoring). One loop nest
+// computes all results of a kernel over one iteration space. It computes all values of a point before it
+// stores the first of them, unless contractions read every argument of a result's type. If all reductions are
+// over rows, it goes row by row, and computes the reductions of a row before it stores an element of the row.
+// So a result may overwrite an argument that is read only at the element that is written, or, in a kernel
+// over rows, also for reductions of the row that is written.
 
 #include "Overwrite.h"
 #include "adjoint/Codegen/Kernel/RowShape.h"
+#include "adjoint/Dialect/AD/Transforms/KernelClass.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -147,6 +148,9 @@ bool OverwriteAnalysis::mayOverwrite(LaunchOp launch, unsigned input, unsigned r
   Type type = kernel.getResultTypes()[result];
   if (facts.arguments[input] == Reads::nothing)
     return true;
+  const auto *classes = KernelClassRegistry::get(kernel.getContext());
+  if (classes && !classes->readsBeforeStoring(kernel.getKernelClass()))
+    return false;
   if (kernel.getBody().getArgument(input).getType() != type || !sharesOneNest(kernel, shapeOf(type)))
     return false;
   // With several axes, each thread computes one row after another. A row of one element is a point.

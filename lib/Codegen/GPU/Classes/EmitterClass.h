@@ -15,6 +15,7 @@ namespace mlir::ad::device {
 class EmitterClass : public GPUKernelClass {
 public:
   LogicalResult emit(GPUFunctions &functions, const KernelPlan &plan) const final;
+  bool readsBeforeStoring() const final { return true; }
 
 protected:
   using GPUKernelClass::GPUKernelClass;

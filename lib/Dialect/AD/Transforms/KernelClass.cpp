@@ -81,11 +81,25 @@ std::string KernelClassRegistry::names() const {
   return llvm::join(sorted, ", ");
 }
 
+SmallVector<const KernelClass *> KernelClassRegistry::classesOf(FusionOp fusion, TargetKind target) const {
+  SmallVector<const KernelClass *> covering;
+  for (const auto &[maker, known] : classes)
+    if (known->getTarget() == target && known->covers(fusion))
+      covering.push_back(known.get());
+  return covering;
+}
+
 const KernelClass *KernelClassRegistry::classOf(FusionOp fusion, TargetKind target) const {
   for (const auto &[maker, known] : classes)
     if (known->getTarget() == target && known->covers(fusion))
       return known.get();
   return nullptr;
+}
+
+bool KernelClassRegistry::readsBeforeStoring(StringRef name) const {
+  return llvm::all_of(llvm::make_second_range(classes), [&](const std::unique_ptr<KernelClass> &known) {
+    return known->getName() != name || known->readsBeforeStoring();
+  });
 }
 
 unsigned KernelClassRegistry::highestBenefit(TargetKind target) const {
@@ -108,14 +122,29 @@ static LogicalResult requireNamedClass(KernelOp kernel, const KernelTarget &targ
          << " covers it, but refuses the kernel: " << reason << "; decompose it before fusion";
 }
 
+// The class that the kernel names, and the others that cover it.
+static SmallVector<StringRef> namesOfClasses(KernelOp kernel) {
+  SmallVector<StringRef> names = {kernel.getKernelClass()};
+  if (auto others = kernel->getAttrOfType<ArrayAttr>(kOtherClassesAttr))
+    for (auto name : others.getAsRange<StringAttr>())
+      names.push_back(name);
+  llvm::erase(names, kGenericClass);
+  return names;
+}
+
 static ChosenClass findClass(KernelOp kernel, const KernelTarget &target,
                              const KernelClassRegistry &classes) {
   StringRef wanted = kernel.getKernelClass();
   std::string reason = wanted == kGenericClass ? "no other class covers it"
                                                : ("the target has no emitter for class " + wanted).str();
-  if (const KernelClass *named = classes.find(wanted, target.kind); named && wanted != kGenericClass)
-    if (std::unique_ptr<KernelPlan> plan = named->match(kernel, target, reason))
-      return {named, std::move(plan), ""};
+  for (StringRef name : namesOfClasses(kernel)) {
+    const KernelClass *found = classes.find(name, target.kind);
+    std::string whyNot;
+    if (std::unique_ptr<KernelPlan> plan = found ? found->match(kernel, target, whyNot) : nullptr)
+      return {found, std::move(plan), name == wanted ? "" : std::move(reason)};
+    if (found && name == wanted)
+      reason = std::move(whyNot);
+  }
   if (failed(requireNamedClass(kernel, target, reason)))
     return {};
   std::string whyNotGeneric = "it has no generic class";

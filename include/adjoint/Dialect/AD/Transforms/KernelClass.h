@@ -92,6 +92,11 @@ public:
     return success();
   }
 
+  /// Whether the code computes all values of a point before it stores the first of them, and, if all
+  /// reductions are over rows, those of a row before it stores an element of the row. Then a result may have
+  /// the memory of an argument that is read only there. Otherwise no result has that of an argument.
+  virtual bool readsBeforeStoring() const { return false; }
+
   /// None if it is not known.
   virtual std::optional<KernelCost> cost(KernelOp kernel, const KernelPlan &plan) const;
 
@@ -127,8 +132,12 @@ public:
   /// The names on all targets, sorted, for diagnostics.
   std::string names() const;
 
+  /// Those of the target that cover the cluster, the highest benefit first.
+  SmallVector<const KernelClass *> classesOf(FusionOp fusion, TargetKind target) const;
   /// The class of the highest benefit that covers the cluster; null without any.
   const KernelClass *classOf(FusionOp fusion, TargetKind target) const;
+  /// Whether the classes of that name on all targets read before they store.
+  bool readsBeforeStoring(StringRef name) const;
   /// The highest benefit of a class for the target; 0 without any.
   unsigned highestBenefit(TargetKind target) const;
 
@@ -147,11 +156,16 @@ template <typename Class> void registerKernelClass(DialectRegistry &registry) {
 struct ChosenClass {
   const KernelClass *kernelClass = nullptr; ///< null after a diagnostic
   std::unique_ptr<KernelPlan> plan;
-  std::string reason; ///< why the class is generic and not the one that the kernel names; else empty
+  std::string reason; ///< why the class is not the one that the kernel names, or is generic; else empty
 };
 
-/// The class that the kernel names if it has a plan, else the generic one. A name that no class has, a kernel
-/// that no class can run, and one that the class does not verify are diagnostics.
+/// Of a fusion or kernel of another compiler's class: the names of the other classes that cover it, which are
+/// asked in this order if that class has no plan.
+constexpr llvm::StringLiteral kOtherClassesAttr = "ad.other_classes";
+
+/// The class that the kernel names if it has a plan, else the first of the other classes that has one, else
+/// the generic one. A name that no class has, a kernel that no class can run, and one that the class does not
+/// verify are diagnostics.
 ChosenClass chooseKernelClass(KernelOp kernel, const KernelTarget &target);
 
 /// Reports the choice as a remark of `category`: the class as passed, with the facts of its plan, the generic
