@@ -100,7 +100,7 @@ Expected<ToolOptions> OptionsReader::read() {
       readDim(OPT_cluster, "cluster", options.cluster),
       readNumber(OPT_shared, "shared", 0, UINT32_MAX, options.sharedBytes),
       readNumber(OPT_seed, "seed", 0, UINT64_MAX, options.seed),
-      readNumber(OPT_threads, "threads", 0, maxThreads, options.threads),
+      readNumber(OPT_threads, "threads", 1, maxThreads, options.threads),
       readNumber(OPT_repeat, "repeat", 1, UINT32_MAX, options.repeat),
       readEnum(OPT_schedule, "schedule", adsim::kScheduleNames, options.schedule),
       readEnum(OPT_matrix_sums, "kind of matrix sums", adsim::kMatrixSumsNames, options.matrixSums)};

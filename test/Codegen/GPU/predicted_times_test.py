@@ -61,6 +61,8 @@ def judge(name, found, known):
     """What is wrong with a predicted time."""
     if name not in known:
         return f"{name} is not in {TABLE.name}; --tighten adds it"
+    if not found > 0:
+        return f"{name}: {found} us predicted, which is no time"
     if found > SLOWER * known[name]:
         return f"{name}: {found:.1f} us predicted, {known[name]} us committed"
     return None

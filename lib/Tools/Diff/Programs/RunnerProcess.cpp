@@ -42,11 +42,26 @@ static std::string runnerBeside() {
   return path.str().str();
 }
 
+// Whether each quote of a command line has its end. A backslash takes its meaning from the next character, except
+// between single quotes.
+static bool quotesEnd(StringRef text) {
+  char open = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && open != '\'')
+      ++i;
+    else if (open ? text[i] == open : text[i] == '\'' || text[i] == '"')
+      open = open ? 0 : text[i];
+  }
+  return open == 0;
+}
+
 Expected<Side> mlir::ad::diff::parseSide(StringRef name, StringRef text, StringRef runner) {
   static constexpr StringRef ours[] = {"--out-dir",         "--list-rewrites", "--rewrites-only",
                                        "--rewrites-except", "--emit",          "--check-gradients",
                                        "--bench",           "--replay",        "--help",
                                        "--trace",           "--trace-tensors", "--dump-plan"};
+  if (!quotesEnd(text))
+    return usageError("--" + name.lower() + " has a quote without an end: " + text);
   Side side{name.str(), text.str(), runner.empty() ? runnerBeside() : runner.str(), {}, {}};
   llvm::BumpPtrAllocator allocator;
   llvm::StringSaver saver(allocator);
@@ -133,7 +148,7 @@ static int execute(StringRef runner, llvm::ArrayRef<StringRef> arguments, llvm::
   return llvm::sys::Wait(process, /*SecondsToWait=*/std::nullopt, &failure).ReturnCode;
 }
 
-// The folder has a manifest, too, from the start of the run on.
+// The manifest is there from the start of the run on, and says nothing.
 static bool hasTensors(const std::string &path) {
   std::error_code error;
   llvm::sys::fs::directory_iterator file(path, error), end;

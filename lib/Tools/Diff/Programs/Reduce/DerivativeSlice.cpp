@@ -54,7 +54,7 @@ namespace {
 
 class DerivativesBuilder {
 public:
-  DerivativesBuilder(func::FuncOp entry, const ValueRecorder &values)
+  DerivativesBuilder(func::FuncOp entry, const BlockValues &values)
       : entry(entry), values(values), builder(entry.getContext()) {
     slice.module = cloneWithoutEntry(entry);
     builder.setInsertionPointToEnd(slice.module->getBody());
@@ -72,7 +72,7 @@ private:
   Value addArgument(Value value, ProgramSlice::Argument argument);
 
   func::FuncOp entry, main;
-  const ValueRecorder &values;
+  const BlockValues &values;
   OpBuilder builder;
   ProgramSlice slice;
   SmallVector<Value> results;
@@ -151,7 +151,7 @@ ProgramSlice DerivativesBuilder::finish() {
 } // namespace
 
 ProgramSlice mlir::ad::diff::makeDerivatives(func::FuncOp entry, ArrayRef<OperationGroup> groups,
-                                             const ValueRecorder &values) {
+                                             const BlockValues &values) {
   DerivativesBuilder derivatives(entry, values);
   for (auto [number, group] : llvm::enumerate(groups))
     derivatives.add(number, group.front());

@@ -14,7 +14,7 @@ using mlir::ad::reference::Tensor;
 //===- Recording ------------------------------------------------------------===//
 
 // What operations of nested regions read may be captured from the block.
-int32_t ValueRecorder::ran(Operation *op, ArrayRef<Tensor> operands, ArrayRef<Tensor> results) {
+int32_t BlockValues::ran(Operation *op, ArrayRef<Tensor> operands, ArrayRef<Tensor> results) {
   if (!block->findAncestorOpInBlock(*op))
     return ADRT_OK;
   for (auto [value, tensor] : llvm::zip_equal(op->getOperands(), operands))
@@ -24,7 +24,7 @@ int32_t ValueRecorder::ran(Operation *op, ArrayRef<Tensor> operands, ArrayRef<Te
   return ADRT_OK;
 }
 
-void ValueRecorder::keep(Value value, const Tensor &tensor) {
+void BlockValues::keep(Value value, const Tensor &tensor) {
   if (!value.getParentRegion()->isAncestor(block->getParent()))
     return; // of a nested region
   if (occasion == Occasion::First)
@@ -33,7 +33,7 @@ void ValueRecorder::keep(Value value, const Tensor &tensor) {
     values[value] = tensor;
 }
 
-const Tensor *ValueRecorder::find(Value value) const {
+const Tensor *BlockValues::find(Value value) const {
   auto found = values.find(value);
   return found == values.end() ? nullptr : &found->second;
 }
@@ -80,7 +80,7 @@ namespace {
 
 class SliceBuilder {
 public:
-  SliceBuilder(func::FuncOp entry, ArrayRef<Operation *> operations, const ValueRecorder &values)
+  SliceBuilder(func::FuncOp entry, ArrayRef<Operation *> operations, const BlockValues &values)
       : entry(entry), operations(operations), values(values), builder(entry.getContext()) {}
 
   ProgramSlice build();
@@ -97,7 +97,7 @@ private:
 
   func::FuncOp entry;
   ArrayRef<Operation *> operations;
-  const ValueRecorder &values;
+  const BlockValues &values;
   OpBuilder builder;
   func::FuncOp function;
   IRMapping mapping;
@@ -209,11 +209,11 @@ ProgramSlice SliceBuilder::buildIsolated(ArrayRef<OperationGroup> groups) {
 } // namespace
 
 ProgramSlice mlir::ad::diff::makeSlice(func::FuncOp entry, ArrayRef<Operation *> operations,
-                                       const ValueRecorder &values) {
+                                       const BlockValues &values) {
   return SliceBuilder(entry, operations, values).build();
 }
 
 ProgramSlice mlir::ad::diff::makeIsolated(func::FuncOp entry, ArrayRef<OperationGroup> groups,
-                                          const ValueRecorder &values) {
+                                          const BlockValues &values) {
   return SliceBuilder(entry, {}, values).buildIsolated(groups);
 }

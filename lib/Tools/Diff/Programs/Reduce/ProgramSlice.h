@@ -16,9 +16,9 @@ namespace mlir::ad::diff {
 enum class Occasion { First, Last };
 
 /// Records the values that the operations of a block compute and read.
-class ValueRecorder final : public reference::Observer {
+class BlockValues final : public reference::Observer {
 public:
-  ValueRecorder(Block *block, Occasion occasion) : block(block), occasion(occasion) {}
+  BlockValues(Block *block, Occasion occasion) : block(block), occasion(occasion) {}
 
   int32_t ran(Operation *op, ArrayRef<reference::Tensor> operands,
               ArrayRef<reference::Tensor> results) override;
@@ -58,19 +58,18 @@ std::vector<Operation *> sliceUnits(Block &block);
 /// `entry`, the function around the block. Results are the tensors that operations outside of it read.
 /// Scalars from outside become constants, tensors arguments: a compiled function neither takes nor returns
 /// scalars.
-ProgramSlice makeSlice(func::FuncOp entry, ArrayRef<Operation *> operations, const ValueRecorder &values);
+ProgramSlice makeSlice(func::FuncOp entry, ArrayRef<Operation *> operations, const BlockValues &values);
 
 /// Operations of one block in their order.
 using OperationGroup = std::vector<Operation *>;
 
 /// All these groups side by side: each reads recorded values, and what its last operation computes are
 /// results. So one run shows which of them differ by themselves. Groups that did not run are left out.
-ProgramSlice makeIsolated(func::FuncOp entry, ArrayRef<OperationGroup> groups, const ValueRecorder &values);
+ProgramSlice makeIsolated(func::FuncOp entry, ArrayRef<OperationGroup> groups, const BlockValues &values);
 
 /// The derivatives of these groups of one operation each, for random cotangents. Results are the cotangents
 /// of the operands. Only operations for which `hasDerivative` holds.
-ProgramSlice makeDerivatives(func::FuncOp entry, ArrayRef<OperationGroup> groups,
-                             const ValueRecorder &values);
+ProgramSlice makeDerivatives(func::FuncOp entry, ArrayRef<OperationGroup> groups, const BlockValues &values);
 /// Whether a slice may have the derivative: the operation has a rule, no regions, and only tensors of static
 /// shape, some of them of floats.
 bool hasDerivative(Operation *op);

@@ -14,7 +14,7 @@ namespace mlir::ad::diff {
 struct ReduceSearch::Level {
   Block *block = nullptr;
   std::vector<Operation *> units;
-  std::unique_ptr<ValueRecorder> values;
+  std::unique_ptr<BlockValues> values;
   std::map<ChangeSet, Differences> known; ///< of slices that ran
   bool singlesDiffer = false;             ///< side by side, though those that were tried do not differ alone
 

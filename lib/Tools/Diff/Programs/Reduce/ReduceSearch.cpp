@@ -64,7 +64,7 @@ Expected<ReduceSearch::Level> ReduceSearch::record(Block *block, Occasion occasi
   Level level;
   level.block = block;
   level.units = sliceUnits(*block);
-  level.values = std::make_unique<ValueRecorder>(block, occasion);
+  level.values = std::make_unique<BlockValues>(block, occasion);
   Expected<RunValues> values = program->interpret(*source, level.values.get());
   if (!values)
     return values.takeError();

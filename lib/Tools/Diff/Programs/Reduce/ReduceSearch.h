@@ -74,8 +74,7 @@ public:
 private:
   using Differences = std::vector<ResultDiff>;
   struct Level; // a block, with the values of one of its executions
-  using SliceMaker =
-      std::function<ProgramSlice(func::FuncOp, ArrayRef<OperationGroup>, const ValueRecorder &)>;
+  using SliceMaker = std::function<ProgramSlice(func::FuncOp, ArrayRef<OperationGroup>, const BlockValues &)>;
 
   llvm::Error load();
   llvm::Expected<Level> record(Block *block, Occasion occasion);
