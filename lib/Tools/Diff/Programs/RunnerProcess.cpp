@@ -42,8 +42,8 @@ static std::string runnerBeside() {
   return path.str().str();
 }
 
-// Whether each quote of a command line has its end. A backslash takes its meaning from the next character, except
-// between single quotes.
+// Whether each quote of a command line has its end. A backslash takes its meaning from the next character,
+// except between single quotes.
 static bool quotesEnd(StringRef text) {
   char open = 0;
   for (size_t i = 0; i < text.size(); ++i) {
