@@ -149,9 +149,13 @@ TEST_F(KernelClassTest, AKernelThatItsClassCannotRunHasTheNextThatCoversIt) {
 
 TEST_F(KernelClassTest, ResultsOfForeignKernelsHaveMemoryOfTheirOwn) {
   load([](DialectRegistry &registry) { registerKernelClass<Greedy>(registry); });
-  EXPECT_TRUE(classes().readsBeforeStoring(kRowClass));
-  EXPECT_TRUE(classes().readsBeforeStoring(kGenericClass));
-  EXPECT_FALSE(classes().readsBeforeStoring("greedy"));
+  EXPECT_FALSE(classes().readsBeforeStoring(parseKernel(rowsOfClass("greedy"))));
+  EXPECT_TRUE(classes().readsBeforeStoring(parseKernel(rowsOfClass(kGenericClass))));
+  KernelOp kernel = parseKernel(rowsOfClass(kRowClass));
+  EXPECT_TRUE(classes().readsBeforeStoring(kernel));
+  // A class that runs the kernel if the first one refuses.
+  kernel->setAttr(kOtherClassesAttr, Builder(&context).getStrArrayAttr({"greedy"}));
+  EXPECT_FALSE(classes().readsBeforeStoring(kernel));
 }
 
 TEST_F(KernelClassTest, NamesThatNobodyRegisteredAreErrors) {

@@ -117,8 +117,8 @@ LogicalResult ModuleLowering::checkNames() {
 
 // The memory of a thread's variables is one frame of a known size.
 LogicalResult ModuleLowering::checkFrames() {
-  constexpr int64_t maxLocalBytes =
-      512 * 1024; // of a thread, CUDA C++ Programming Guide, compute capabilities
+  // CUDA C++ Programming Guide, compute capabilities: local memory of a thread.
+  constexpr int64_t maxLocalBytes = 512 * 1024;
   WalkResult result = gpuModule.walk([&](LLVM::AllocaOp alloca) {
     std::optional<int64_t> count = getConstantIntValue(alloca.getArraySize());
     int64_t bytes = static_cast<int64_t>(layout.getTypeSize(alloca.getElemType()).getFixedValue());

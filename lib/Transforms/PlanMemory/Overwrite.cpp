@@ -149,7 +149,7 @@ bool OverwriteAnalysis::mayOverwrite(LaunchOp launch, unsigned input, unsigned r
   if (facts.arguments[input] == Reads::nothing)
     return true;
   const auto *classes = KernelClassRegistry::get(kernel.getContext());
-  if (classes && !classes->readsBeforeStoring(kernel.getKernelClass()))
+  if (classes && !classes->readsBeforeStoring(kernel))
     return false;
   if (kernel.getBody().getArgument(input).getType() != type || !sharesOneNest(kernel, shapeOf(type)))
     return false;

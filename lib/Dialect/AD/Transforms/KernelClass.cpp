@@ -96,9 +96,20 @@ const KernelClass *KernelClassRegistry::classOf(FusionOp fusion, TargetKind targ
   return nullptr;
 }
 
-bool KernelClassRegistry::readsBeforeStoring(StringRef name) const {
+// The class that the kernel names, and the others that cover it.
+static SmallVector<StringRef> namesOfClasses(KernelOp kernel) {
+  SmallVector<StringRef> names = {kernel.getKernelClass()};
+  if (auto others = kernel->getAttrOfType<ArrayAttr>(kOtherClassesAttr))
+    for (auto name : others.getAsRange<StringAttr>())
+      names.push_back(name);
+  llvm::erase(names, kGenericClass);
+  return names;
+}
+
+bool KernelClassRegistry::readsBeforeStoring(KernelOp kernel) const {
+  SmallVector<StringRef> names = namesOfClasses(kernel);
   return llvm::all_of(llvm::make_second_range(classes), [&](const std::unique_ptr<KernelClass> &known) {
-    return known->getName() != name || known->readsBeforeStoring();
+    return !llvm::is_contained(names, known->getName()) || known->readsBeforeStoring();
   });
 }
 
@@ -120,16 +131,6 @@ static LogicalResult requireNamedClass(KernelOp kernel, const KernelTarget &targ
   return named->emitOpError("has no code on target ")
          << nameOf(target.kind) << ", since class " << kernel.getKernelClass()
          << " covers it, but refuses the kernel: " << reason << "; decompose it before fusion";
-}
-
-// The class that the kernel names, and the others that cover it.
-static SmallVector<StringRef> namesOfClasses(KernelOp kernel) {
-  SmallVector<StringRef> names = {kernel.getKernelClass()};
-  if (auto others = kernel->getAttrOfType<ArrayAttr>(kOtherClassesAttr))
-    for (auto name : others.getAsRange<StringAttr>())
-      names.push_back(name);
-  llvm::erase(names, kGenericClass);
-  return names;
 }
 
 static ChosenClass findClass(KernelOp kernel, const KernelTarget &target,

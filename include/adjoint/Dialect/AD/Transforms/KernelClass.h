@@ -136,8 +136,8 @@ public:
   SmallVector<const KernelClass *> classesOf(FusionOp fusion, TargetKind target) const;
   /// The class of the highest benefit that covers the cluster; null without any.
   const KernelClass *classOf(FusionOp fusion, TargetKind target) const;
-  /// Whether the classes of that name on all targets read before they store.
-  bool readsBeforeStoring(StringRef name) const;
+  /// Whether all classes that may run the kernel, on any target, read before they store.
+  bool readsBeforeStoring(KernelOp kernel) const;
   /// The highest benefit of a class for the target; 0 without any.
   unsigned highestBenefit(TargetKind target) const;
 
