@@ -200,7 +200,8 @@ void MaxDiffBuilder::addBlock(const char *expected, const char *got, int64_t cou
   for (ThresholdCount &above : result.rep)
     if (block.abs > above.threshold)
       above.count += block.countAbove(above.threshold);
-  // What is compared of infinities of 64 bits are the largest numbers.
+  // An infinity of f64 counts as the largest finite number in `abs`, which then is 0 for the two of them; the
+  // distance in ulp is not.
   if (result.ulp && (block.abs > 0 || dnan > 0 || expectedType == ADRT_F64))
     result.ulp = std::max(*result.ulp, maxUlpDistance(expectedType, expected, got, count));
   done += count;

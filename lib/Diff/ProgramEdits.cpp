@@ -21,9 +21,9 @@ using Pairs = std::vector<std::pair<int64_t, int64_t>>;
 /// Above this, statements between the common begin and the common end are paired in their order.
 constexpr int64_t maxCells = int64_t(1) << 24;
 
-class Alignment {
+class StatementAlignment {
 public:
-  Alignment(const Statements &left, const Statements &right, std::string ParsedStatement::*key)
+  StatementAlignment(const Statements &left, const Statements &right, std::string ParsedStatement::*key)
       : left(left), right(right), key(key) {}
   Pairs run();
 
@@ -41,7 +41,7 @@ private:
   int64_t l = 0, r = 0; // the next statements
 };
 
-void Alignment::addOthers(int64_t leftEnd, int64_t rightEnd) {
+void StatementAlignment::addOthers(int64_t leftEnd, int64_t rightEnd) {
   auto isPair = [&](int64_t a, int64_t b) {
     const ParsedStatement &one = left[static_cast<size_t>(a)], &other = right[static_cast<size_t>(b)];
     bool haveResults = !one.names.empty() && one.defines[0] && !other.names.empty() && other.defines[0];
@@ -63,7 +63,7 @@ void Alignment::addOthers(int64_t leftEnd, int64_t rightEnd) {
   }
 }
 
-void Alignment::alignMiddle(int64_t leftEnd, int64_t rightEnd) {
+void StatementAlignment::alignMiddle(int64_t leftEnd, int64_t rightEnd) {
   int64_t rows = leftEnd - l, columns = rightEnd - r, firstLeft = l, firstRight = r;
   if (rows == 0 || columns == 0 || rows > maxCells / columns)
     return addOthers(leftEnd, rightEnd);
@@ -90,7 +90,7 @@ void Alignment::alignMiddle(int64_t leftEnd, int64_t rightEnd) {
   addOthers(leftEnd, rightEnd);
 }
 
-Pairs Alignment::run() {
+Pairs StatementAlignment::run() {
   auto leftEnd = static_cast<int64_t>(left.size()), rightEnd = static_cast<int64_t>(right.size());
   for (; l < leftEnd && r < rightEnd && isSame(l, r); ++l, ++r)
     pairs.push_back({l, r});
@@ -142,7 +142,7 @@ std::vector<ProgramEdit> editsOf(const Statements &left, const Statements &right
                                  std::string ParsedStatement::*key) {
   std::vector<ProgramEdit> edits;
   Names names;
-  for (auto [l, r] : Alignment(left, right, key).run()) {
+  for (auto [l, r] : StatementAlignment(left, right, key).run()) {
     if (l >= 0 && r >= 0 && names.readSame(left[static_cast<size_t>(l)], right[static_cast<size_t>(r)]))
       continue;
     ProgramEdit edit{statementAt(left, l), statementAt(right, r)};

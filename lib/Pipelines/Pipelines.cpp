@@ -70,12 +70,7 @@ void ad::buildAdFrontendPipeline(OpPassManager &pm, const SharedOptions &options
   pm.addPass(createDecomposePass(decompose));
   if (options.optimize)
     pm.addPass(createSimplifyPass());
-  // Passes write the contract of what they make. Only dynamic sizes are looked at again: between two that
-  // were the same, there may be more operations now than the analysis of sizes follows, and they get an
-  // explicit broadcast.
-  SetNumericsPassOptions again;
-  again.sizesOnly = true;
-  pm.addPass(createSetNumericsPass(again));
+  pm.addPass(createWriteBroadcastsPass());
   if (options.optimize)
     pm.addPass(createPlaceCastsPass());
   pm.addPass(createVerifyNumericsPass());

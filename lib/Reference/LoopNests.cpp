@@ -51,9 +51,9 @@ private:
 //===- Accesses --------------------------------------------------------===//
 
 /// The loops of an operation, and the elements that an iteration accesses.
-class Nest {
+class NestEvaluation {
 public:
-  Nest(Operation *op, Frame &frame, SmallVector<ElementAccess> accesses)
+  NestEvaluation(Operation *op, Frame &frame, SmallVector<ElementAccess> accesses)
       : op(op), frame(frame), accesses(std::move(accesses)) {
     for (OpOperand &operand : op->getOpOperands())
       operands.push_back(frame[operand.get()]);
@@ -348,7 +348,7 @@ private:
 
   LoopNestOpInterface op;
   Frame &frame;
-  Nest nest;
+  NestEvaluation nest;
   SmallVector<utils::IteratorType> kinds;
   Frame scalars;
   SmallVector<int64_t> parallel, reduced;
@@ -440,7 +440,7 @@ private:
 
   OrderedWriteOpInterface op;
   Frame &frame;
-  Nest nest;
+  NestEvaluation nest;
   unsigned destination;
   const Tensor old;
   Frame scalars;

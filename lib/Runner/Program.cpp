@@ -40,7 +40,7 @@ Failure makeOutputFailure(const std::string &result, const adrt_tensor &view, co
 }
 
 /// Memory of results that is no longer used, one block for each result.
-class ResultMemory {
+class ReturnedMemory {
 public:
   void give(size_t index, adrt::Buffer memory) {
     std::lock_guard<std::mutex> lock(mutex);
@@ -107,7 +107,7 @@ struct Program::State {
   std::vector<Message> messages;
   std::vector<Weight> weights; ///< of a compiled file
   mutable ContextPool contexts;
-  std::shared_ptr<ResultMemory> memory = std::make_shared<ResultMemory>();
+  std::shared_ptr<ReturnedMemory> memory = std::make_shared<ReturnedMemory>();
   mutable std::mutex heapMutex;
   mutable std::shared_ptr<adrt::DeviceHeap> heap; ///< since results first stayed on the device
   mutable uint64_t heapUser = 0;
@@ -227,8 +227,8 @@ std::string Program::getReport() const {
 const std::vector<Message> &Program::getMessages() const { return state->messages; }
 
 Program::Recycler Program::getRecycler() const {
-  return [memory = std::weak_ptr<ResultMemory>(state->memory)](size_t result, adrt::Buffer data) {
-    if (std::shared_ptr<ResultMemory> alive = memory.lock())
+  return [memory = std::weak_ptr<ReturnedMemory>(state->memory)](size_t result, adrt::Buffer data) {
+    if (std::shared_ptr<ReturnedMemory> alive = memory.lock())
       alive->give(result, std::move(data));
   };
 }
@@ -289,7 +289,7 @@ static bool isArgument(const adrt_tensor &output, const std::vector<adrt_tensor>
 
 /// Gives the outputs and unused memory to the context. An output that is an argument is written at the end of
 /// the run, since the program reads it.
-static void lendMemory(adrt_context &context, ResultMemory &memory, size_t results,
+static void lendMemory(adrt_context &context, ReturnedMemory &memory, size_t results,
                        const std::vector<adrt_tensor> &arguments, const std::vector<adrt_tensor> &outputs) {
   context.results.outputs = outputs;
   for (adrt_tensor &output : context.results.outputs)

@@ -36,7 +36,8 @@ static bool isExhausted() {
   return false;
 }
 
-// Any other fault occurs again, with the action that there was before.
+// A fault that is not about memory running out is left to the handler that was installed before: the
+// instruction is executed again and faults again.
 static void onFault(int) {
   if (isExhausted())
     endProcess();

@@ -15,6 +15,11 @@ from ._errors import ArgumentTypeError
 from ._types import Spec, element_of
 
 
+def _leaves(form: tree.Structure) -> str:
+    names = tree.names(form)
+    return "an array" if names == [""] else f"{len(names)} arrays ({', '.join(names)})"
+
+
 class Batches:
     """The batches of an iterable for the feeds of a program, one for each leaf, which ask in any order."""
 
@@ -41,7 +46,9 @@ class Batches:
                     return
                 leaves, form = tree.flatten(batch)
                 if form != self.form:
-                    raise ArgumentTypeError("expected batches of one structure")
+                    raise ArgumentTypeError(
+                        f"expected batches of one structure: the first one has {_leaves(self.form)}, this one {_leaves(form)}"
+                    )
                 for queue, leaf in zip(self._waiting, leaves):
                     queue.append(np.asarray(leaf))
             yield self._waiting[number].popleft()

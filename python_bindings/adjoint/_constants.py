@@ -37,12 +37,11 @@ def _scalar_text(element: str, text: str) -> str:
     number = value if value is not None else float(text) if "." in text or "n" in text or "e" in text else int(text)
     if DTYPES[element].type is np.void:
         return _narrow_text(element, float(number))
-    try:
-        return elements_text(np.asarray(number, DTYPES[element]))
-    except OverflowError:
-        raise TracingError(
-            f"{text} is no number of type {element}; convert the tensor beside it with .astype"
-        ) from None
+    dtype = DTYPES[element]
+    # NumPy before 2.0 cuts numbers that the type does not have.
+    if dtype.kind == "i" and not np.iinfo(dtype).min <= number <= np.iinfo(dtype).max:
+        raise TracingError(f"{text} is no number of type {element}; convert the tensor beside it with .astype")
+    return elements_text(np.asarray(number, dtype))
 
 
 # The bits of infinity, its negative and NaN; what has no infinity has NaN.

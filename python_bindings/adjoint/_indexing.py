@@ -123,7 +123,10 @@ def _one(entry: Any, size: Any, axis: int) -> _Axis:
             "an index that is a tensor, a list or a boolean looks elements up; Adjoint has no operation for that yet. "
             "A product with one-hot rows does the same"
         )
-    number = operator.index(entry)
+    try:
+        number = operator.index(entry)
+    except TypeError:
+        raise TracingError(f"expected integers, slices, None and ... as an index of a tensor, got {entry!r}") from None
     if is_index(size):
         if number < 0:
             return _Axis(size + number, is_dropped=True)

@@ -65,6 +65,8 @@ def _instead_of(dtype: Any) -> str:
         return "; there are no complex numbers, so give .real and .imag"
     if found.kind not in "iuf":
         return "; expected numbers"
+    if found.newbyteorder("=") in ELEMENTS:
+        return f"; convert with .astype(numpy.{found.newbyteorder('=')}), whose bytes are in the order of this machine"
     wider = "float64" if found.kind == "f" else "int32" if found.itemsize < 4 else "int64"
     limit = ", which has its numbers below 2^63" if found == np.uint64 else ""
     return f"; convert with .astype(numpy.{wider}){limit}"

@@ -12,6 +12,7 @@ import builtins
 import functools
 import math
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,29 @@ __all__ = [
 ]
 
 
+def _no_key(key: Any) -> TracingError:
+    hint = "; the key comes first" if isinstance(key, (tuple, list)) else ""
+    return TracingError(f"expected a key of adjoint.random.key, split or fold_in, got {key!r}{hint}")
+
+
+def _keyed(*static: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """`eager` for functions whose first argument is a key, which says so where a shape is in its place."""
+
+    def wrap_function(function: Callable[..., Any]) -> Callable[..., Any]:
+        made = eager(*static)(function)
+
+        @functools.wraps(function)
+        def checked(*arguments: Any, **keywords: Any) -> Any:
+            given = arguments[0] if arguments else keywords.get("key")
+            if isinstance(given, (tuple, list)):
+                raise _no_key(given)
+            return made(*arguments, **keywords)
+
+        return checked
+
+    return wrap_function
+
+
 @eager()
 def key(seed: Any) -> Tensor:
     """The key of a seed, an integer."""
@@ -75,14 +99,14 @@ def _row(element: str, count: Any) -> str:
 _SPLIT = 1 << 62
 
 
-@eager("num")
+@_keyed("num")
 def split(key: Tensor, num: builtins.int = 2) -> Tensor:
     """`num` new keys, along an axis."""
     num = whole("num", num, 0)
     return ops.rng_bits(_as_key(key), _counters(num, _SPLIT), type=f"tensor<{num}xi64>")
 
 
-@eager()
+@_keyed()
 def fold_in(key: Tensor, data: Any) -> Tensor:
     """A new key of a key and a number, e.g. of a step."""
     counter = _integer(data, "data of fold_in") + (_SPLIT + (1 << 61))
@@ -102,7 +126,7 @@ def _sizes(shape: Any) -> tuple[Any, ...]:
 
 def _as_key(key: Any) -> Tensor:
     if not is_value(key) or isinstance(key, (bool, float)):
-        raise TracingError(f"expected a key of adjoint.random.key, split or fold_in, got {key!r}")
+        raise _no_key(key)
     made = tensor(key, "i64")
     if made.element_type != "i64" or made.ndim:
         raise TracingError(f"expected a key of adjoint.random.key, split or fold_in, got {made}")
@@ -116,7 +140,7 @@ def _draw(name: str, key: Any, shape: Any, element: str) -> Tensor:
     return reshape(made, sizes)
 
 
-@eager("shape", "dtype")
+@_keyed("shape", "dtype")
 def bits(key: Tensor, shape: Any = (), dtype: Any = "i32") -> Tensor:
     return _draw("rng_bits", key, shape, element_of(dtype))
 
@@ -150,23 +174,23 @@ def uniform(key: Any, shape: Any = (), dtype: Any = "f32", minval: Any = 0.0, ma
     return _between(key, shape, dtype, minval, maxval)
 
 
-@eager("shape", "dtype")
+@_keyed("shape", "dtype")
 def _unit(key: Tensor, shape: Any, dtype: Any) -> Tensor:
     return _floats("rng_uniform", key, shape, dtype)
 
 
-@eager("shape", "dtype")
+@_keyed("shape", "dtype")
 def _between(key: Tensor, shape: Any, dtype: Any, minval: Any, maxval: Any) -> Tensor:
     made: Tensor = _floats("rng_uniform", key, shape, dtype) * (maxval - minval) + minval
     return made
 
 
-@eager("shape", "dtype")
+@_keyed("shape", "dtype")
 def normal(key: Tensor, shape: Any = (), dtype: Any = "f32") -> Tensor:
     return _floats("rng_normal", key, shape, dtype)
 
 
-@eager("lower", "upper", "shape", "dtype")
+@_keyed("lower", "upper", "shape", "dtype")
 def truncated_normal(key: Tensor, lower: float, upper: float, shape: Any = (), dtype: Any = "f32") -> Tensor:
     """Normal numbers between two bounds, by the inverse of the distribution function."""
     lower, upper = (_bound(*one) for one in (("lower", lower), ("upper", upper)))
@@ -206,14 +230,14 @@ def bernoulli(key: Any, p: Any = 0.5, shape: Any = None) -> Any:
     return _bernoulli(key, p, shape)
 
 
-@eager("shape")
+@_keyed("shape")
 def _bernoulli(key: Tensor, p: Any, shape: Any) -> Tensor:
     probability = tensor(p, "f32")
     made: Tensor = uniform(key, probability.shape if shape is None else shape)
     return made < probability
 
 
-@eager("shape", "minval", "maxval", "dtype")
+@_keyed("shape", "minval", "maxval", "dtype")
 def randint(key: Tensor, shape: Any, minval: builtins.int, maxval: builtins.int, dtype: Any = "i32") -> Tensor:
     """Integers in [minval, maxval). Their probabilities differ by less than 2^-31 of their mean for ranges up to
     2^32; ranges above 2^53 have some of their integers only."""
@@ -238,13 +262,13 @@ def _check_fits(minval: builtins.int, maxval: builtins.int, element: str) -> Non
             raise OptionError(f"expected {name} from {low} to {limit} for integers of {element}, got {bound}")
 
 
-@eager("shape", "dtype")
+@_keyed("shape", "dtype")
 def gumbel(key: Tensor, shape: Any = (), dtype: Any = "f32") -> Tensor:
     made = uniform(key, shape, dtype)
     return -numpy.log(-numpy.log(numpy.maximum(made, 1e-37)))
 
 
-@eager("axis")
+@_keyed("axis")
 def categorical(key: Tensor, logits: Tensor, axis: builtins.int = -1) -> Tensor:
     """Numbers of classes with probabilities softmax(logits)."""
     logits = floating(logits)

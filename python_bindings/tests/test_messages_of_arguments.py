@@ -8,10 +8,12 @@ import pytest
 
 import adjoint
 import adjoint.numpy as anp
+from adjoint._batches import Batches
 
 OTHERS = {
     "uint8": "int32", "uint16": "int32", "int16": "int32", "uint32": "int64",
     "uint64": "int64), which has its numbers below 2^63", "longdouble": "float64", "complex64": "give .real and .imag",
+    ">f4": "float32), whose bytes are in the order of this machine",
     "M8[s]": "expected numbers", "U3": "expected numbers", "O": "expected numbers",
 }  # fmt: skip
 
@@ -34,6 +36,34 @@ def test_element_types_that_programs_lack(dtype):
     with pytest.raises(adjoint.OptionError) as error:
         adjoint.spec("3", dtype)
     assert all(one in str(error.value) for one in mend)
+
+
+def test_texts_are_no_indices():
+    with pytest.raises(adjoint.TracingError, match="expected integers, slices, None and ... as an index of a tensor, got 'a'"):
+        adjoint.jit(lambda x: x["a"])(np.ones(3, np.float32))
+
+
+@pytest.mark.parametrize("number", [300, -129, 2**40])
+def test_integers_that_the_type_beside_them_lacks(number):
+    with pytest.raises(adjoint.TracingError, match=f"{number} is no number of type i8"):
+        adjoint.jit(lambda x: x * number)(np.int8([1, 2]))
+    np.testing.assert_array_equal(adjoint.jit(lambda x: x + 127)(np.int8([-1])), [126])
+
+
+def test_the_key_comes_first():
+    key = adjoint.random.key(1)
+    with pytest.raises(adjoint.TracingError, match=r"expected a key .*, got \(3,\); the key comes first"):
+        adjoint.random.normal((3,), key)
+    with pytest.raises(adjoint.TracingError, match="the key comes first"):
+        adjoint.jit(lambda k: adjoint.random.normal((3,), k))(key)
+
+
+def test_batches_of_other_structures():
+    batches = [{"x": np.ones(3, np.float32), "y": np.ones(3, np.float32)}, np.ones(3, np.float32)]
+    feed = Batches(batches, skipped=0).feeds()["batch.y"]
+    next(feed)
+    with pytest.raises(adjoint.ArgumentTypeError, match=r"the first one has 2 arrays \(x, y\), this one an array"):
+        next(feed)
 
 
 def test_images_of_bytes_as_the_message_says():

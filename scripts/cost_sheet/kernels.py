@@ -69,6 +69,7 @@ class Compiled:
     launches: int = 1  # places of the entry that launch it
     # Of a divided kernel, from the number of SMs: the leaves of a node, the bytes of all nodes, the threads for them.
     nodes: collections.abc.Callable = None
+    work: tuple = None  # bytes of the memory and scalar operations, as the class of the kernel says; None if it cannot
 
     @property
     def tensors(self):
@@ -205,6 +206,12 @@ def declarations(text):
     return found
 
 
+def works(remarks):
+    """{kernel: (bytes, operations)} of the classes that say what their kernels cost."""
+    return {found[1].strip('"'): (int(found[2]), int(found[3])) for found in
+            re.finditer(r'-class \|.*kernel=("[^"]*"|[^,\s]+).*work="(\d+) bytes, (\d+) operations"', remarks)}
+
+
 def entry_in(text):
     """The text of the function @main, or all of it."""
     found = re.search(r"^  func\.func @main\(.*?^  }$", text, re.M | re.S)
@@ -237,8 +244,8 @@ def assemble(ptx, chip, with_ranges=False):
 def compile_module(path, chip, numerics="", with_ranges=False):
     """All kernels of a module of the ad dialect, and their listing."""
     options = f"{f'numerics={numerics} ' if numerics else ''}chip={chip}"
-    command = [find_opt(), path, f"--ad-to-gpu={options}", "--mlir-print-ir-before=ad-emit-gpu",
-               "--mlir-print-ir-after=ad-emit-gpu"]
+    command = [find_opt(), path, f"--ad-to-gpu={options}", "--remarks-filter=ad-gpu",
+               "--mlir-print-ir-before=ad-emit-gpu", "--mlir-print-ir-after=ad-emit-gpu"]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
     if done.returncode:
         raise ProgramFailure(done.stderr.split(DUMP)[0].strip() or f"ad-opt ended with {done.returncode}")
@@ -250,6 +257,7 @@ def compile_module(path, chip, numerics="", with_ranges=False):
     divisions = {kernel: functools.partial(node_sizes.evaluate, function, UNKNOWN_SIZE)
                  for kernel, function in node_sizes.functions(dumps["After"]).items()}
     used, listing = assemble(ptx, chip, with_ranges)
+    work = works(done.stderr)
     found = []
     for code in sass.parse(listing):
         name = source_name(code.name, known)
@@ -258,7 +266,7 @@ def compile_module(path, chip, numerics="", with_ranges=False):
         whole = whole if whole in tensors else whole.strip('"')
         launches = len(re.findall(rf'ad\.launch @{re.escape(whole)}\(', entry_in(dumps["Before"])))
         found.append(Compiled(name, known[name]["class"], *tensors[whole], known[name], *used[code.name], code,
-                              launches, divisions.get(whole)))
+                              launches, divisions.get(whole), work.get(whole.strip('"'))))
     return found, listing
 
 

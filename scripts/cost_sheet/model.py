@@ -85,7 +85,7 @@ def figures(kernel, sheet):
     if kernel.operands:
         read = sum(tensor.bytes for tensor in kernel.operands) / chips.CHIPS[sheet.chip].sm_count
         yield "bytes in flight", sheet.in_flight, min(IN_FLIGHT, read)
-    # Without such a loop nothing is known of an element's instructions.
+    # If no loop over the elements was found in the code, the bound on instructions per element would hold for nothing.
     yield "loops over elements", bool(sheet.per_element), 1
     if sheet.per_element:
         yield "index integers", sheet.per_element["index integers"], integers_allowed(kernel)

@@ -43,6 +43,8 @@ def text(kernel, sheet):
              f"  launch     {sheet.blocks} blocks of {sheet.threads} threads; an SM holds {sheet.warps} warps",
              f"  resources  {sheet.registers} registers, {sheet.spills} bytes spilled, {sheet.shared} bytes of shared memory",
              f"  in flight  {number(sheet.in_flight)} bytes per SM"]
+    if kernel.work:
+        lines.insert(1, f"  work       {kernel.work[0]} bytes and {kernel.work[1]} scalar operations, as its class says")
     if sheet.kind == "contraction":
         lines.append(f"  main loop  {sheet.main.count} instructions: {mix_of(sheet.main.units)}")
     elif sheet.per_element:

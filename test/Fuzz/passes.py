@@ -22,7 +22,7 @@ import runner
 
 VARIANTS = [(mode, policy) for policy in ("grow", "layers", "single") for mode in ("reproducible", "strict")]
 # As the pipelines do, down to the sizes that an analysis cannot compare after other passes.
-PASSES = ["--ad-simplify", "--ad-decompose", "--ad-simplify", "--ad-set-numerics=sizes-only", "--ad-verify-numerics"]
+PASSES = ["--ad-simplify", "--ad-decompose", "--ad-simplify", "--ad-write-broadcasts", "--ad-verify-numerics"]
 
 
 def passes(variant):

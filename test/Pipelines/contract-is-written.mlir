@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The contract is written before everything else, and looked at once more when all operations are there, for sizes that
+// The contract is written once, before everything else. When all operations are there, those get broadcasts whose sizes
 // the analysis cannot compare any more.
 // RUN: ad-opt %s --ad-to-cpu --dump-pass-pipeline -o /dev/null 2>&1 | FileCheck %s
 // RUN: ad-opt %s --ad-to-gpu=format=isa --dump-pass-pipeline -o /dev/null 2>&1 | FileCheck %s
@@ -10,7 +10,8 @@
 // CHECK: ad-differentiate
 // CHECK-NOT: ad-set-numerics
 // CHECK: ad-decompose
-// CHECK: ad-set-numerics
+// CHECK-NOT: ad-set-numerics
+// CHECK: ad-write-broadcasts
 // CHECK-NOT: ad-set-numerics
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>

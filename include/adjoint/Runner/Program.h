@@ -42,7 +42,8 @@ struct Message {
 
 /// Why a program did not compile or run.
 struct Failure {
-  /// File: of a folder for temporary files or of a trace, once the options are known to be right.
+  /// What was at fault. File: a folder for temporary files or for a trace that cannot be written, although
+  /// the options are right.
   enum class Reason { Options, Source, Target, Program, Check, Host, Interrupted, Output, File };
   Reason reason = Reason::Source;
   std::string message;             ///< may be empty when there are diagnostics

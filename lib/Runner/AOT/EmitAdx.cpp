@@ -24,9 +24,9 @@ using llvm::StringRef;
 namespace {
 
 /// A folder that is removed with its content at the end of the lifetime.
-class TemporaryFolder {
+class LinkFolder {
 public:
-  static Expected<std::unique_ptr<TemporaryFolder>> create() {
+  static Expected<std::unique_ptr<LinkFolder>> create() {
     std::error_code code;
     TemporaryPath path([&] {
       llvm::SmallString<128> made;
@@ -35,7 +35,7 @@ public:
     });
     if (code)
       return usageError("cannot make a temporary folder: " + code.message());
-    return std::unique_ptr<TemporaryFolder>(new TemporaryFolder(std::move(path)));
+    return std::unique_ptr<LinkFolder>(new LinkFolder(std::move(path)));
   }
 
   std::string file(const llvm::Twine &name) const {
@@ -59,7 +59,7 @@ public:
   }
 
 private:
-  explicit TemporaryFolder(TemporaryPath path) : path(std::move(path)) {}
+  explicit LinkFolder(TemporaryPath path) : path(std::move(path)) {}
   TemporaryPath path;
 };
 
@@ -85,7 +85,7 @@ Expected<std::string> findLinker() {
                    "the package lld-22");
 }
 
-Error runLinker(const TemporaryFolder &folder, const std::vector<std::string> &arguments) {
+Error runLinker(const LinkFolder &folder, const std::vector<std::string> &arguments) {
   std::vector<StringRef> words(arguments.begin(), arguments.end());
   std::string log = folder.file("log"), problem;
   std::optional<StringRef> redirects[] = {StringRef(), StringRef(log), StringRef(log)};
@@ -107,7 +107,7 @@ Expected<std::string> linkShared(llvm::ArrayRef<std::string> objects, llvm::Arra
   Expected<std::string> linker = findLinker();
   if (!linker)
     return linker.takeError();
-  Expected<std::unique_ptr<TemporaryFolder>> folder = TemporaryFolder::create();
+  Expected<std::unique_ptr<LinkFolder>> folder = LinkFolder::create();
   if (!folder)
     return folder.takeError();
   std::string result = (*folder)->file("code.so");

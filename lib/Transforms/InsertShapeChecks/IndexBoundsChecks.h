@@ -15,7 +15,8 @@ namespace mlir::ad {
 /// which finds the first iteration that leaves the tensor. Fails after a diagnostic where none of these can.
 LogicalResult requireIndicesOfLaunch(LaunchOp launch);
 
-/// The same for some reads of one operation of a kernel, which need not be in the module of the launch.
+/// Checks only the reads `extracts` of one operation of a kernel. The kernel need not be in the module of the
+/// launch.
 LogicalResult requireIndices(LaunchOp launch, KernelOp kernel, linalg::GenericOp generic,
                              ArrayRef<tensor::ExtractOp> extracts);
 

@@ -76,8 +76,8 @@ bool MemoryPlanner::mayBeWrittenInPlace(Value value, Operation *op, const Return
   return as.hasShapeOfResult && (isa<LaunchOp, FeedOp>(op) || (isa<scf::IfOp>(op) && !isStatic));
 }
 
-// The memory of the donated argument or of the result, -1 for neither. The branch that the value is yielded
-// to has chosen one of both.
+// The buffer of the donated argument or of the result that the value is returned as; -1 for neither. Where
+// the value is yielded by a branch, the result of the branch has chosen one of both before.
 int64_t MemoryPlanner::bufferOfReturned(Value value, Operation *op, const Returned &as) {
   auto chosen = resultBuffers.find(as.result);
   bool isChosen = chosen != resultBuffers.end();

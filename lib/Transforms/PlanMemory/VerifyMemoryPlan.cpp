@@ -230,7 +230,7 @@ LogicalResult PlanVerifier::read(Operation *op, Value value) {
     return success();
   if (!isIntact(value))
     return overwritten(op, value, "an operand was overwritten before it is read here");
-  // An alias that an iteration makes does not make the content younger.
+  // What counts is where the content was computed: an alias of it that was made inside of the loop is as old.
   Operation *origin = contentOf.lookup(value).getParentRegion()->getParentOp();
   for (auto &[loop, reads] : loops)
     if (!loop->isAncestor(origin))

@@ -247,7 +247,8 @@ def binary_cross_entropy_with_logits(input: Any, target: Any, reduction: str = "
 
 
 def binary_cross_entropy(input: Any, target: Any, reduction: str = "mean") -> Tensor:
-    """Logarithms are at least -100, as in PyTorch."""
+    """Logarithms are at least -100, as in PyTorch. An input outside of 0 to 1, which PyTorch refuses, has one logarithm of
+    -100 and one above 0."""
     def function(value: Tensor, goal: Tensor) -> Tensor:
         # A logarithm of 0 would make the gradient NaN.
         positive, negative = (

@@ -10,8 +10,8 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// So many units keep the threads of a large machine busy; more would only cost time. Units of a contraction,
-// blocks of columns and tiles of rows, are longer.
+// So many units of work keep the threads of a large machine busy; more would only cost time. A contraction
+// needs fewer, since its units (blocks of columns, tiles of rows) take longer.
 static constexpr int64_t kEnoughUnits = 256, kEnoughTiles = 32;
 
 static constexpr int64_t kPicosecondsOfNanosecond = 1000, kMaxPicoseconds = int64_t(1) << 56;

@@ -95,8 +95,8 @@ private:
 
 } // namespace
 
-// The number of the operand's element for an element of the generic, both counted over all axes. Adjacent
-// axes that the operand has are one digit of that number.
+// The row-major offset in the operand, computed from the row-major offset in the result. Adjacent axes that
+// the operand has too need one quotient and remainder together.
 Position FlatBroadcast::flatPosition(OpOperand *input, ArrayRef<Index> loops) {
   auto generic = cast<linalg::GenericOp>(input->getOwner());
   AffineMap map = generic.getMatchingIndexingMap(input);

@@ -106,7 +106,7 @@ std::optional<PackedOperand> OperandsToPack::packingOf(OpOperand *operand, unsig
   packed.biased = packed.group == kByteDotProduct.group;
   packed.inPlace = !grouped && panels.canPrefetch(packed) && isLarge(tiles, type) &&
                    !ShapedType::isDynamic(rows) && rows <= nest.rows && nest.rows > kRowsInStep;
-  // Several tiles of rows would convert an element several times.
+  // With several tiles of rows, each tile would convert every element of the operand again.
   bool wanted = grouped ? isPackedInGroups(packed, type, rows, oneTile)
                         : (converts && !oneTile) || isWorthPacking(tiles, type, packed.columnAxis, rows);
   int64_t sizeK = type.getDimSize(packed.axisK);

@@ -4,7 +4,7 @@
 #include "../Generic/GroupFunctions.h"
 #include "../Generic/MergeRuns.h"
 #include "../Generic/NarrowIndices.h"
-#include "../Generic/PartialSizes.h"
+#include "../Reduction/PartialSizes.h"
 #include "adjoint/Codegen/Kernel/KernelFunctions.h"
 #include "adjoint/Codegen/Kernel/WorkUnits.h"
 #include "mlir/IR/Remarks.h"

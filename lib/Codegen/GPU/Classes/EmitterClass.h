@@ -6,8 +6,8 @@
 #ifndef ADJOINT_LIB_CODEGEN_GPU_CLASSES_EMITTERCLASS_H
 #define ADJOINT_LIB_CODEGEN_GPU_CLASSES_EMITTERCLASS_H
 
-#include "../Generic/Division.h"
 #include "../Generic/GPUKernelEmitter.h"
+#include "../Reduction/Division.h"
 #include "adjoint/Codegen/Kernel/GPUKernelClass.h"
 
 namespace mlir::ad::device {

@@ -6,7 +6,7 @@
 #ifndef ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_CONTRACTIONDIVISION_H
 #define ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_CONTRACTIONDIVISION_H
 
-#include "../Generic/Division.h"
+#include "../Reduction/Division.h"
 #include "ContractionTiles.h"
 
 namespace mlir::ad::device {

@@ -9,14 +9,14 @@
 
 #include "../../Kernel/Outputs/InsertEmitter.h"
 #include "../../Kernel/Values/ValueEvaluator.h"
+#include "../Reduction/PartialTree.h"
+#include "../Reduction/RowLoops.h"
+#include "../Reduction/UnrolledChains.h"
+#include "../Reduction/WarpReductions.h"
 #include "GPUComponent.h"
 #include "InsertAccess.h"
-#include "PartialTree.h"
-#include "RowLoops.h"
 #include "ThreadMapping.h"
-#include "UnrolledChains.h"
 #include "VectorizedAccess.h"
-#include "WarpReductions.h"
 
 namespace mlir::ad::device {
 

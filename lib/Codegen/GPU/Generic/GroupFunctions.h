@@ -10,9 +10,9 @@
 
 namespace mlir::ad::device {
 
-/// Makes vectors of the f32 functions of each block of code that do not depend on each other. What later ones
-/// read is computed, or loaded where nothing is stored between, before the first one. The bits stay:
-/// functions are elementwise on vectors.
+/// Replaces calls of one f32 function in a block of code that do not depend on each other by one call on a
+/// vector, at the place of the first. Operands of the later calls move before it; a load moves only if
+/// nothing is stored between. The bits stay: functions are elementwise on vectors.
 void groupFunctions(::mlir::gpu::GPUFuncOp function);
 
 } // namespace mlir::ad::device

@@ -49,7 +49,8 @@ public:
   Value isLeader();
   /// A tensor whose rows are the rows that the grid enumerates.
   bool hasGridRows(Value tensor);
-  /// The tensors from which a reduction is computed that satisfy the predicate, up to other reductions.
+  /// Follows the operands of a reduction backwards, no further than other reductions, and returns the tensors
+  /// on the way that satisfy the predicate.
   static SmallVector<Value> sourcesOf(linalg::GenericOp reduction, function_ref<bool(Value)> isWanted);
 
   RowTiling tiling{};

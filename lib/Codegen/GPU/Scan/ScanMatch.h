@@ -5,7 +5,7 @@
 #ifndef ADJOINT_LIB_CODEGEN_GPU_SCAN_SCANMATCH_H
 #define ADJOINT_LIB_CODEGEN_GPU_SCAN_SCANMATCH_H
 
-#include "../Generic/Division.h"
+#include "../Reduction/Division.h"
 
 namespace mlir::ad::device {
 

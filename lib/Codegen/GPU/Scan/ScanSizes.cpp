@@ -2,7 +2,7 @@
 //
 // The host function for divided tiles: whether to divide, and the memory and threads of their totals.
 
-#include "../Generic/PartialSizes.h"
+#include "../Reduction/PartialSizes.h"
 #include "ScanTiles.h"
 
 using namespace mlir;

@@ -161,7 +161,8 @@ LogicalResult ScanTiles::emitOutputs() {
   return success();
 }
 
-// The number is known where all tiles, or all groups, have as many.
+// How many of `all` are left after the first `before`, at most `each`: a constant where all tiles (or all
+// groups of chains) have equally many.
 static Value partOf(OpBuilder &builder, Location loc, Value all, Value before, Value each) {
   std::optional<int64_t> size = constantOf(all), part = constantOf(each);
   if (size && part && *part > 0 && (*size % *part == 0 || *size <= *part))

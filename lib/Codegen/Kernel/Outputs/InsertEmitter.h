@@ -20,7 +20,8 @@ bool isUnitStride(tensor::InsertSliceOp insert, int64_t axis);
 /// Whether the slice has all elements of the destination along the axis, as far as types and attributes say.
 bool fills(tensor::InsertSliceOp insert, int64_t axis);
 
-/// The same of any slice: `part` has all elements of `whole`, which has the same rank, along the axis.
+/// For any operation on slices: whether the slice, of type `part`, has all elements of the whole tensor, of
+/// type `whole` and the same rank, along the axis.
 bool fills(OffsetSizeAndStrideOpInterface slice, RankedTensorType part, RankedTensorType whole, int64_t axis);
 
 class InsertEmitter : public KernelComponent {

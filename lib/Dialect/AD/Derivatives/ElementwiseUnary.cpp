@@ -72,7 +72,8 @@ static Value rsqrtRule(Unary &v) {
   Value product = v.mul(v.mul(v.g(), v.mul(cube, parts.far)), parts.far);
   return v.mul(product, parts.far);
 }
-// Already y overflows where x is subnormal, and is subnormal where x is large.
+// -g / x², not -g y²: y = 1 / x overflows where x is subnormal, and loses digits where x is so large that y
+// is subnormal.
 static Value recipRule(Unary &v) {
   ByMagnitude parts(v, v.x(), 2.0);
   Value divisor = v.mul(v.square(parts.moderate), parts.far);

@@ -7,6 +7,7 @@
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -183,4 +184,7 @@ void ad::reportKernelClass(KernelOp kernel, const ChosenClass &choice, StringRef
     report << remark::metric("reason", choice.reason);
   for (const KernelPlan::Fact &fact : choice.plan->facts())
     report << remark::metric(fact.first, fact.second);
+  if (std::optional<KernelCost> cost = choice.kernelClass->cost(kernel, *choice.plan))
+    report << remark::metric("work",
+                             llvm::formatv("{0} bytes, {1} operations", cost->bytes, cost->operations).str());
 }

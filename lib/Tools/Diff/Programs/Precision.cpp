@@ -34,7 +34,8 @@ static Expected<RunValues> runText(const Options &options, const std::string &te
   return program ? (*program)->run() : Expected<RunValues>(program.takeError());
 }
 
-// The shadow in f64 goes along with the run, and takes its branches.
+// Runs the program and, beside each of its values, the same in f64 (the shadow). Conditions of branches are
+// those of the program, for both.
 static Expected<ExactValues> runExactText(const Options &options, const std::string &text, StringRef policy) {
   Expected<std::unique_ptr<ProgramRun>> program = loadText(options, text, policy);
   if (!program)

@@ -168,8 +168,8 @@ constexpr llvm::StringLiteral kOtherClassesAttr = "ad.other_classes";
 /// verify are diagnostics.
 ChosenClass chooseKernelClass(KernelOp kernel, const KernelTarget &target);
 
-/// Reports the choice as a remark of `category`: the class as passed, with the facts of its plan, the generic
-/// class as missed, with the reason.
+/// Reports the choice as a remark of `category`: the class as passed, with the facts of its plan and what it
+/// says of the cost, the generic class as missed, with the reason.
 void reportKernelClass(KernelOp kernel, const ChosenClass &choice, StringRef category);
 
 } // namespace mlir::ad

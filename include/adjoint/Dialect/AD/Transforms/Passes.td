@@ -51,9 +51,29 @@ def SetNumericsPass : Pass<"ad-set-numerics", "::mlir::ModuleOp"> {
   let options = [
     Option<"numerics", "numerics", "std::string", "\"\"",
            "MODE[,PERMISSION...] instead of the module's attribute: reproducible, strict or fast, then any of reorder, "
-           "algebra, contract, widen, mma, narrow, approx, finite">,
-    Option<"sizesOnly", "sizes-only", "bool", "false",
-           "write broadcasts only, for dynamic sizes that the analysis cannot compare any more after other passes">];
+           "algebra, contract, widen, mma, narrow, approx, finite">];
+  let dependentDialects = [
+    "::mlir::ad::ADDialect", "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def WriteBroadcastsPass : Pass<"ad-write-broadcasts", "::mlir::ModuleOp"> {
+  let summary = "Broadcast operands whose dynamic sizes cannot be compared any more";
+  let description = [{
+    Why: ad-set-numerics leaves an operand as it is where the analysis of sizes proves that it has the sizes of the
+    result. Passes between may put more operations between two equal sizes than the analysis follows. Such operands get
+    an explicit broadcast, which checks the sizes at run time; no contract is written again.
+
+    Before:
+    ```mlir
+    func.func @f(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+      %z = ad.add %x, %y {allow = #ad.allow<none>} : tensor<?xf32>
+      return %z : tensor<?xf32>
+    }
+    ```
+    After: both operands are broadcast to the common size, which a comparison of the sizes of `%x` and `%y` finds.
+
+    Changes no other operation. Refuses nothing.
+  }];
   let dependentDialects = [
     "::mlir::ad::ADDialect", "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }

@@ -14,9 +14,10 @@ public:
   /// Asks nobody without a target.
   KernelClassQuery(MLIRContext *context, std::optional<TargetKind> target);
 
-  /// Why the operations of two clusters may not share a kernel; empty if they may. The class of both runs
-  /// them well, and a class of a higher benefit than Adjoint's own that covers one of them alone covers both,
-  /// or a better class does.
+  /// Why the operations of two clusters may not share a kernel; empty if they may. They may if the class that
+  /// is taken for both together runs them well, and if no cluster loses a class of another compiler: one that
+  /// has a higher benefit than Adjoint's and covers a cluster alone must cover both together, unless a class
+  /// of a still higher benefit does.
   StringRef whyNotJoined(ArrayRef<Operation *> one, ArrayRef<Operation *> other) const;
 
 private:

@@ -19,7 +19,8 @@ using namespace mlir::ad::fuse;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-// Movement that a kernel expresses as the element that it reads.
+// Transpositions, broadcasts, slices and the like: in a kernel only another index of the element that is
+// read.
 static bool isMovement(Operation *op) {
   auto fusable = dyn_cast<FusableOpInterface>(op);
   return fusable && fusable.isFreeView();

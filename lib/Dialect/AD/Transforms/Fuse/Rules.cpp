@@ -257,7 +257,8 @@ static Fit fitRowReduction(Operation *op, ComputeAt at, const Cluster &cluster, 
       return refuse("it reduces another iteration space");
     return {at, false, {}};
   }
-  // Read at every point: the points of the cluster become the rows of the reduced operand.
+  // The first reduction of the cluster, which is read at every point: each point becomes a row of its
+  // operand.
   if (hasLoopNest(cluster))
     return refuse("the fusion has a nest of loops at its points");
   if (cluster.reduces)

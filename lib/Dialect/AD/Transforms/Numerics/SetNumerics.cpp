@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Makes the numerics contract explicit: the mode on the module, then permissions, orders and broadcasts
-// (WriteContract.cpp).
+// (WriteContract.cpp). And the pass that writes broadcasts alone.
 
 #include "../Verify/VerifyReproducible.h"
 #include "WriteContract.h"
@@ -19,6 +19,7 @@
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_SETNUMERICSPASS
+#define GEN_PASS_DEF_WRITEBROADCASTSPASS
 #include "adjoint/Dialect/AD/Transforms/Passes.h.inc"
 } // namespace mlir::ad
 
@@ -103,11 +104,13 @@ struct SetNumericsPass : ad::impl::SetNumericsPassBase<SetNumericsPass> {
   }
 
   void runOnOperation() override {
-    if (sizesOnly)
-      return writeBroadcasts(getOperation());
     if (failed(checkNames()) || failed(setModuleAttribute()) || failed(verifyReproducible(getOperation())))
       return signalPassFailure();
     writeContract(getOperation());
   }
+};
+
+struct WriteBroadcastsPass : ad::impl::WriteBroadcastsPassBase<WriteBroadcastsPass> {
+  void runOnOperation() override { writeBroadcasts(getOperation()); }
 };
 } // namespace

@@ -98,7 +98,7 @@ private:
   /// Those of these units that differ alone, or, for the size 2, with one of their producers.
   llvm::Expected<std::map<ChangeSet, Differences>> findFew(const Level &level, const ChangeSet &among,
                                                            unsigned size);
-  /// The first among all that differs as a program of its own, too.
+  /// The first such set of all units that differs also when it is extracted as a program of its own.
   llvm::Expected<ChangeSet> findFewProved(Level &level, unsigned size);
   llvm::Expected<ChangeSet> minimizeAll(Level &level);
   /// Whether a long search ends now.

@@ -5,10 +5,10 @@
 // them by shuffles. A single thread sums the lanes one after the other. It visits them in bit-reversed order,
 // so that joining neighbours pairwise gives the same tree.
 
-#ifndef ADJOINT_LIB_CODEGEN_GPU_GENERIC_WARPREDUCTIONS_H
-#define ADJOINT_LIB_CODEGEN_GPU_GENERIC_WARPREDUCTIONS_H
+#ifndef ADJOINT_LIB_CODEGEN_GPU_REDUCTION_WARPREDUCTIONS_H
+#define ADJOINT_LIB_CODEGEN_GPU_REDUCTION_WARPREDUCTIONS_H
 
-#include "GPUComponent.h"
+#include "../Generic/GPUComponent.h"
 
 namespace mlir::ad::device {
 
@@ -42,4 +42,4 @@ private:
 
 } // namespace mlir::ad::device
 
-#endif // ADJOINT_LIB_CODEGEN_GPU_GENERIC_WARPREDUCTIONS_H
+#endif // ADJOINT_LIB_CODEGEN_GPU_REDUCTION_WARPREDUCTIONS_H

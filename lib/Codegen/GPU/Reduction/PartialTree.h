@@ -5,11 +5,11 @@
 // computes the rest of the kernel. Both follow the tree, so the bits are those of the undivided kernel for
 // every k; the host chooses k by the sizes and the number of multiprocessors.
 
-#ifndef ADJOINT_LIB_CODEGEN_GPU_GENERIC_PARTIALTREE_H
-#define ADJOINT_LIB_CODEGEN_GPU_GENERIC_PARTIALTREE_H
+#ifndef ADJOINT_LIB_CODEGEN_GPU_REDUCTION_PARTIALTREE_H
+#define ADJOINT_LIB_CODEGEN_GPU_REDUCTION_PARTIALTREE_H
 
+#include "../Generic/GPUComponent.h"
 #include "Division.h"
-#include "GPUComponent.h"
 
 namespace mlir::ad::device {
 
@@ -64,4 +64,4 @@ private:
 
 } // namespace mlir::ad::device
 
-#endif // ADJOINT_LIB_CODEGEN_GPU_GENERIC_PARTIALTREE_H
+#endif // ADJOINT_LIB_CODEGEN_GPU_REDUCTION_PARTIALTREE_H

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "RowLoops.h"
-#include "GPUKernelEmitter.h"
+#include "../Generic/GPUKernelEmitter.h"
 
 using namespace mlir;
 using namespace mlir::ad;

@@ -2,10 +2,10 @@
 //
 // The host function @k$partial_sizes of a divided reduction, which computes the sizes of its partial results.
 
-#ifndef ADJOINT_LIB_CODEGEN_GPU_GENERIC_PARTIALSIZES_H
-#define ADJOINT_LIB_CODEGEN_GPU_GENERIC_PARTIALSIZES_H
+#ifndef ADJOINT_LIB_CODEGEN_GPU_REDUCTION_PARTIALSIZES_H
+#define ADJOINT_LIB_CODEGEN_GPU_REDUCTION_PARTIALSIZES_H
 
-#include "GPUKernelEmitter.h"
+#include "../Generic/GPUKernelEmitter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::ad::device {
@@ -45,4 +45,4 @@ private:
 
 } // namespace mlir::ad::device
 
-#endif // ADJOINT_LIB_CODEGEN_GPU_GENERIC_PARTIALSIZES_H
+#endif // ADJOINT_LIB_CODEGEN_GPU_REDUCTION_PARTIALSIZES_H

@@ -4,8 +4,8 @@
 // order's tree are distributed over all blocks of the grid. This file decides by static facts which kernels
 // have them.
 
-#ifndef ADJOINT_LIB_CODEGEN_GPU_GENERIC_DIVISION_H
-#define ADJOINT_LIB_CODEGEN_GPU_GENERIC_DIVISION_H
+#ifndef ADJOINT_LIB_CODEGEN_GPU_REDUCTION_DIVISION_H
+#define ADJOINT_LIB_CODEGEN_GPU_REDUCTION_DIVISION_H
 
 #include "adjoint/Codegen/Kernel/Grid.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
@@ -72,4 +72,4 @@ SmallVector<Value> joinSelections(OpBuilder &builder, Location loc, linalg::Gene
 
 } // namespace mlir::ad::device
 
-#endif // ADJOINT_LIB_CODEGEN_GPU_GENERIC_DIVISION_H
+#endif // ADJOINT_LIB_CODEGEN_GPU_REDUCTION_DIVISION_H

@@ -4,10 +4,10 @@
 // each computes elements of that row. If the sums differ from element to element, the warp computes one
 // element after another.
 
-#ifndef ADJOINT_LIB_CODEGEN_GPU_GENERIC_ROWLOOPS_H
-#define ADJOINT_LIB_CODEGEN_GPU_GENERIC_ROWLOOPS_H
+#ifndef ADJOINT_LIB_CODEGEN_GPU_REDUCTION_ROWLOOPS_H
+#define ADJOINT_LIB_CODEGEN_GPU_REDUCTION_ROWLOOPS_H
 
-#include "GPUComponent.h"
+#include "../Generic/GPUComponent.h"
 
 namespace mlir::ad::device {
 
@@ -24,4 +24,4 @@ public:
 
 } // namespace mlir::ad::device
 
-#endif // ADJOINT_LIB_CODEGEN_GPU_GENERIC_ROWLOOPS_H
+#endif // ADJOINT_LIB_CODEGEN_GPU_REDUCTION_ROWLOOPS_H

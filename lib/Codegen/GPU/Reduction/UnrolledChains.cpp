@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "UnrolledChains.h"
+#include "../Generic/GPUKernelEmitter.h"
 #include "Division.h"
-#include "GPUKernelEmitter.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;

@@ -2,8 +2,8 @@
 //
 // Chains of one thread, unrolled so that the loads of the next elements are in flight during its additions.
 
-#ifndef ADJOINT_LIB_CODEGEN_GPU_GENERIC_UNROLLEDCHAINS_H
-#define ADJOINT_LIB_CODEGEN_GPU_GENERIC_UNROLLEDCHAINS_H
+#ifndef ADJOINT_LIB_CODEGEN_GPU_REDUCTION_UNROLLEDCHAINS_H
+#define ADJOINT_LIB_CODEGEN_GPU_REDUCTION_UNROLLEDCHAINS_H
 
 #include "../../Kernel/Reduction/ReductionChains.h"
 
@@ -39,4 +39,4 @@ private:
 
 } // namespace mlir::ad::device
 
-#endif // ADJOINT_LIB_CODEGEN_GPU_GENERIC_UNROLLEDCHAINS_H
+#endif // ADJOINT_LIB_CODEGEN_GPU_REDUCTION_UNROLLEDCHAINS_H
