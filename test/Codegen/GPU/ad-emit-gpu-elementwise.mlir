@@ -7,12 +7,13 @@
 #column = affine_map<(d0, d1) -> (d1)>
 #first = affine_map<(d0, d1) -> (d0, 0)>
 
-// REMARK-DAG: elementwise-class | Category:ad-gpu | kernel=flat
-// REMARK-DAG: elementwise-class | Category:ad-gpu | kernel=rest
+// Two tensors of 80 elements of 4 bytes, and a product for each; sizes that are open have no cost.
+// REMARK-DAG: elementwise-class | Category:ad-gpu | kernel=flat, work="640 bytes, 80 operations"
+// REMARK-DAG: elementwise-class | Category:ad-gpu | kernel=rest, work="168 bytes, 21 operations"
 // REMARK-DAG: elementwise-class | Category:ad-gpu | kernel=broadcast
 // REMARK-DAG: elementwise-class | Category:ad-gpu | kernel=odd
 // REMARK-DAG: elementwise-class | Category:ad-gpu | kernel=mixed
-// REMARK-DAG: elementwise-class | Category:ad-gpu | kernel=open
+// REMARK-DAG: elementwise-class | Category:ad-gpu | kernel=open{{$}}
 
 // A thread takes four elements of 32 bits, the next thread the next four: the grid is a quarter of the elements.
 // CHECK: func.func private @flat(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 2, elements = 4>}

@@ -349,6 +349,13 @@ def check_signatures(_):
     yield from refused(kernels.ToolFailure, kernels.parse_tensor, "memref<4xf32>")
 
 
+def check_works(_):
+    remarks = """x.mlir:3:1: remark: [Passed] row-class | Category:ad-gpu | kernel=f, threads=32, work="68 bytes, 48 operations"
+x.mlir:4:1: remark: [Missed] generic-class | Category:ad-gpu | kernel="a, b", reason="it, too", work="8 bytes, 0 operations"
+x.mlir:5:1: remark: [Passed] row-class | Category:ad-gpu | kernel=open"""
+    yield from expect(kernels.works(remarks), {"f": (68, 48), "a, b": (8, 0)}, "works")
+
+
 def check_constants_of_the_compiler(_):
     """The cost sheet repeats constants of the compiler, which does not export them."""
     headers = ["include/adjoint/Codegen/Kernel/Grid.h", "include/adjoint/Codegen/Target/Chips.h"]
