@@ -40,7 +40,7 @@ esac
 
 say "step 1 of 4: packages, Python environment, configuration (2 minutes on a bare machine, else a second)"
 scripts/setup.sh
-say "step 2 of 4: building the tools that README.md shows (up to 7 minutes on two cores, seconds when nothing changed)"
+say "step 2 of 4: building the tools that README.md shows (7 to 20 minutes on two cores, seconds when nothing changed)"
 build ad-opt ad-runner adrt-run ad-diff ad-diff-programs
 
 closing=()

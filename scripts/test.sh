@@ -227,7 +227,7 @@ package_tests() {
 }
 
 scripts/setup.sh --versions
-say "building (about 7 minutes on two cores the first time)"
+say "building (7 to 20 minutes on two cores the first time)"
 build all
 export PATH=$BUILD/bin:$LLVM/bin:$ROOT/.venv/bin:$PATH
 one lint scripts/lint.sh

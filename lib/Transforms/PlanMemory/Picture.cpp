@@ -5,6 +5,7 @@
 
 #include "Report.h"
 #include "adjoint/Support/Printable.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/MathExtras.h"
 

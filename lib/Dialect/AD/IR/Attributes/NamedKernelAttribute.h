@@ -6,6 +6,7 @@
 #define ADJOINT_LIB_DIALECT_AD_IR_ATTRIBUTES_NAMEDKERNELATTRIBUTE_H
 
 #include "mlir/Support/LLVM.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace mlir::ad {
 /// A string on an operation of `ad`: the name of an implementation, which ad-exchange-kernels reads.
