@@ -26,15 +26,15 @@
 // CHECK: func.func private @reduce_0(!llvm.ptr, !llvm.ptr) attributes {{{.+}}ad.partial_reductions = "always"
 // CHECK-NOT: gpu.func @reduce_0(
 
-// A thread goes through a leaf by 32 steps at once, all of which it loads before its chain ascends, and then through the rest. A leaf past the end is the -0 that
+// A thread goes through a leaf by 64 steps at once, all of which it loads before its chain ascends, and then through the rest. A leaf past the end is the -0 that
 // every sum keeps.
 // CHECK: gpu.func @reduce_0$partial
 // CHECK: %[[ABSENT:.+]] = arith.constant -0.0
 // CHECK: scf.for
-// CHECK: %[[STEPS:.+]] = scf.for %{{.+}} step %c32{{.*}} iter_args(%[[SUM:.+]] = %{{.+}}) -> (f32)
+// CHECK: %[[STEPS:.+]] = scf.for %{{.+}} step %c64{{.*}} iter_args(%[[SUM:.+]] = %{{.+}}) -> (f32)
 // CHECK: %[[FIRST:.+]] = llvm.load
 // CHECK: %[[SECOND:.+]] = llvm.load
-// CHECK-COUNT-30: llvm.load
+// CHECK-COUNT-62: llvm.load
 // CHECK: %[[NEXT:.+]] = arith.addf %[[SUM]], %[[FIRST]]
 // CHECK-NEXT: arith.addf %[[NEXT]], %[[SECOND]]
 // CHECK: scf.yield

@@ -120,7 +120,7 @@ FailureOr<SmallVector<Value>> PartialTree::orderedTree(linalg::GenericOp reducti
     Value end = binary<arith::MinUIOp>(binary<arith::AddIOp>(begin, indexConstant(length)), own.total);
     auto values = reductionLoops.usesLanes(reduction)
                       ? block(begin, end)
-                      : emitter.chains.unrolled(reduction, loops, identities, begin, end);
+                      : emitter.chains.unrolled(reduction, loops, identities, begin, end, length);
     if (failed(values))
       return failure();
     return SmallVector<Value>{
@@ -142,7 +142,7 @@ FailureOr<SmallVector<Value>> PartialTree::wholeChain(linalg::GenericOp reductio
   const Nodes own = nodes[reduction];
   Value from = binary<arith::MulIOp>(own.number, own.length);
   Value to = binary<arith::MinUIOp>(binary<arith::AddIOp>(from, own.length), own.total);
-  return emitter.chains.unrolled(reduction, loops, start, from, to);
+  return emitter.chains.unrolled(reduction, loops, start, from, to, leafLength(kernel, reduction, division));
 }
 
 //===- The kernel that joins nodes ----------------------------------------===//

@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Chains of one thread, unrolled so that the loads of the next elements are in flight during its additions.
+// Neighbours in memory are loaded as vectors.
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_REDUCTION_UNROLLEDCHAINS_H
 #define ADJOINT_LIB_CODEGEN_GPU_REDUCTION_UNROLLEDCHAINS_H
@@ -16,9 +17,9 @@ public:
   UnrolledChains(GPUKernelEmitter &emitter, codegen::Hoisting &hoisting, codegen::ChainSteps &steps,
                  codegen::ReductionLoops &loops);
 
-  /// As `chain`, of one position.
+  /// As `chain`, of one position. `lower` is a multiple of `part`, or there is no iteration.
   FailureOr<SmallVector<Value>> unrolled(linalg::GenericOp reduction, ArrayRef<codegen::Index> loops,
-                                         ArrayRef<Value> start, Value lower, Value upper);
+                                         ArrayRef<Value> start, Value lower, Value upper, int64_t part);
 
 private:
   /// Chains of kernels with few threads are unrolled; with many, other threads compute during a load.
@@ -26,10 +27,11 @@ private:
                                              ArrayRef<SmallVector<codegen::Index>> loops,
                                              ArrayRef<Value> start, Value lower, Value upper) override;
   FailureOr<SmallVector<Value>> unrolledAsFits(linalg::GenericOp reduction, ArrayRef<codegen::Index> loops,
-                                               ArrayRef<Value> start, Value lower, Value upper);
-  FailureOr<SmallVector<Value>> unrolledBy(int64_t factor, linalg::GenericOp reduction,
+                                               ArrayRef<Value> start, Value lower, Value upper, int64_t part);
+  FailureOr<SmallVector<Value>> unrolledBy(int64_t factor, int64_t vector, linalg::GenericOp reduction,
                                            ArrayRef<codegen::Index> loops, ArrayRef<Value> start, Value lower,
                                            Value upper);
+  int64_t vectorLength(int64_t part);
   bool hasFewThreads();
 
   GPUKernelEmitter &emitter;
