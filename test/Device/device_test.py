@@ -191,7 +191,7 @@ def refused_without_gpu(folder):
 
 
 def main():
-    return checks.run_checks("device", [
+    return checks.run_checks("device", checks.sample([
         ("programs", functools.partial(unchanged, "program-square", 1)),
         ("contractions", functools.partial(unchanged, "dot-40x72x104", 4)),
         ("random programs", functools.partial(unchanged, "graphs-8", 2)),
@@ -217,7 +217,7 @@ def main():
           for said, text in {"GLIBC_2.36 not found": "#!/bin/sh\necho GLIBC_2.36 not found >&2; exit 1\n",
                              "Exec format error": "\x7fELF"}.items()),
         ("a damaged program", functools.partial(named, "dot-9x17x1", truncate, "exit code 2")),
-    ])
+    ], 2))
 
 
 if __name__ == "__main__":

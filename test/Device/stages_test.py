@@ -322,7 +322,7 @@ def damaged_results(folder):
 def main():
     with open(os.devnull, "w") as nowhere:
         checks_of_files = functools.partial(quietly, damaged_results, nowhere)
-        return checks.run_checks("stages", [
+        return checks.run_checks("stages", checks.sample([
             ("limits", limits),
             ("peers in two stages", peers_in_two_stages),
             ("on the emulated GPU", on_emulated),
@@ -332,7 +332,7 @@ def main():
             *((f"a stage ended by {how}", functools.partial(ended_early, how))
               for how in ("SIGKILL", "SIGINT", "SIGTERM", "its deadline")),
             ("a full disk", full_disk),
-            ("damaged results", checks_of_files)])
+            ("damaged results", checks_of_files)], 2))
 
 
 def quietly(check, nowhere, folder):

@@ -251,7 +251,7 @@ def check_median(folder):
 
 
 def main():
-    cases = [(f"{fault.words} | {' | '.join(fault.options)} | {fault.side}", check_fault(fault)) for fault in checks.sample(FAULTS, 3)]
+    cases = [(f"{fault.words} | {' | '.join(fault.options)} | {fault.side}", check_fault(fault)) for fault in checks.sample(FAULTS, 5)]
     plans = [(f"{case[0]} over {case[1]} of {case[3]}, {output}", check_wrong_plan(case, output))
              for case, output in [*((case, False) for case in checks.sample(WRONG_PLANS, 2)), (WRONG_PLANS[0], True)]]
     others = [("first value", check_first_value), ("guess", check_guess), ("no fault", check_no_fault),

@@ -159,4 +159,4 @@ def check(number, text):
 
 if __name__ == "__main__":
     sys.exit(checks.run_checks("unknown-constructs",
-                               [(name, check(i, text)) for i, (name, text) in enumerate(programs())]))
+                               checks.sample([(name, check(i, text)) for i, (name, text) in enumerate(programs())], 2)))
