@@ -56,7 +56,7 @@ ad.kernel private @short_floats(%a: tensor<3x64x128xf16>) -> tensor<3x128x64xf16
   ad.yield %r : tensor<3x128x64xf16>
 }
 
-// Lines of 38 elements are read two at a time, those of 7 one by one, and elements outside are left out.
+// Lines of 38 elements are read two at a time, those of 35 one by one, and elements outside are left out.
 // CHECK-LABEL: gpu.func @edges
 // CHECK: scf.if
 // CHECK: llvm.load %{{.+}} {alignment = 8 : i64} : !llvm.ptr -> vector<2xf32>
@@ -64,14 +64,14 @@ ad.kernel private @short_floats(%a: tensor<3x64x128xf16>) -> tensor<3x128x64xf16
 // CHECK: scf.if
 // CHECK: llvm.store %{{.+}} {alignment = 4 : i64} : f32, !llvm.ptr
 // CHECK: gpu.return
-ad.kernel private @edges(%a: tensor<7x38xf32>) -> tensor<38x7xf32> attributes {kernel_class = "transposition"} {
-  %e = tensor.empty() : tensor<38x7xf32>
+ad.kernel private @edges(%a: tensor<35x38xf32>) -> tensor<38x35xf32> attributes {kernel_class = "transposition"} {
+  %e = tensor.empty() : tensor<38x35xf32>
   %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>],
-                       iterator_types = ["parallel", "parallel"]} ins(%a : tensor<7x38xf32>) outs(%e : tensor<38x7xf32>) {
+                       iterator_types = ["parallel", "parallel"]} ins(%a : tensor<35x38xf32>) outs(%e : tensor<38x35xf32>) {
   ^bb0(%x: f32, %out: f32):
     linalg.yield %x : f32
-  } -> tensor<38x7xf32>
-  ad.yield %r : tensor<38x7xf32>
+  } -> tensor<38x35xf32>
+  ad.yield %r : tensor<38x35xf32>
 }
 
 ad.kernel private @rows(%a: tensor<7x38x4xf32>) -> tensor<38x7x4xf32> attributes {kernel_class = "transposition"} {

@@ -10,7 +10,7 @@
 #include "../Generic/SlowKernels.h"
 #include "../Row/RowEmitter.h"
 #include "../Scan/ScanTiles.h"
-#include "../Transpose/TransposeEmitter.h"
+#include "../Transpose/ShortTransposeEmitter.h"
 #include "EmitterClass.h"
 #include "adjoint/Dialect/AD/Transforms/ClusterKinds.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -182,7 +182,9 @@ namespace {
 struct TransposePlan : KernelPlan {
   explicit TransposePlan(const Transposition &transposition) : transposition(transposition) {}
   SmallVector<Fact> facts() const override {
-    return {{"read-axes", listed(transposition.readAxes)}, {"write-axes", listed(transposition.writeAxes)}};
+    return {{"read-axes", listed(transposition.readAxes)},
+            {"through", hasShortAxis(transposition) ? "registers" : "shared memory"},
+            {"write-axes", listed(transposition.writeAxes)}};
   }
   static std::string listed(ArrayRef<int64_t> axes) {
     return llvm::join(llvm::map_range(axes, [](int64_t axis) { return std::to_string(axis); }), ",");
@@ -204,8 +206,10 @@ public:
 
 private:
   Emitter emitterFor(GPUFunctions &functions, GPUFuncOp function, const KernelPlan &plan) const override {
-    return std::make_unique<TransposeEmitter>(functions.kernel, function,
-                                              static_cast<const TransposePlan &>(plan).transposition);
+    const Transposition &moved = static_cast<const TransposePlan &>(plan).transposition;
+    if (hasShortAxis(moved))
+      return std::make_unique<ShortTransposeEmitter>(functions.kernel, function, moved);
+    return std::make_unique<TransposeEmitter>(functions.kernel, function, moved);
   }
 };
 } // namespace

@@ -176,15 +176,19 @@ Value TransposeEmitter::isInside(const Tile &tile, Value read, Value write) {
   return all;
 }
 
-// Contiguous elements of the operand, as integers; zero outside of it, which no thread stores.
-SmallVector<Value> TransposeEmitter::loadVectorOf(const Tile &tile, Value row, Value first) {
+SmallVector<Value> TransposeEmitter::loadOperand(const Position &position, int64_t count) {
   linalg::GenericOp op = transposition.op;
   const Buffer &source = buffers.find(op.getDpsInputs()[0])->second;
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
-  Type memory = memoryType(source.element);
+  return vectorized.loadVector(source, maps.apply(map, position), count);
+}
+
+// Contiguous elements of the operand, as integers; zero outside of it, which no thread stores.
+SmallVector<Value> TransposeEmitter::loadVectorOf(const Tile &tile, Value row, Value first) {
+  Type memory = memoryType(results.front().element);
   Position position = positionAt(tile, first, row);
   auto load = [&] {
-    return llvm::map_to_vector(vectorized.loadVector(source, maps.apply(map, position), tile.readLength),
+    return llvm::map_to_vector(loadOperand(position, tile.readLength),
                                [&](Value value) { return toMemory(value); });
   };
   Value within = isInside(tile, first, row);

@@ -26,6 +26,16 @@ class TransposeEmitter : public GPUKernelEmitter {
 public:
   TransposeEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function, const Transposition &transposition);
 
+protected:
+  bool isAlong(int64_t axis) const;
+  Value sizeAlong(ArrayRef<int64_t> axes);
+  void setIndices(Position &position, ArrayRef<int64_t> axes, Value index);
+  /// Contiguous elements of the operand, from the one that becomes the element at the position of the result.
+  SmallVector<Value> loadOperand(const Position &position, int64_t count);
+
+  const Transposition transposition;
+  int64_t length; // elements of the widest access
+
 private:
   /// A tile of the result: where it begins along both kinds of axes and along the others, and how many
   /// contiguous elements one access reads and writes.
@@ -38,10 +48,7 @@ private:
   LogicalResult emitOutputs() override;
   LogicalResult emitTiles(int64_t readLength, int64_t writeLength);
   int64_t vectorLength(ArrayRef<int64_t> axes);
-  bool isAlong(int64_t axis) const;
-  Value sizeAlong(ArrayRef<int64_t> axes);
   Value tilesAlong(ArrayRef<int64_t> axes);
-  void setIndices(Position &position, ArrayRef<int64_t> axes, Value index);
   Tile tileAt(Value number);
   LogicalResult readTile(const Tile &tile);
   LogicalResult writeTile(const Tile &tile);
@@ -55,9 +62,7 @@ private:
   int64_t wordsPerWarpRow(const Tile &tile);
   Value stagedAddress(const Tile &tile, Value row, Value byte);
 
-  const Transposition transposition;
   int64_t bytes = 0; // of an element
-  int64_t length;    // elements of the widest access
   int64_t wordBytes; // of an element, or of several rows' narrow elements that share a bank
   int64_t side;      // of a tile, in elements
   Value shared;      // the tile

@@ -69,6 +69,9 @@ def others():
     yield "sum of columns f32", cost_cases.reduce("reduce_sum", (65536, 1024), (0,), "f32"), "strict"
     yield "sum f32", cost_cases.reduce("reduce_sum", (65536, 1024), (0, 1), "f32"), "strict"
     yield "sum of rows bf16", cost_cases.reduce("reduce_sum", ROWS, (1,), "bf16"), "strict"
+    for shape, element in (((1 << 23, 5), "f32"), ((7, 1 << 23), "bf16")):
+        yield f"transposition {'x'.join(map(str, shape))} {element}", cost_cases.transpose(shape, (1, 0), element), "strict"
+    yield "last sum of a loss", cost_cases.reduce("reduce_sum", (40000, 1), (0, 1), "f32"), "strict"
     yield "Adam, 64 M parameters", adam(), "strict"
 
 
