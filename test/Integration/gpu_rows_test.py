@@ -1,8 +1,9 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Rows in shared memory, on the emulated GPU: rows that are too long for the registers of a group are loaded once, by
-copies of every width, exponentials are computed there once, and both give in every schedule the bits of the reference
-interpreter, with no finding of the checks. Blocks that take several rows use the memory again. What does not fit is
-read again."""
+"""Long rows on the emulated GPU: rows that are too long for the registers of a group stay in those of a thread block,
+whose threads exchange the terms of sums in shared memory. Rows that are too long for these are loaded once into shared
+memory, by copies of every width, and exponentials are computed there once. All give in every schedule the bits of the
+reference interpreter, with no finding of the checks. Blocks that take several rows use the memory again. What does not
+fit is read again."""
 
 import functools
 import os
@@ -26,18 +27,23 @@ VARIANCE = """%0 = ad.reduce_mean %x axes [{axis}] : {t} -> {r}
   %2 = ad.sub %x, %1 : {t}, {u}
   %3 = ad.mul %2, %2 : {t}
   %y = ad.reduce_sum %3 axes [{axis}] : {t} -> {r}"""
-# Text, operands, element type, shape, chip, and what a block has of a row: bytes of an element of each operand that is
-# loaded, then of each exponential that is computed there. A row has one chunk or several, whole lanes or not, and
-# consists of chunks of 16, 8 or 4 bytes; or of fewer, and of more than a block has room for.
+# Text, operands, element type, shape, chip, and what a block has of a row in shared memory. Of rows in registers: bytes of
+# the term of a sum. Of others: bytes of an element of each operand that is loaded, then of each exponential that is
+# computed there. A row has one chunk or several, whole lanes or not, and consists of chunks of 16, 8 or 4 bytes; or of
+# fewer, and of more than a block has room for.
 CASES = [
-    (SOFTMAX, "x", "f32", (3, 4096), "sm_90a", [4, 4]), (SOFTMAX, "x", "f32", (5, 2049), "sm_80", [4, 4]),
-    (SOFTMAX, "x", "f32", (3, 9002), "sm_90a", [4, 4]), (SOFTMAX, "x", "f32", (1, 5000), "sm_80", [4, 4]),
-    (SOFTMAX, "x", "f32", (2, 2, 4100), "sm_80", [4, 4]), (SOFTMAX, "x", "f32", (4500,), "sm_90a", [4, 4]),
-    (SOFTMAX, "x", "f16", (3, 5002), "sm_80", [2, 4]), (SOFTMAX, "x", "f16", (2, 5001), "sm_90a", []),
-    (SOFTMAX, "x", "bf16", (3, 9004), "sm_80", [2, 4]), (SOFTMAX, "x", "f64", (2, 4099), "sm_90a", [8, 8]),
+    (SOFTMAX, "x", "f32", (3, 4096), "sm_90a", [4]), (SOFTMAX, "x", "f32", (5, 2049), "sm_80", [4]),
+    (SOFTMAX, "x", "f32", (3, 9002), "sm_90a", [4]), (SOFTMAX, "x", "f32", (1, 5000), "sm_80", [4]),
+    (SOFTMAX, "x", "f32", (2, 2, 4100), "sm_80", [4]), (SOFTMAX, "x", "f32", (4500,), "sm_90a", [4]),
+    (SOFTMAX, "x", "f16", (3, 5002), "sm_80", [4]), (SOFTMAX, "x", "f16", (2, 5001), "sm_90a", [4]),
+    (SOFTMAX, "x", "bf16", (3, 9004), "sm_80", [4]), (SOFTMAX, "x", "f64", (2, 4099), "sm_90a", [8]),
     (SOFTMAX, "x", "f32", (2, 30000), "sm_90a", [4]), (SOFTMAX, "x", "f32", (2, 30000), "sm_80", []),
-    (BOTH, "xw", "f32", (3, 6001), "sm_80", [4, 4, 4]), (BOTH, "xw", "f32", (2, 14000), "sm_86", [4]),
+    (BOTH, "xw", "f32", (3, 6001), "sm_80", [4]), (BOTH, "xw", "f32", (2, 14000), "sm_86", [4]),
     (VARIANCE, "x", "f32", (3, 6000), "sm_80", [4]),
+    (SOFTMAX, "x", "f32", (2, 40000), "sm_90a", [4]), (SOFTMAX, "x", "bf16", (3, 36004), "sm_90a", [2, 4]),
+    (SOFTMAX, "x", "f16", (2, 33002), "sm_90a", [2, 4]), (SOFTMAX, "x", "f16", (2, 33001), "sm_90a", []),
+    (SOFTMAX, "x", "f64", (2, 17001), "sm_90a", [8]), (BOTH, "xw", "f32", (2, 17001), "sm_90a", [4, 4, 4]),
+    (VARIANCE, "x", "f32", (2, 40000), "sm_90a", [4]),
 ]
 
 

@@ -11,9 +11,7 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-void ChunkSums::allocate() {
-  sums = sharedMemory(builder, function, kChunksPerPass * sizeof(int64_t), "sums");
-}
+void ChunkSums::allocate() { sums = sharedMemory(builder, function, kSumBytes, "sums"); }
 
 // The chunks of one pass are a subtree of the tree over all of them.
 FailureOr<Value> ChunkSums::reduce(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity) {

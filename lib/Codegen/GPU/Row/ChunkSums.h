@@ -15,6 +15,7 @@ class RowDistribution;
 
 /// Chunks whose sums a block has in shared memory at the same time; a power of two.
 constexpr int64_t kChunksPerPass = 256;
+constexpr int64_t kSumBytes = kChunksPerPass * sizeof(int64_t);
 
 class ChunkSums : public RowComponent {
 public:

@@ -10,6 +10,8 @@ using namespace mlir::ad::device;
 
 FailureOr<SmallVector<Value>> LaneChains::addVector(linalg::GenericOp generic, ArrayRef<Index> loops,
                                                     ArrayRef<Value> indices, ValueRange sums) {
+  if (distribution.tiling.inBlock())
+    return addTerms(generic, indices, sums);
   ThreadMapping::PerThread perThread(mapping);
   SmallVector<Value> next;
   for (auto [index, sum] : llvm::zip_equal(indices, sums)) {
@@ -20,6 +22,14 @@ FailureOr<SmallVector<Value>> LaneChains::addVector(linalg::GenericOp generic, A
       return failure();
     next.push_back(values->front());
   }
+  return next;
+}
+
+// Other threads have computed the terms.
+SmallVector<Value> LaneChains::addTerms(linalg::GenericOp generic, ArrayRef<Value> indices, ValueRange sums) {
+  SmallVector<Value> next;
+  for (auto [term, sum] : llvm::zip_equal(terms.loadTerms(generic, indices), sums))
+    next.push_back(joinPartialResults(builder, loc, combiningOp(generic), sum, term));
   return next;
 }
 
@@ -61,7 +71,7 @@ FailureOr<SmallVector<Value>> LaneChains::chainLoop(linalg::GenericOp generic, A
     for (Value element : vectors.back())
       reductionLoops.setIndex(generic, elements.emplace_back(loops), {element, 0, nullptr});
   }
-  if (loads > 1) {
+  if (loads > 1 && !tiling.inBlock()) {
     ThreadMapping::PerThread perThread(mapping);
     if (failed(emitter.evaluator.loadFirst(generic, elements)))
       return failure();

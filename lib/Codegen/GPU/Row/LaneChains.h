@@ -13,11 +13,12 @@ namespace mlir::ad::device {
 
 class RowDistribution;
 class RowRegisters;
+class TermExchange;
 
 class LaneChains : public RowComponent {
 public:
-  LaneChains(RowEmitter &emitter, RowDistribution &distribution, RowRegisters &registers)
-      : RowComponent(emitter), distribution(distribution), registers(registers) {}
+  LaneChains(RowEmitter &emitter, RowDistribution &distribution, RowRegisters &registers, TermExchange &terms)
+      : RowComponent(emitter), distribution(distribution), registers(registers), terms(terms) {}
 
   /// The sum of [lower, upper) by a group.
   FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity, Value lower,
@@ -26,6 +27,7 @@ public:
 private:
   FailureOr<SmallVector<Value>> addVector(linalg::GenericOp generic, ArrayRef<Index> loops,
                                           ArrayRef<Value> indices, ValueRange sums);
+  SmallVector<Value> addTerms(linalg::GenericOp generic, ArrayRef<Value> indices, ValueRange sums);
   FailureOr<SmallVector<Value>> chainsInRegisters(linalg::GenericOp generic, ArrayRef<Index> loops,
                                                   Value identity);
   FailureOr<SmallVector<Value>> chainLoop(linalg::GenericOp generic, ArrayRef<Index> loops, ValueRange start,
@@ -37,6 +39,7 @@ private:
 
   RowDistribution &distribution;
   RowRegisters &registers;
+  TermExchange &terms;
 };
 
 } // namespace mlir::ad::device

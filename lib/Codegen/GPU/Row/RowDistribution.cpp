@@ -68,28 +68,39 @@ RowTiling RowDistribution::tilingFor(int64_t vector) {
   return {vector, threads, lanes / (vector * threads), loads, false, false};
 }
 
-// Whether the live values of a row fit into the registers of its threads, and the unrolled code into a
-// kernel.
-bool RowDistribution::fitsRegisters(const RowTiling &candidate) {
-  if (ShapedType::isDynamic(rows.length) || rows.length > kernel.getOrderAttr().getPartLength())
-    return false;
+// Whether the live values of so many elements fit into the registers of a thread, and the unrolled code into
+// a kernel.
+bool RowDistribution::fitsThread(int64_t elements) {
   int64_t operations = 0;
   for (auto generic : kernel.getBody().getOps<linalg::GenericOp>())
     operations += static_cast<int64_t>(llvm::range_size(*generic.getBlock())) - 1;
-  int64_t elements = candidate.vector * candidate.vectors *
-                     static_cast<int64_t>(llvm::divideCeil(rows.length, candidate.lanes()));
   return elements * std::max<int64_t>(1, liveWordsPerElement(kernel, rows.length)) <= kMaxRowWords &&
          elements * operations <= kMaxUnrolledOps;
 }
 
-RowTiling RowDistribution::chooseTiling(ValueRange outputs) {
+bool RowDistribution::fitsRegisters(const RowTiling &candidate) {
+  if (ShapedType::isDynamic(rows.length) || rows.length > kernel.getOrderAttr().getPartLength())
+    return false;
+  return fitsThread(candidate.vector * candidate.vectors *
+                    static_cast<int64_t>(llvm::divideCeil(rows.length, candidate.lanes())));
+}
+
+bool RowDistribution::fitsBlock(int64_t vector, int64_t threads) {
+  return fitsThread(vector * static_cast<int64_t>(llvm::divideCeil(rows.length, vector * threads)));
+}
+
+int64_t RowDistribution::longestVector(ValueRange outputs) {
   Nest nest;
   nest.shape = {rows.length};
   if (!rows.ofElements)
     llvm::copy_if(outputs, std::back_inserter(nest.outputs), [&](Value output) {
       return cast<RankedTensorType>(output.getType()).getShape() == ArrayRef(results[rows.space].shape);
     });
-  int64_t longest = vectorized.vectorLength(nest, 0);
+  return vectorized.vectorLength(nest, 0);
+}
+
+RowTiling RowDistribution::chooseTiling(ValueRange outputs) {
+  int64_t longest = longestVector(outputs);
   // Shorter vectors make larger groups: the lanes of the order are as many.
   while (longest > 1 && tilingFor(longest).threads < kWarpThreads && hasFewGroups(tilingFor(longest).threads))
     longest /= 2;

@@ -19,8 +19,10 @@ struct RowTiling {
   int64_t loads;    // vectors that a thread loads before it adds the first of them, where it loops over a row
   bool inRegisters; // each thread keeps its elements of the row from one pass to the next
   bool inShared;    // the block stages in shared memory the rows that several passes read
+  int64_t blockThreads = 0; // of a block that keeps the elements of the row in registers; 0: no block does
   /// The lanes of a group.
   int64_t lanes() const { return vector * threads * vectors; }
+  bool inBlock() const { return blockThreads != 0; }
 };
 
 class RowDistribution : public RowComponent {
@@ -30,6 +32,11 @@ public:
   /// multiprocessor.
   static constexpr int64_t kMaxRowWords = kRegistersPerSM / (2 * kBlockThreads) / 2;
 
+  /// The longest vectors of the tensors whose rows are computed.
+  int64_t longestVector(ValueRange outputs);
+  /// Whether the live values of a row fit into the registers of a block of so many threads, and the unrolled
+  /// code into a kernel.
+  bool fitsBlock(int64_t vector, int64_t threads);
   /// The tiling with vectors of at most that length.
   RowTiling tilingFor(int64_t vector);
   /// The one with the longest vectors, or shorter ones with which the row fits into registers.
@@ -38,6 +45,8 @@ public:
   Value allowsVectors(const RowTiling &candidate);
   /// Code from here on has that tiling.
   void bind(const RowTiling &chosen);
+  /// Whether rows have so few threads in all that they wait for loads longer than the memory needs for them.
+  bool hasFewThreads(int64_t threadsOfRow);
   /// Threads of a block that computes a row: a group for each chunk, or more that map its elements where
   /// there are few rows.
   int64_t threadsOfBlock(int64_t threadsOfGroup);
@@ -61,10 +70,9 @@ public:
 
 private:
   bool fitsRegisters(const RowTiling &candidate);
+  bool fitsThread(int64_t elements);
   int64_t rowCount(); // ShapedType::kDynamic if it is not known
-  /// Whether rows, or groups that sum a row or a whole chunk of it, have so few threads in all that they wait
-  /// for loads longer than the memory needs for them.
-  bool hasFewThreads(int64_t threadsOfRow);
+  /// The same of groups that sum a row or a whole chunk of it.
   bool hasFewGroups(int64_t threadsOfGroup);
 };
 

@@ -8,16 +8,18 @@ using namespace mlir::ad::device;
 
 RowEmitter::RowEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function, const Rows &rows,
                        int64_t maxSharedBytes)
-    : GPUKernelEmitter(kernel, function), rows(rows), cache(*this, distribution, maxSharedBytes) {}
+    : GPUKernelEmitter(kernel, function), rows(rows), terms(*this, distribution, registers, maxSharedBytes),
+      cache(*this, distribution, maxSharedBytes) {}
 
-// A thread has as many registers as with two blocks of the default size.
+// A thread has as many registers as with two blocks of the default size, or with three.
 int64_t RowEmitter::minBlocksPerSM() const {
-  return std::max<int64_t>(1, 2 * kBlockThreads / launchShape.threadsPerBlock);
+  int64_t threads = terms.needsFewRegisters() ? 3 * kBlockThreads : 2 * kBlockThreads;
+  return std::max<int64_t>(1, threads / launchShape.threadsPerBlock);
 }
 
 // Not of 16-bit rows in shared memory, until that is measured (decision 0052).
 bool RowEmitter::groupsFunctions() const {
-  bool isStaged = launchShape.dynamicSharedBytes > 0;
+  bool isStaged = launchShape.dynamicSharedBytes > 0 && !terms.isAllocated();
   return !isStaged || llvm::none_of(KernelOp(kernel).getArgumentTypes(), [](Type type) {
     Type element = getElementTypeOrSelf(type);
     return isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 16;
@@ -34,16 +36,22 @@ LogicalResult RowEmitter::emitOutputs() {
   bool &byBlock = distribution.byBlock;
   byBlock = usesBlockPerRow(kernel, rows);
   RowTiling tiling = distribution.chooseTiling(outputs);
-  if (!tiling.inRegisters && cache.chooseTensors()) {
+  std::optional<RowTiling> ofBlock = tiling.inRegisters ? std::nullopt : terms.chooseTiling(outputs);
+  if (ofBlock) {
+    tiling = *ofBlock;
+    byBlock = true;
+  } else if (!tiling.inRegisters && cache.chooseTensors()) {
     tiling = distribution.tilingFor(std::min(tiling.vector, cache.vectorLength()));
     tiling.inShared = byBlock = true;
   }
   launchShape = {byBlock ? MappingLevel::block : MappingLevel::thread, rows.space, axes};
   launchShape.threadsPerElement = byBlock ? 1 : tiling.threads;
-  if (byBlock && !tiling.inShared)
+  if (byBlock && !tiling.inShared && !tiling.inBlock())
     launchShape.threadsPerBlock = distribution.threadsOfBlock(tiling.threads);
   if (tiling.inShared)
     cache.allocate();
+  if (tiling.inBlock())
+    terms.allocate(tiling.blockThreads);
   if (byBlock)
     chunkSums.allocate();
   bool always = tiling.vector == 1 && !tiling.inShared;
@@ -100,7 +108,7 @@ LogicalResult RowEmitter::emitAlongRow(Value length, StoreAt storeAt) {
     builder.setInsertionPointToStart(branch.thenBlock());
   }
   Scope scope(*this);
-  if (distribution.tiling.inRegisters)
+  if (distribution.tiling.inRegisters || distribution.tiling.inBlock())
     return registers.emitStores(storeAt);
   auto [first, step] = distribution.stridedRange();
   return emitLoop(first, length, step, [&](Value index) {
@@ -126,8 +134,13 @@ FailureOr<Value> RowEmitter::reduceLanes(linalg::GenericOp generic, SmallVector<
                                          const Position &position) {
   if (!distribution.byBlock || mapping.perThread)
     return GPUKernelEmitter::reduceLanes(generic, loops, identity, position);
-  if (failed(hoisting.hoistReduced(generic, loops)) ||
-      (distribution.tiling.inShared && failed(cache.fillFor(generic))))
+  const RowTiling &tiling = distribution.tiling;
+  if (failed(hoisting.hoistReduced(generic, loops)))
+    return failure();
+  if (tiling.inBlock() && TermExchange::isFreeOfOrder(generic))
+    return terms.reduceInAnyOrder(generic, loops, identity);
+  if ((tiling.inShared && failed(cache.fillFor(generic))) ||
+      (tiling.inBlock() && failed(terms.storeTerms(generic, loops))))
     return failure();
   return chunkSums.reduce(generic, loops, identity);
 }

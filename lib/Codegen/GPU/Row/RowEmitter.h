@@ -2,7 +2,8 @@
 //
 // Row kernels on a GPU: reductions, norms, softmax and their derivatives. RowDistribution
 // distributes rows over threads. Rows that fit into the registers of a group are read once (RowRegisters),
-// and so are rows that fit into shared memory, one per thread block (SharedRowCache).
+// and so are rows that fit into those of a thread block (TermExchange) or into its shared memory
+// (SharedRowCache).
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_ROW_ROWEMITTER_H
 #define ADJOINT_LIB_CODEGEN_GPU_ROW_ROWEMITTER_H
@@ -12,6 +13,7 @@
 #include "RowDistribution.h"
 #include "RowRegisters.h"
 #include "SharedRowCache.h"
+#include "TermExchange.h"
 
 namespace mlir::ad::device {
 
@@ -43,7 +45,8 @@ private:
 
   RowDistribution distribution{*this};
   RowRegisters registers{*this, distribution};
-  LaneChains chains{*this, distribution, registers};
+  TermExchange terms;
+  LaneChains chains{*this, distribution, registers, terms};
   ChunkSums chunkSums{*this, distribution, chains};
   SharedRowCache cache;
 };

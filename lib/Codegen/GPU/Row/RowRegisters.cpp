@@ -10,13 +10,15 @@ using namespace mlir::ad::device;
 void RowRegisters::bind() {
   vectors.clear();
   const RowTiling &tiling = distribution.tiling;
-  if (!tiling.inRegisters)
+  if (!tiling.inRegisters && !tiling.inBlock())
     return;
-  Value start = binary<arith::MulIOp>(distribution.inGroup, indexConstant(tiling.vector));
-  for (int64_t offset = 0; offset < rows.length; offset += tiling.vector * tiling.threads) {
+  Value thread = tiling.inBlock() ? mapping.threadInBlock : distribution.inGroup;
+  int64_t step = tiling.vector * (tiling.inBlock() ? tiling.blockThreads : tiling.threads);
+  Value start = binary<arith::MulIOp>(thread, indexConstant(tiling.vector));
+  for (int64_t offset = 0; offset < rows.length; offset += step) {
     Value first = binary<arith::AddIOp>(start, indexConstant(offset));
     Vector vector;
-    if (offset + tiling.vector * tiling.threads > rows.length) {
+    if (offset + step > rows.length) {
       vector.present =
           arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, first, indexConstant(rows.length));
       first = binary<arith::MinUIOp>(first, indexConstant(rows.length - tiling.vector));

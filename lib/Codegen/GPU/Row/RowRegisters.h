@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Rows that fit into the registers of a group: every index is one value in all passes, so that the evaluator
-// finds each element that an earlier pass has loaded or computed.
+// Rows that fit into the registers of a group or a block: every index is one value in all passes, so that the
+// evaluator finds each element that an earlier pass has loaded or computed.
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_ROW_ROWREGISTERS_H
 #define ADJOINT_LIB_CODEGEN_GPU_ROW_ROWREGISTERS_H
@@ -17,7 +17,7 @@ public:
   RowRegisters(RowEmitter &emitter, RowDistribution &distribution)
       : RowComponent(emitter), distribution(distribution) {}
 
-  /// A vector of this thread. The last vectors of a group may be beyond the end of the row.
+  /// A vector of this thread. The last vectors may be beyond the end of the row.
   struct Vector {
     SmallVector<Value> indices; // clamped to the last elements of the row in that case
     Value present;              // null when the vector always is in the row

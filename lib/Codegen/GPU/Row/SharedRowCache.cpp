@@ -14,7 +14,6 @@ using namespace mlir::ad::device;
 
 // Elements of a row per thread of its block, and the threads of a block.
 static constexpr int64_t kElementsPerThread = 32, kMinThreads = 64, kMaxThreads = 512;
-static constexpr int64_t kSumBytes = kChunksPerPass * sizeof(int64_t);
 
 static int64_t rowBytes(const Buffer &buffer) { return buffer.shape.back() * memoryBytes(buffer.element); }
 

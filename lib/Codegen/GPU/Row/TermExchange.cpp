@@ -1,0 +1,200 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+#include "TermExchange.h"
+#include "../Generic/SharedMemory.h"
+#include "ChunkSums.h"
+#include "RowDistribution.h"
+#include "RowEmitter.h"
+#include "RowLiveness.h"
+#include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::device;
+
+// Words of a row in the registers of a thread, with which three blocks of the default size share a
+// multiprocessor; and the threads of a block.
+static constexpr int64_t kFewWords = 32, kMinThreads = 64, kMaxThreads = 512;
+// Elements that a thread loads from shared memory before it adds the first of them.
+static constexpr int64_t kTermsAtOnce = 32;
+// One value per warp of the largest block.
+static constexpr int64_t kWarpBytes = kMaxThreads / kWarpThreads * sizeof(int64_t);
+
+//===- Which rows ---------------------------------------------------------===//
+
+static Value termOf(linalg::GenericOp reduction) {
+  Operation *combiner = combiningOp(reduction);
+  return combiner->getOperand(combiner->getOperand(0) == reduction.getRegionOutputArgs().front() ? 1 : 0);
+}
+
+bool TermExchange::isFreeOfOrder(linalg::GenericOp reduction) {
+  return isa<arith::MaximumFOp, arith::MinimumFOp, arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp,
+             arith::MinUIOp, arith::AndIOp, arith::OrIOp>(combiningOp(reduction));
+}
+
+// An FMA has two values of each element.
+static bool hasOneTerm(linalg::GenericOp reduction) {
+  ReductionStructure structure = matchReduction(reduction);
+  return structure.form == ReductionForm::joined && !isa<math::FmaOp>(structure.combiner) &&
+         structure.combiner->getResult(0).getType().isIntOrFloat();
+}
+
+static bool computesWideElements(linalg::GenericOp generic) {
+  Type element = getElementTypeOrSelf(generic.getResult(0).getType());
+  return element.isIntOrFloat() && element.getIntOrFloatBitWidth() > 32;
+}
+
+// Threads have few words of a row where blocks of the default size are enough for it, else as many as there
+// is room for: two small blocks overlap better than the halves of a large one. Of few rows, more threads have
+// shorter code. 64-bit code, and several live values of an element, need more registers. Powers of two, so
+// that warps join by shuffles.
+int64_t TermExchange::chooseThreads() {
+  int64_t perElement = std::max<int64_t>(1, liveWordsPerElement(kernel, rows.length));
+  bool isWide = llvm::any_of(kernel.getBody().getOps<linalg::GenericOp>(), computesWideElements);
+  fewRegisters = perElement == 1 && rows.length <= kFewWords * kBlockThreads && !isWide;
+  int64_t perThread = fewRegisters ? kFewWords : RowDistribution::kMaxRowWords;
+  int64_t threads = llvm::bit_ceil<uint64_t>(llvm::divideCeil(rows.length * perElement, perThread));
+  threads = std::clamp(threads, kMinThreads, kMaxThreads);
+  while (threads < kMaxThreads && distribution.hasFewThreads(threads))
+    threads *= 2;
+  return threads;
+}
+
+std::optional<RowTiling> TermExchange::chooseTiling(ValueRange outputs) {
+  if (ShapedType::isDynamic(rows.length) || rows.length < kernel.getOrderAttr().getLanes() ||
+      rows.sumsAlong || argumentsReadAgain(kernel, rows.length).empty())
+    return std::nullopt;
+  termBytes = 0;
+  for (auto reduction : kernel.getBody().getOps<linalg::GenericOp>()) {
+    if (reduction.getNumReductionLoops() == 0)
+      continue;
+    if (!hasOneTerm(reduction))
+      return std::nullopt;
+    if (!isFreeOfOrder(reduction))
+      termBytes = std::max(termBytes, memoryBytes(termOf(reduction).getType()));
+  }
+  if (rows.length * termBytes + kSumBytes + kWarpBytes > maxSharedBytes)
+    return std::nullopt;
+  int64_t vector =
+      std::min(distribution.longestVector(outputs), kAccessBytes / std::max<int64_t>(1, termBytes));
+  int64_t threads = chooseThreads();
+  if (!distribution.fitsBlock(vector, threads))
+    return std::nullopt;
+  RowTiling tiling = distribution.tilingFor(vector);
+  tiling.loads = kTermsAtOnce / vector;
+  tiling.blockThreads = threads;
+  return tiling;
+}
+
+void TermExchange::allocate(int64_t threads) {
+  launchShape.threadsPerBlock = threads;
+  ofWarps = sharedMemory(builder, function, kWarpBytes, "warps");
+  if (termBytes == 0)
+    return;
+  terms = sharedMemory(builder, function, /*bytes=*/0, "terms", kChunkBytes);
+  launchShape.dynamicSharedBytes = llvm::alignTo(rows.length * termBytes, kChunkBytes);
+}
+
+//===- Values of this thread ----------------------------------------------===//
+
+FailureOr<SmallVector<Value>> TermExchange::termsOf(linalg::GenericOp reduction, ArrayRef<Index> loops) {
+  if (failed(registers.loadOperands(reduction)))
+    return failure();
+  ThreadMapping::PerThread perThread(mapping);
+  SmallVector<Value> values;
+  for (const RowRegisters::Vector &vector : registers.vectors)
+    for (Value index : vector.indices) {
+      SmallVector<Index> inner(loops);
+      reductionLoops.setIndex(reduction, inner, {index, 0, nullptr});
+      auto term = evaluator.evaluateBody(reduction, inner, IRMapping(), termOf(reduction));
+      if (failed(term))
+        return failure();
+      values.push_back(term->front());
+    }
+  return values;
+}
+
+//===- Reductions in any order --------------------------------------------===//
+
+// A tree, so that joins do not wait for each other.
+Value TermExchange::joinThread(linalg::GenericOp reduction, SmallVector<Value> values, Value identity) {
+  for (auto [number, value] : llvm::enumerate(values))
+    if (Value present = registers.vectors[number / distribution.tiling.vector].present)
+      value = arith::SelectOp::create(builder, loc, present, value, identity);
+  values.push_back(identity);
+  while (values.size() > 1) {
+    size_t half = values.size() / 2;
+    for (size_t i = 0; i < half; ++i)
+      values[i] =
+          joinPartialResults(builder, loc, combiningOp(reduction), values[i], values[values.size() - 1 - i]);
+    values.truncate(values.size() - half);
+  }
+  return values.front();
+}
+
+Value TermExchange::joinThreads(linalg::GenericOp reduction, Value value, int64_t threads) {
+  for (int64_t distance = threads / 2; distance >= 1; distance /= 2)
+    value = joinPartialResults(builder, loc, combiningOp(reduction), value,
+                               warpReductions.shuffle(value, distance));
+  return value;
+}
+
+Value TermExchange::warpSlot(Value number, Type type) {
+  return addBytes(builder, loc, ofWarps, binary<arith::MulIOp>(number, indexConstant(memoryBytes(type))));
+}
+
+FailureOr<Value> TermExchange::reduceInAnyOrder(linalg::GenericOp reduction, ArrayRef<Index> loops,
+                                                Value identity) {
+  FailureOr<SmallVector<Value>> values = termsOf(reduction, loops);
+  if (failed(values))
+    return failure();
+  Type type = identity.getType();
+  Value ofWarp = joinThreads(reduction, joinThread(reduction, *values, identity), kWarpThreads);
+  Value warpSize = indexConstant(kWarpThreads);
+  mapping.synchronizeBlock(); // all threads have read the values of the reduction before
+  LogicalResult stored = emitIf(isEqual(mapping.lane, 0), [&] {
+    Value slot = warpSlot(binary<arith::DivUIOp>(mapping.threadInBlock, warpSize), type);
+    LLVM::StoreOp::create(builder, loc, toMemory(ofWarp), slot, memoryBytes(type));
+    return success();
+  });
+  assert(succeeded(stored) && "stores emit no code that can fail");
+  (void)stored;
+  mapping.synchronizeBlock();
+  int64_t warps = distribution.tiling.blockThreads / kWarpThreads;
+  Value slot = warpSlot(binary<arith::RemUIOp>(mapping.lane, indexConstant(warps)), type);
+  Value memory = LLVM::LoadOp::create(builder, loc, memoryType(type), slot, memoryBytes(type));
+  return joinThreads(reduction, fromMemory(memory, type), warps);
+}
+
+//===- Terms in shared memory ---------------------------------------------===//
+
+Buffer TermExchange::termBuffer(linalg::GenericOp reduction) {
+  return {terms, termOf(reduction).getType(), {rows.length}, {indexConstant(rows.length)}};
+}
+
+LogicalResult TermExchange::storeTerms(linalg::GenericOp reduction, ArrayRef<Index> loops) {
+  FailureOr<SmallVector<Value>> values = termsOf(reduction, loops);
+  if (failed(values))
+    return failure();
+  ThreadMapping::PerThread perThread(mapping);
+  auto store = [&](size_t number) {
+    const RowRegisters::Vector &vector = registers.vectors[number];
+    SmallVector<Position> positions;
+    for (Value index : vector.indices)
+      positions.push_back({{index, 0, nullptr}});
+    ArrayRef<Value> own = ArrayRef(*values).slice(number * vector.indices.size(), vector.indices.size());
+    emitter.storeAll(termBuffer(reduction), positions, own);
+    return success();
+  };
+  for (size_t number = 0; number < registers.vectors.size(); ++number) {
+    Value present = registers.vectors[number].present;
+    if (failed(present ? emitIf(present, [&] { return store(number); }) : store(number)))
+      return failure();
+  }
+  return success();
+}
+
+SmallVector<Value> TermExchange::loadTerms(linalg::GenericOp reduction, ArrayRef<Value> indices) {
+  Position first = {{indices.front(), 0, nullptr}};
+  return vectorized.loadVector(termBuffer(reduction), first, static_cast<int64_t>(indices.size()));
+}
