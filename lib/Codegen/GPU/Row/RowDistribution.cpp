@@ -68,13 +68,13 @@ RowTiling RowDistribution::tilingFor(int64_t vector) {
   return {vector, threads, lanes / (vector * threads), loads, false, false};
 }
 
-// Whether the live values of so many elements fit into the registers of a thread, and the unrolled code into
-// a kernel.
-bool RowDistribution::fitsThread(int64_t elements) {
+// Whether the live values of so many elements fit into so many registers of a thread, and the unrolled code
+// into a kernel.
+bool RowDistribution::fitsThread(int64_t elements, int64_t maxWords) {
   int64_t operations = 0;
   for (auto generic : kernel.getBody().getOps<linalg::GenericOp>())
     operations += static_cast<int64_t>(llvm::range_size(*generic.getBlock())) - 1;
-  return elements * std::max<int64_t>(1, liveWordsPerElement(kernel, rows.length)) <= kMaxRowWords &&
+  return elements * std::max<int64_t>(1, liveWordsPerElement(kernel, rows.length)) <= maxWords &&
          elements * operations <= kMaxUnrolledOps;
 }
 
@@ -82,11 +82,12 @@ bool RowDistribution::fitsRegisters(const RowTiling &candidate) {
   if (ShapedType::isDynamic(rows.length) || rows.length > kernel.getOrderAttr().getPartLength())
     return false;
   return fitsThread(candidate.vector * candidate.vectors *
-                    static_cast<int64_t>(llvm::divideCeil(rows.length, candidate.lanes())));
+                        static_cast<int64_t>(llvm::divideCeil(rows.length, candidate.lanes())),
+                    kMaxRowWords);
 }
 
-bool RowDistribution::fitsBlock(int64_t vector, int64_t threads) {
-  return fitsThread(vector * static_cast<int64_t>(llvm::divideCeil(rows.length, vector * threads)));
+bool RowDistribution::fitsBlock(int64_t vector, int64_t threads, int64_t maxWords) {
+  return fitsThread(vector * static_cast<int64_t>(llvm::divideCeil(rows.length, vector * threads)), maxWords);
 }
 
 int64_t RowDistribution::longestVector(ValueRange outputs) {

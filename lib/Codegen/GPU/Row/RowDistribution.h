@@ -34,9 +34,9 @@ public:
 
   /// The longest vectors of the tensors whose rows are computed.
   int64_t longestVector(ValueRange outputs);
-  /// Whether the live values of a row fit into the registers of a block of so many threads, and the unrolled
+  /// Whether the live values of a row fit into so many registers of each thread of a block, and the unrolled
   /// code into a kernel.
-  bool fitsBlock(int64_t vector, int64_t threads);
+  bool fitsBlock(int64_t vector, int64_t threads, int64_t maxWords);
   /// The tiling with vectors of at most that length.
   RowTiling tilingFor(int64_t vector);
   /// The one with the longest vectors, or shorter ones with which the row fits into registers.
@@ -70,7 +70,7 @@ public:
 
 private:
   bool fitsRegisters(const RowTiling &candidate);
-  bool fitsThread(int64_t elements);
+  bool fitsThread(int64_t elements, int64_t maxWords);
   int64_t rowCount(); // ShapedType::kDynamic if it is not known
   /// The same of groups that sum a row or a whole chunk of it.
   bool hasFewGroups(int64_t threadsOfGroup);

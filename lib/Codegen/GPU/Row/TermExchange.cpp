@@ -15,6 +15,9 @@ using namespace mlir::ad::device;
 // Words of a row in the registers of a thread, with which three blocks of the default size share a
 // multiprocessor; and the threads of a block.
 static constexpr int64_t kFewWords = 32, kMinThreads = 64, kMaxThreads = 512;
+// The maximum, beside which ptxas needs no local memory for the code of two blocks of the default size, where
+// some threads have a vector less than others.
+static constexpr int64_t kWordsOfPartialRows = 48;
 // Elements that a thread loads from shared memory before it adds the first of them.
 static constexpr int64_t kTermsAtOnce = 32;
 // One value per warp of the largest block.
@@ -44,17 +47,26 @@ static bool computesWideElements(linalg::GenericOp generic) {
   return element.isIntOrFloat() && element.getIntOrFloatBitWidth() > 32;
 }
 
+// Without results along the row, nothing of it is live behind the last sum.
+int64_t TermExchange::maxWords(int64_t vector, int64_t threads) const {
+  if (fewRegisters)
+    return kFewWords;
+  bool isWhole = rows.length % (vector * threads) == 0;
+  return isWhole || rows.ofElements ? RowDistribution::kMaxRowWords : kWordsOfPartialRows;
+}
+
 // Threads have few words of a row where blocks of the default size are enough for it, else as many as there
 // is room for: two small blocks overlap better than the halves of a large one. Of few rows, more threads have
 // shorter code. 64-bit code, and several live values of an element, need more registers. Powers of two, so
-// that warps join by shuffles.
-int64_t TermExchange::chooseThreads() {
-  int64_t perElement = std::max<int64_t>(1, liveWordsPerElement(kernel, rows.length));
+// that warps join by shuffles; 0 if the row fits into no block.
+int64_t TermExchange::chooseThreads(int64_t vector) {
   bool isWide = llvm::any_of(kernel.getBody().getOps<linalg::GenericOp>(), computesWideElements);
-  fewRegisters = perElement == 1 && rows.length <= kFewWords * kBlockThreads && !isWide;
-  int64_t perThread = fewRegisters ? kFewWords : RowDistribution::kMaxRowWords;
-  int64_t threads = llvm::bit_ceil<uint64_t>(llvm::divideCeil(rows.length * perElement, perThread));
-  threads = std::clamp(threads, kMinThreads, kMaxThreads);
+  fewRegisters =
+      liveWordsPerElement(kernel, rows.length) <= 1 && !isWide && rows.length <= kFewWords * kBlockThreads;
+  int64_t threads = kMinThreads;
+  while (!distribution.fitsBlock(vector, threads, maxWords(vector, threads)))
+    if ((threads *= 2) > kMaxThreads)
+      return 0;
   while (threads < kMaxThreads && distribution.hasFewThreads(threads))
     threads *= 2;
   return threads;
@@ -77,8 +89,8 @@ std::optional<RowTiling> TermExchange::chooseTiling(ValueRange outputs) {
     return std::nullopt;
   int64_t vector =
       std::min(distribution.longestVector(outputs), kAccessBytes / std::max<int64_t>(1, termBytes));
-  int64_t threads = chooseThreads();
-  if (!distribution.fitsBlock(vector, threads))
+  int64_t threads = chooseThreads(vector);
+  if (threads == 0)
     return std::nullopt;
   RowTiling tiling = distribution.tilingFor(vector);
   tiling.loads = kTermsAtOnce / vector;

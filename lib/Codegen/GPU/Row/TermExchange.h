@@ -41,7 +41,8 @@ public:
   SmallVector<Value> loadTerms(linalg::GenericOp reduction, ArrayRef<Value> indices);
 
 private:
-  int64_t chooseThreads();
+  int64_t maxWords(int64_t vector, int64_t threads) const;
+  int64_t chooseThreads(int64_t vector);
   FailureOr<SmallVector<Value>> termsOf(linalg::GenericOp reduction, ArrayRef<Index> loops);
   Buffer termBuffer(linalg::GenericOp reduction);
   Value joinThread(linalg::GenericOp reduction, SmallVector<Value> values, Value identity);
