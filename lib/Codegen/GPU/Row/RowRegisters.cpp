@@ -39,11 +39,46 @@ LogicalResult RowRegisters::evaluateAtVectors(Value tensor) {
   return evaluator.evaluate(tensor, positions);
 }
 
+// A warp of a block may have no element of the last vector: it loads none. Zeros stand for them.
+LogicalResult RowRegisters::loadIfPresent(Value argument, const Vector &vector) {
+  SmallVector<Position> positions(vector.indices.size(), distribution.row);
+  for (auto [position, index] : llvm::zip_equal(positions, vector.indices))
+    position.push_back({index, 0, nullptr});
+  if (context.known.lookup(context.keyOf(argument, positions.front())))
+    return success();
+  Type element = getElementTypeOrSelf(argument.getType()), type = memoryType(element);
+  auto branch = scf::IfOp::create(builder, loc, SmallVector<Type>(positions.size(), type), vector.present,
+                                  /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    Scope scope(context);
+    ThreadMapping::PerThread perThread(mapping);
+    FailureOr<SmallVector<Value>> values = evaluator.evaluate(argument, positions);
+    if (failed(values))
+      return failure();
+    auto inMemory = llvm::map_to_vector(*values, [&](Value value) { return toMemory(value); });
+    scf::YieldOp::create(builder, loc, inMemory);
+    builder.setInsertionPointToStart(branch.elseBlock());
+    Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+    scf::YieldOp::create(builder, loc, SmallVector<Value>(positions.size(), zero));
+  }
+  for (auto [position, value] : llvm::zip_equal(positions, branch.getResults()))
+    remember(argument, position, fromMemory(value, element));
+  return success();
+}
+
 LogicalResult RowRegisters::loadOperands(linalg::GenericOp reduction) {
   auto isArgument = [](Value value) { return isa<BlockArgument>(value); };
-  for (Value operand : RowDistribution::sourcesOf(reduction, isArgument))
-    if (!rows.sumsAlong && distribution.hasGridRows(operand) && failed(evaluateAtVectors(operand)))
+  for (Value operand : RowDistribution::sourcesOf(reduction, isArgument)) {
+    if (rows.sumsAlong || !distribution.hasGridRows(operand))
+      continue;
+    for (const Vector &vector : vectors)
+      if (distribution.tiling.inBlock() && vector.present && failed(loadIfPresent(operand, vector)))
+        return failure();
+    if (failed(evaluateAtVectors(operand)))
       return failure();
+  }
   return success();
 }
 

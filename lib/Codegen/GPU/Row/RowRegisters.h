@@ -33,6 +33,7 @@ public:
 private:
   /// Values of a tensor with the rows of the grid, at all vectors.
   LogicalResult evaluateAtVectors(Value tensor);
+  LogicalResult loadIfPresent(Value argument, const Vector &vector);
   LogicalResult computeResults();
 
   RowDistribution &distribution;
