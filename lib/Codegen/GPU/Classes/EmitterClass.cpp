@@ -4,6 +4,7 @@
 #include "../Generic/GroupFunctions.h"
 #include "../Generic/MergeRuns.h"
 #include "../Generic/NarrowIndices.h"
+#include "../Generic/ShareReciprocals.h"
 #include "../Reduction/PartialSizes.h"
 #include "adjoint/Codegen/Kernel/KernelFunctions.h"
 #include "adjoint/Codegen/Kernel/WorkUnits.h"
@@ -27,6 +28,8 @@ static void finish(GPUFunctions &functions, GPUFuncOp function, const GPUKernelE
                    StringRef className) {
   if (emitter.groupsFunctions())
     groupFunctions(function);
+  if (emitter.sharesReciprocals())
+    shareReciprocals(function);
   functions.finish(function, emitter.launchShape, {emitter.minBlocksPerSM(), emitter.maxRegisters()},
                    className);
 }

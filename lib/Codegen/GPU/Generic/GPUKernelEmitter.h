@@ -41,6 +41,8 @@ public:
   virtual int64_t maxRegisters() const { return 0; }
   /// Whether elementary functions of neighbouring elements become vectors (GroupFunctions.h).
   virtual bool groupsFunctions() const { return true; }
+  /// Whether threads divide many elements by one value (ShareReciprocals.h).
+  virtual bool sharesReciprocals() const { return false; }
 
   //===- What a kernel class does in its own way --------------------------===//
 

@@ -23,6 +23,7 @@ public:
 
   int64_t minBlocksPerSM() const override;
   bool groupsFunctions() const override;
+  bool sharesReciprocals() const override { return true; }
   const Rows rows;
 
   void synchronizeRowThreads() override;
