@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Contractions by wgmma as kernels of their own: max(0, a b + bias) rounded to the type of the operands, of bytes -(a b
+"""Contractions on tensor cores as kernels of their own: max(0, a b + bias) rounded to the type of the operands, of bytes -(a b
 + bias) in i32, as the emulator takes it from ad-opt, and what it should give."""
 
 import os
@@ -15,15 +15,16 @@ import launch_config  # noqa: E402
 
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin"))
 SCHEDULES = [["eager"], ["lazy"], *(["shuffled", "--seed", str(seed)] for seed in (1, 2))]
-STAGES = ["--ad-to-cpu-frontend=numerics=fast,narrow", "--ad-to-gpu-fusion=optimize=0", "--ad-to-gpu-kernels"]
+WGMMA, MMA_SYNC = "fast,narrow", "strict"  # modes, by the instruction that kernels for sm_90a have in them
 
 
 def tensor(shape, element):
     return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"
 
 
-def optimize(file, *options):
-    return subprocess.run([BIN / "ad-opt", file, *STAGES, *options], capture_output=True, text=True, check=True).stdout
+def optimize(file, *options, numerics=WGMMA):
+    stages = [f"--ad-to-cpu-frontend=numerics={numerics}", "--ad-to-gpu-fusion=optimize=0", "--ad-to-gpu-kernels"]
+    return subprocess.run([BIN / "ad-opt", file, *stages, *options], capture_output=True, text=True, check=True).stdout
 
 
 def to_bf16(values):
@@ -42,8 +43,8 @@ class Product:
     """One contraction: operands in the layout (t: transposed) with random values, and its kernel with tiles of that
     name. A question mark after the layout makes M dynamic."""
 
-    def __init__(self, folder, m, n, k, layout, element, batch, tile):
-        self.folder, self.element, outer = folder, element, [batch] if batch else []
+    def __init__(self, folder, m, n, k, layout, element, batch, tile, numerics=WGMMA):
+        self.folder, self.element, self.numerics, outer = folder, element, numerics, [batch] if batch else []
         self.sum, self.out = ("i32", "i32") if element == "i8" else ("f32", element)
         self.a_shape = outer + ([m, k] if layout[0] == "n" else [k, m])
         self.b_shape = outer + ([k, n] if layout[1] == "n" else [n, k])
@@ -110,13 +111,14 @@ class Product:
     def compile(self, tile):
         file = self.folder / "program.mlir"
         option = f"chip=sm_90a tile={tile}"
-        head = optimize(file, f"--ad-emit-gpu={option}")
+        head = optimize(file, f"--ad-emit-gpu={option}", numerics=self.numerics)
         launch = launch_config.read(head)
         self.blocks, self.shared = launch.get("grid_size"), launch["dynamic_shared_bytes"]
         self.threads = launch.get("threads_per_block", 256)
         self.maps = [(f"box={box},swizzle={swizzle}{',tf32' if rounds else ''}", "abr"[operand])
                      for operand, box, swizzle, rounds in launch["tensor_maps"]]
-        self.text = re.search(r"^  gpu\.module .*?^  }$", optimize(file, f"--ad-to-gpu-code={option}"), re.S | re.M)[0]
+        code = optimize(file, f"--ad-to-gpu-code={option}", numerics=self.numerics)
+        self.text = re.search(r"^  gpu\.module .*?^  }$", code, re.S | re.M)[0]
 
     def run(self, schedule, blocks=None, text=None, out="y.npy", more=()):
         """One run of the kernel, or of a changed text of it."""

@@ -3,12 +3,13 @@
 // RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=fast --ad-to-gpu-fusion=optimize=0 --ad-to-gpu-kernels --ad-emit-gpu=chip=sm_90a --remarks-filter=ad-gpu 2> %t.remarks | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
 // RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=fast --ad-to-gpu-fusion=optimize=0 --ad-to-gpu-kernels --ad-emit-gpu=chip=sm_90 | FileCheck %s --check-prefix=OTHER
-// RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=strict --ad-to-gpu-fusion=optimize=0 --ad-to-gpu-kernels --ad-emit-gpu=chip=sm_90a | FileCheck %s --check-prefix=OTHER
+// RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=strict --ad-to-gpu-fusion=optimize=0 --ad-to-gpu-kernels --ad-emit-gpu=chip=sm_90a | FileCheck %s --check-prefix=STRICT
 
 // wgmma needs sm_90a and the permissions of tensor cores.
 // OTHER-NOT: wgmma
 // OTHER-NOT: tensor_map
 // OTHER-NOT: mbarrier
+// STRICT-NOT: wgmma
 
 // A block has one producer warpgroup and two consumers. Operand A is K-major, B is N-major.
 // REMARK: contraction-class | Category:ad-gpu | instruction=wgmma, kernel=dot_0

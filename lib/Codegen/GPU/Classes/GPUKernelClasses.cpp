@@ -133,6 +133,7 @@ public:
       if (plan->whyNoWgmma.empty())
         plan->contraction.instruction = MathInstruction::Wgmma;
     }
+    plan->contraction.loadsByTma = target.chip.hasWgmma && canLoadByTma(plan->contraction);
     plan->tile = chooseTile(plan->contraction, target.tile);
     if (mustDivide(*contraction) && plan->tile && !divideContraction(kernel, *contraction, *plan->tile)) {
       reason = "its instruction sums in chains, which it cannot join";

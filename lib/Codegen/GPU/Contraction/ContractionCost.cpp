@@ -55,7 +55,8 @@ static Clocks mmaStep(const ContractionTile &tile) {
   double warps = double(tile.threads) / kWarpThreads;
   double rows = double(tile.m) / double(tile.warpsM), columns = double(tile.n) / double(tile.warpsN);
   double products = double(tile.m * tile.n) * halves;
-  double shared = warps * (rows + columns) * bytes / kSharedBytes + copyClocks(tile, bytes);
+  double shared = warps * (rows + columns) * bytes / kSharedBytes;
+  shared += tile.loadsByTma ? 0 : copyClocks(tile, bytes);
   return {std::max(products / kProducts, shared), products / warps / (kProducts / 4) + kStepWaits};
 }
 

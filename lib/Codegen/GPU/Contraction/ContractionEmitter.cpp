@@ -20,7 +20,8 @@ int64_t ContractionEmitter::minBlocksPerSM() const { return tile.blocksPerSM; }
 // where its warp has a tile of 64 x 64.
 int64_t ContractionEmitter::maxRegisters() const {
   constexpr int64_t ofOneSet = 192, ofMany = 255;
-  if (contraction.instruction != MathInstruction::MmaSync || tile.m <= 64 || tile.blocksPerSM > 1)
+  if (contraction.instruction != MathInstruction::MmaSync || tile.m <= 64 || tile.blocksPerSM > 1 ||
+      tile.loadsByTma)
     return 0;
   bool isLarge = hasLargeWarps(tile);
   return isLarge || promotionStep(contraction.op) != 0 ? ofMany : ofOneSet;

@@ -8,15 +8,33 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-void ContractionKernel::prepare() {
+LogicalResult ContractionKernel::prepare() {
   tileMapping.bindSizes();
-  staging.planOperands();
   tileMapping.setGrid();
   launchShape.threadsPerBlock = tile.threads;
+  if (tile.loadsByTma)
+    return tma.prepare();
+  staging.planOperands();
   int64_t bytes = layOutSharedMemory();
   if (bytes > kStaticSharedBytes)
     launchShape.dynamicSharedBytes = std::exchange(bytes, 0);
   shared = sharedMemory(builder, function, bytes, "shared");
+  return success();
+}
+
+// Mbarriers count the K tiles of all tiles of the block.
+LogicalResult ContractionKernel::forEachTile(Value count, function_ref<LogicalResult(Value)> code) {
+  if (!tile.loadsByTma)
+    return emitLoop(mapping.block, count, mapping.gridBlocks, code);
+  auto loop = scf::ForOp::create(builder, loc, mapping.block, count, mapping.gridBlocks, indexConstant(0));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Scope scope(context);
+  tma.before = loop.getRegionIterArg(0);
+  if (failed(code(loop.getInductionVar())))
+    return failure();
+  scf::YieldOp::create(builder, loc, tma.after);
+  return success();
 }
 
 LogicalResult ContractionKernel::emitTile(const TileOrigin &origin) {
@@ -24,17 +42,19 @@ LogicalResult ContractionKernel::emitTile(const TileOrigin &origin) {
 }
 
 LogicalResult ContractionKernel::emit() {
-  prepare();
-  return emitLoop(mapping.block, tileMapping.tileCount(), mapping.gridBlocks,
-                  [&](Value number) { return emitTile(tileMapping.originOf(number)); });
+  if (failed(prepare()))
+    return failure();
+  return forEachTile(tileMapping.tileCount(),
+                     [&](Value number) { return emitTile(tileMapping.originOf(number)); });
 }
 
 // Blocks that run at the same time have tiles of one node, which share operands in the L2 cache.
 LogicalResult ContractionKernel::emitNodes() {
-  prepare();
+  if (failed(prepare()))
+    return failure();
   PartialTree::Nodes &nodes = emitter.partialTree.nodes[contraction.op];
   Value tiles = tileMapping.tileCount(), blocks = binary<arith::MulIOp>(tiles, nodes.count);
-  return emitLoop(mapping.block, blocks, mapping.gridBlocks, [&](Value number) {
+  return forEachTile(blocks, [&](Value number) {
     auto [node, inNode] = divide(number, tiles);
     nodes.number = node;
     TileOrigin origin = tileMapping.originOf(inNode);

@@ -16,22 +16,25 @@ public:
   ContractionKernel(ContractionEmitter &emitter, TileMapping &tileMapping, OperandStaging &staging,
                     Epilogue &epilogue)
       : ContractionComponent(emitter), tileMapping(tileMapping), staging(staging), epilogue(epilogue),
-        pipeline(emitter), simt(emitter, tileMapping, staging, pipeline, epilogue),
-        tensorCores(emitter, tileMapping, staging, pipeline, epilogue) {}
+        copies(emitter), tma(emitter, tileMapping, staging),
+        simt(emitter, tileMapping, staging, copies, epilogue),
+        tensorCores(emitter, tileMapping, staging, copies, tma, epilogue) {}
 
   LogicalResult emit();
   /// The nodes of a divided K instead of the results.
   LogicalResult emitNodes();
 
 private:
-  void prepare();
+  LogicalResult prepare();
+  LogicalResult forEachTile(Value count, function_ref<LogicalResult(Value number)> code);
   LogicalResult emitTile(const TileOrigin &origin);
   int64_t layOutSharedMemory();
 
   TileMapping &tileMapping;
   OperandStaging &staging;
   Epilogue &epilogue;
-  CopyPipeline pipeline;
+  CopyPipeline copies;
+  TmaPipeline tma;
   SimtProducts simt;
   TensorCoreProducts tensorCores;
 };

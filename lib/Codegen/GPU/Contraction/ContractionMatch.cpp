@@ -248,6 +248,18 @@ static std::string whyNoTensorMap(const Contraction &contraction, OpOperand *ope
   return "";
 }
 
+// Each operand has one element per register half: `ldmatrix` transposes 16-bit elements only.
+bool device::canLoadByTma(const Contraction &contraction) {
+  linalg::GenericOp op = contraction.op;
+  auto isShort = [](OpOperand *operand) {
+    return getElementTypeOrSelf(operand->get().getType()).getIntOrFloatBitWidth() == 16;
+  };
+  return contraction.instruction == MathInstruction::MmaSync && promotionStep(op) == 0 &&
+         isShort(contraction.operandA) && isShort(contraction.operandB) &&
+         whyNoTensorMap(contraction, contraction.operandA, contraction.mLoop).empty() &&
+         whyNoTensorMap(contraction, contraction.operandB, contraction.nLoop).empty();
+}
+
 // wgmma transposes 16-bit elements only.
 static std::string whyNoOperandOfWgmma(const Contraction &contraction, OpOperand *operand, unsigned loop) {
   std::string reason = whyNoTensorMap(contraction, operand, loop);

@@ -24,6 +24,7 @@ struct Contraction {
   unsigned mLoop, nLoop, kLoop;
   int64_t mAxis;               // of the result
   MathInstruction instruction; // tensor cores for i8, and for floats with permissions
+  bool loadsByTma = false;     // K tiles for `mma.sync`, on chips that have TMA
 };
 
 /// The instruction that the kernel of the contraction has to use; null if the kernel may choose.
@@ -37,6 +38,9 @@ bool isByteFloat(Type type);
 /// The one contraction of the kernel, if each result of the kernel has its shape and reads it element by
 /// element; otherwise `reason` says what prevents that.
 std::optional<Contraction> matchContraction(KernelOp kernel, std::string &reason);
+
+/// Whether TMA can load the operands as they are in memory, and `ldmatrix` reads them from where it does.
+bool canLoadByTma(const Contraction &contraction);
 
 /// Why the contraction uses `mma.sync` although the chip has `wgmma`: in most cases TMA cannot load an
 /// operand as it is in memory. Empty if it can use `wgmma`.

@@ -38,6 +38,19 @@ static constexpr TileRow mmaSyncTile(int64_t elementBytes, int64_t m, int64_t n,
   return {MathInstruction::MmaSync, elementBytes, tile};
 }
 
+// Warps have 64 x 64 in the largest tile, so that shared memory keeps up with the tensor cores. In the others
+// they have 64 x 32 or 32 x 32, and 16 warps of a multiprocessor hide each other's waits. A K tile has the
+// 128 bytes along K of the swizzle of TMA.
+static constexpr TileRow tmaTile(int64_t m, int64_t n, int64_t stages, int64_t warpsM, int64_t warpsN,
+                                 int64_t blocksPerSM) {
+  constexpr int64_t elementBytes = 2, k = 128 / elementBytes;
+  ContractionTile tile{m, n, k, warpsM, warpsN, stages, 0};
+  tile.threads = warpsM * warpsN * kWarpThreads;
+  tile.blocksPerSM = blocksPerSM;
+  tile.loadsByTma = true;
+  return {MathInstruction::MmaSync, elementBytes, tile};
+}
+
 static constexpr TileRow wgmmaTile(int64_t elementBytes, int64_t m, int64_t n, int64_t k,
                                    int64_t consumerWarpgroups, int64_t clusterSize) {
   int64_t threads = (consumerWarpgroups + 1) * kWarpgroupThreads; // one produces
@@ -69,9 +82,9 @@ static constexpr TileRow kTiles[] = {
     fmaTile(2, 32, 128, 16, 3),
     fmaTile(2, 128, 32, 16, 3),
     fmaTile(2, 64, 64, 16, 3),
-    fmaTile(4, 128, 128, 16, 4),
-    fmaTile(4, 128, 64, 16, 4, /*threads=*/128),
-    fmaTile(4, 64, 128, 16, 4, /*threads=*/128),
+    fmaTile(4, 128, 128, 32, 3),
+    fmaTile(4, 128, 64, 32, 3, /*threads=*/128),
+    fmaTile(4, 64, 128, 32, 3, /*threads=*/128),
     fmaTile(4, 16, 256, 8, 4),
     fmaTile(4, 256, 16, 8, 4),
     fmaTile(4, 32, 128, 16, 3),
@@ -92,6 +105,10 @@ static constexpr TileRow kTiles[] = {
     mmaSyncTile(4, 128, 128, 16, 3),
     mmaSyncTile(4, 128, 64, 16, 4, /*warpsM=*/2, /*warpsN=*/2),
     mmaSyncTile(4, 64, 64, 32, 4, /*warpsM=*/2, /*warpsN=*/2),
+    tmaTile(128, 256, /*stages=*/4, /*warpsM=*/2, /*warpsN=*/4, /*blocksPerSM=*/1),
+    tmaTile(128, 128, /*stages=*/3, /*warpsM=*/2, /*warpsN=*/4, /*blocksPerSM=*/2),
+    tmaTile(128, 64, /*stages=*/3, /*warpsM=*/4, /*warpsN=*/2, /*blocksPerSM=*/2),
+    tmaTile(64, 64, /*stages=*/4, /*warpsM=*/2, /*warpsN=*/2, /*blocksPerSM=*/3),
     wgmmaTile(1, 128, 256, 128, /*consumerWarpgroups=*/2, /*clusterSize=*/2),
     wgmmaTile(1, 128, 256, 128, /*consumerWarpgroups=*/2, /*clusterSize=*/1),
     wgmmaTile(1, 128, 128, 128, /*consumerWarpgroups=*/2, /*clusterSize=*/2),
@@ -110,6 +127,9 @@ static constexpr TileRow kTiles[] = {
 };
 // Tiles that keep the multiprocessors of a large chip busy: about kDefaultSMCount.
 static constexpr int64_t kManyTiles = 128;
+// Tiles of each multiprocessor with which only reads of operands count, from L2 and from shared memory: the
+// largest tile that TMA loads has the fewest.
+static constexpr int64_t kManyWaves = 3;
 // Blocks of K that a node of a large tile has at least, on average.
 static constexpr int64_t kPartsPerTile = 4;
 // The last clusters may compute one tile outside of the result for so many tiles inside.
@@ -124,7 +144,8 @@ SmallVector<ContractionTile> device::tilesFor(const Contraction &contraction) {
   int64_t bytes = getElementTypeOrSelf(contraction.operandA->get().getType()).getIntOrFloatBitWidth() / 8;
   SmallVector<ContractionTile> tiles;
   for (const TileRow &row : kTiles)
-    if (row.instruction == contraction.instruction && row.elementBytes == bytes)
+    if (row.instruction == contraction.instruction && row.elementBytes == bytes &&
+        row.tile.loadsByTma == contraction.loadsByTma)
       tiles.push_back(row.tile);
   return tiles;
 }
@@ -210,6 +231,9 @@ std::optional<ContractionTile> device::chooseTile(const Contraction &contraction
       return (twoSets && hasLargeWarps(tile)) || tile.n > width || tile.m > height ||
              (isNarrow(tile, square.m) && !fitsNarrow(tile, m, n, square.m));
     });
+    if (tiles.front().loadsByTma &&
+        countTiles(result.getShape(), contraction.mAxis, tiles.front()) >= kManyWaves * kDefaultSMCount)
+      return tiles.front();
     return *llvm::min_element(tiles, [&](const ContractionTile &left, const ContractionTile &right) {
       return estimateClocks(contraction, left) < estimateClocks(contraction, right);
     });

@@ -19,6 +19,7 @@ struct ContractionTile {
   int64_t clusterSize = 1;    // blocks along M that share loads of B
   int64_t threads = 0;        // of a block
   int64_t blocksPerSM = 1;    // that a multiprocessor has registers for at the same time
+  bool loadsByTma = false;    // K tiles for mma.sync
   /// Rows that the blocks of a cluster compute.
   int64_t clusterM() const { return m * clusterSize; }
   std::string name() const;

@@ -3,10 +3,15 @@
 #include "Epilogue.h"
 #include "../Generic/SharedMemory.h"
 #include "ContractionEmitter.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
+
+// Rows that a thread loads operands of the fusion for at once, after all accumulators have left the registers
+// and before; shorter vectors than of so many elements are too many to be unrolled.
+static constexpr int64_t kRowsOfManyRegisters = 4, kRowsOfFewRegisters = 2, kMinVector = 4;
 
 Epilogue::OwnThread::OwnThread(Epilogue &epilogue)
     : mapping(epilogue.mapping), thread(mapping.threadInBlock), lane(mapping.lane) {
@@ -20,6 +25,11 @@ Epilogue::OwnThread::~OwnThread() {
 }
 
 int64_t Epilogue::rowsPerPass() {
+  if (tile.loadsByTma) {
+    assert(tile.m * rowBytes() <= tile.stages * (tile.m + tile.n) * tile.k * memoryBytes(operandType()) &&
+           "the stages have memory for all accumulators");
+    return tile.m;
+  }
   int64_t rows = contraction.instruction == MathInstruction::MmaSync ? tile.m / tile.warpsM : tile.m;
   while (rows * rowBytes() > kStaticSharedBytes)
     rows /= 2;
@@ -125,11 +135,22 @@ LogicalResult Epilogue::storeElements(ArrayRef<Position> positions, ValueRange s
 }
 
 // Consecutive threads have consecutive vectors of a row, and the same columns in all rows.
+Value Epilogue::columnInTile(const StagedAccumulators &staged, int64_t length) {
+  assert(staged.threads % (staged.columns / length) == 0 && "threads cover whole rows");
+  Value vector = binary<arith::RemUIOp>(staged.thread, indexConstant(staged.columns / length));
+  return binary<arith::MulIOp>(vector, indexConstant(length));
+}
+
 LogicalResult Epilogue::emitVectors(const TileOrigin &origin, const StagedAccumulators &staged,
                                     int64_t length) {
-  Value width = indexConstant(staged.columns / length);
-  assert(staged.threads % (staged.columns / length) == 0 && "threads cover whole rows");
-  Value inColumn = binary<arith::MulIOp>(binary<arith::RemUIOp>(staged.thread, width), indexConstant(length));
+  auto rows = [&] { return emitRows(origin, staged, length); };
+  if (length < kMinVector || !readsOthers())
+    return rows();
+  return emitIfAllowed(isWhole(origin), [&] { return emitLoadingFirst(origin, staged, length); }, rows);
+}
+
+LogicalResult Epilogue::emitRows(const TileOrigin &origin, const StagedAccumulators &staged, int64_t length) {
+  Value width = indexConstant(staged.columns / length), inColumn = columnInTile(staged, length);
   Value column = binary<arith::AddIOp>(binary<arith::AddIOp>(origin.n, staged.n), inColumn);
   Value first = binary<arith::DivUIOp>(staged.thread, width);
   Value rowStep = indexConstant(staged.threads / (staged.columns / length));
@@ -144,5 +165,73 @@ LogicalResult Epilogue::emitVectors(const TileOrigin &origin, const StagedAccumu
         positions.push_back(tileMapping.positionAt(origin, row, index));
       return storeElements(positions, load(staged, inRow, inColumn, length));
     });
+  });
+}
+
+//===- Rows whose operands are loaded together ----------------------------===//
+
+// Consumers of `wgmma` compute while others multiply, and have few registers besides the accumulators.
+bool Epilogue::readsOthers() {
+  return contraction.instruction != MathInstruction::Wgmma && emitter.work != KernelContext::Work::partial &&
+         llvm::any_of(kernel.getBody().getArguments(), [&](BlockArgument argument) {
+           return buffers.count(argument) && argument != contraction.operandA->get() &&
+                  argument != contraction.operandB->get();
+         });
+}
+
+// Null if every tile is inside of the result.
+Value Epilogue::isWhole(const TileOrigin &origin) {
+  ArrayRef<int64_t> shape = results.front().shape;
+  int64_t m = shape[contraction.mAxis], n = shape.back();
+  if (!ShapedType::isDynamic(m) && !ShapedType::isDynamic(n) && m % tile.m == 0 && n % tile.n == 0)
+    return Value();
+  Value lastRow = binary<arith::AddIOp>(origin.m, indexConstant(tile.m - 1)),
+        lastColumn = binary<arith::AddIOp>(origin.n, indexConstant(tile.n - 1));
+  return binary<arith::AndIOp>(isBelow(lastRow, tileMapping.sizeM()),
+                               isBelow(lastColumn, tileMapping.sizeN()));
+}
+
+// What the fusion reads at these elements beside the product.
+LogicalResult Epilogue::loadOthers(ArrayRef<Position> positions) {
+  for (Value output : kernel.getBody().front().getTerminator()->getOperands()) {
+    auto generic = output.getDefiningOp<linalg::GenericOp>();
+    if (!generic || generic == contraction.op)
+      continue;
+    AffineMap map =
+        generic.getMatchingIndexingMap(generic.getDpsInitOperand(cast<OpResult>(output).getResultNumber()));
+    auto loops = llvm::map_to_vector(
+        positions, [&](const Position &at) { return maps.loopsFromOutput(generic, map, at); });
+    if (failed(emitter.evaluator.loadFirst(generic, loops)))
+      return failure();
+  }
+  return success();
+}
+
+// A thread waits once for all rows of an iteration.
+LogicalResult Epilogue::emitLoadingFirst(const TileOrigin &origin, const StagedAccumulators &staged,
+                                         int64_t length) {
+  int64_t width = staged.columns / length, rowStep = staged.threads / width;
+  int64_t count = std::gcd(std::max<int64_t>(staged.rows / rowStep, 1),
+                           tile.loadsByTma ? kRowsOfManyRegisters : kRowsOfFewRegisters);
+  Value inColumn = columnInTile(staged, length);
+  Value column = binary<arith::AddIOp>(binary<arith::AddIOp>(origin.n, staged.n), inColumn);
+  Value first = binary<arith::DivUIOp>(staged.thread, indexConstant(width));
+  return emitLoop(first, indexConstant(staged.rows), indexConstant(count * rowStep), [&](Value start) {
+    ThreadMapping::PerThread perThread(mapping);
+    SmallVector<Value> columns = vectorized.consecutiveIndices(column, length), inRows;
+    SmallVector<SmallVector<Position>> rows;
+    for (int64_t number = 0; number < count; ++number) {
+      inRows.push_back(binary<arith::AddIOp>(start, indexConstant(number * rowStep)));
+      Value row =
+          binary<arith::AddIOp>(binary<arith::AddIOp>(origin.m, staged.m), rowInTile(staged, inRows.back()));
+      rows.push_back(llvm::map_to_vector(
+          columns, [&](Value index) { return tileMapping.positionAt(origin, row, index); }));
+      if (failed(loadOthers(rows.back())))
+        return failure();
+    }
+    for (auto [inRow, positions] : llvm::zip_equal(inRows, rows))
+      if (Scope scope(context); failed(storeElements(positions, load(staged, inRow, inColumn, length))))
+        return failure();
+    return success();
   });
 }

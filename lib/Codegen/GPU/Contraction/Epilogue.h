@@ -39,7 +39,8 @@ public:
     Value thread, lane;
   };
 
-  /// The rows of a tile whose accumulators fit into static shared memory, a divisor of those of a pass.
+  /// The rows of a tile whose accumulators fit into static shared memory, or into that of the stages which
+  /// TMA loads, a divisor of those of a pass.
   int64_t rowsPerPass();
   int64_t rowBytes() { return tile.n * memoryBytes(accumulatorType()); }
   /// Accumulators of some rows, staged by all threads of the block.
@@ -52,8 +53,14 @@ public:
 
 private:
   LogicalResult emitVectors(const TileOrigin &origin, const StagedAccumulators &staged, int64_t length);
+  LogicalResult emitRows(const TileOrigin &origin, const StagedAccumulators &staged, int64_t length);
+  LogicalResult emitLoadingFirst(const TileOrigin &origin, const StagedAccumulators &staged, int64_t length);
+  bool readsOthers();
+  Value isWhole(const TileOrigin &origin);
+  LogicalResult loadOthers(ArrayRef<Position> positions);
   LogicalResult storeElements(ArrayRef<Position> positions, ValueRange sums);
   int64_t vectorLength();
+  Value columnInTile(const StagedAccumulators &staged, int64_t length);
   Value rowInTile(const StagedAccumulators &staged, Value row);
   Value pointerAt(const StagedAccumulators &staged, Value row, Value column);
   SmallVector<Value> load(const StagedAccumulators &staged, Value row, Value column, int64_t count);

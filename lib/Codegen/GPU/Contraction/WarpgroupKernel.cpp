@@ -54,18 +54,10 @@ Value WarpgroupKernel::warpgroupOfThread() {
   return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), number);
 }
 
-// The first loads would wait for their tensor maps, so these are prefetched.
 void WarpgroupKernel::emitPrologue() {
   shared = sharedMemory(builder, function, /*bytes=*/0, "shared", kTileAlignment);
   warpgroup = warpgroupOfThread();
-  (void)emitIf(isEqual(mapping.threadInBlock, 0), [&] {
-    for (const TmaOperand &operand : stages.operands)
-      NVVM::PrefetchOp::create(builder, loc, NVVM::PrefetchCacheLevelAttr(),
-                               NVVM::CacheEvictionPriorityAttr(), operand.tensorMap, /*predicate=*/Value(),
-                               /*tensormap=*/true, /*uniform=*/false, /*in_param_space=*/true);
-    stages.pipeline().initialize();
-    return success();
-  });
+  stages.initialize();
   scheduler.bindCluster();
   if (tile.clusterSize > 1)
     scheduler.synchronizeCluster();

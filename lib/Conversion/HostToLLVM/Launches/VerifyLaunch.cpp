@@ -52,6 +52,14 @@ LogicalResult LaunchVerifier::expectCompanions(func::FuncOp kernel) {
          << kMergeSuffix;
 }
 
+// The arguments of a kernel before its tensor maps.
+static ArrayRef<Type> argumentsBeforeMaps(func::FuncOp kernel) {
+  LaunchConfigAttr config = launchConfigOf(kernel);
+  size_t maps = config ? config.getTensorMaps().size() : 0;
+  ArrayRef<Type> arguments = kernel.getArgumentTypes();
+  return arguments.drop_back(std::min(maps, arguments.size()));
+}
+
 // The functions next to a kernel whose reductions a grid computes in parts (DeviceLaunches.cpp).
 LogicalResult LaunchVerifier::verifyDivided(func::FuncOp kernel) {
   if (!kernel->hasAttr(kPartialReductionsAttr))
@@ -61,13 +69,13 @@ LogicalResult LaunchVerifier::verifyDivided(func::FuncOp kernel) {
     return launch.emitOpError(
         "launches a kernel whose ad.partial_reductions does not say when; expected \"always\" or \"sizes\"");
   Type index = IndexType::get(kernel.getContext()), pointer = LLVM::LLVMPointerType::get(kernel.getContext());
-  SmallVector<Type> sized(kernel.getArgumentTypes()), divided(sized), three(3, index);
+  SmallVector<Type> sized(argumentsBeforeMaps(kernel)), divided(sized), three(3, index);
   sized.push_back(index);
   divided.append({pointer, index});
   func::FuncOp sizes = companionOf(kernel, kPartialSizesSuffix);
   auto isPart = [&](StringRef suffix) {
     func::FuncOp part = companionOf(kernel, suffix);
-    return part && launchConfigOf(part) && part.getArgumentTypes() == ArrayRef(divided);
+    return part && launchConfigOf(part) && argumentsBeforeMaps(part) == ArrayRef(divided);
   };
   if (!sizes || sizes.isExternal() || sizes.getArgumentTypes() != ArrayRef(sized) ||
       sizes.getResultTypes() != ArrayRef(three) || !isPart(kPartialSuffix) || !isPart(kMergeSuffix))

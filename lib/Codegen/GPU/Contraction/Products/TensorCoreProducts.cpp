@@ -18,22 +18,26 @@ TensorCoreProducts::WarpTile TensorCoreProducts::warpTile() {
   return part;
 }
 
-// A loaded fragment of B holds two fragments of eight columns.
-SmallVector<Value> TensorCoreProducts::multiplyFragments(Value stage, int64_t k, const WarpTile &part,
-                                                         ValueRange accumulators) {
+TensorCoreProducts::Fragments TensorCoreProducts::loadFragments(Value stage, int64_t k,
+                                                                const WarpTile &part) {
   auto load = [&](const StagedOperand &operand, Value first, int64_t size) {
     SmallVector<SmallVector<Value>> loaded;
     for (int64_t i = 0; i < size; i += MmaFragments::kM)
       loaded.push_back(fragments.load(operand, stage, binary<arith::AddIOp>(first, indexConstant(i)), k));
     return loaded;
   };
-  auto fragmentsA = load(staging.operands[0], part.m, part.rows);
-  auto fragmentsB = load(staging.operands[1], part.n, part.columns);
+  auto a = load(staging.operands[0], part.m, part.rows);
+  return {a, load(staging.operands[1], part.n, part.columns)};
+}
+
+// A loaded fragment of B holds two fragments of eight columns.
+SmallVector<Value> TensorCoreProducts::multiplyFragments(const Fragments &loaded, const WarpTile &part,
+                                                         ValueRange accumulators) {
   SmallVector<Value> next(accumulators);
   MutableArrayRef<Value> rest(next);
-  for (ArrayRef<Value> a : fragmentsA)
+  for (ArrayRef<Value> a : loaded.a)
     for (int64_t column = 0; column < part.columns; column += MmaFragments::kN) {
-      ArrayRef<Value> pair = fragmentsB[column / MmaFragments::kM];
+      ArrayRef<Value> pair = loaded.b[column / MmaFragments::kM];
       ArrayRef<Value> b = pair.slice(column % MmaFragments::kM / MmaFragments::kN * 2, 2);
       llvm::copy(fragments.multiply(a, b, rest.take_front(MmaFragments::kAccumulators)), rest.begin());
       rest = rest.drop_front(MmaFragments::kAccumulators);
@@ -42,17 +46,23 @@ SmallVector<Value> TensorCoreProducts::multiplyFragments(Value stage, int64_t k,
 }
 
 // With promotion, the sums of the current step come first in the accumulators, and those of the steps before
-// follow.
+// follow. Where few registers are taken otherwise, fragments of the next step are loaded before this one.
 SmallVector<Value> TensorCoreProducts::multiplyKTile(Value kTile, ValueRange accumulators) {
-  Value stage = binary<arith::RemUIOp>(kTile, indexConstant(tile.stages));
+  Value stage = pipeline.stageOf(kTile);
   WarpTile part = warpTile();
   int64_t fragmentK = MmaFragments::kKBytes / staging.operands[0].elementBytes();
   int64_t count = part.rows * part.columns / kWarpThreads;
   SmallVector<Value> next(accumulators);
+  bool loadsAhead = tile.loadsByTma;
+  Fragments current = loadFragments(stage, 0, part);
   for (int64_t k = 0; k < tile.k; k += fragmentK) {
-    SmallVector<Value> sums = multiplyFragments(stage, k, part, ArrayRef(next).take_front(count));
+    bool isLast = k + fragmentK == tile.k;
+    Fragments ahead = loadsAhead && !isLast ? loadFragments(stage, k + fragmentK, part) : Fragments();
+    SmallVector<Value> sums = multiplyFragments(current, part, ArrayRef(next).take_front(count));
     llvm::copy(sums, next.begin());
     next = promoteAt(kTile, k + fragmentK, next);
+    if (!isLast)
+      current = loadsAhead ? std::move(ahead) : loadFragments(stage, k + fragmentK, part);
   }
   return next;
 }
@@ -89,9 +99,16 @@ Value TensorCoreProducts::zero() {
   return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(accumulatorType()));
 }
 
+LogicalResult TensorCoreProducts::loadKTile(const TileOrigin &origin, Value kTile) {
+  if (!tile.loadsByTma)
+    return swizzled.loadKTile(origin, kTile);
+  tma.load(origin, kTile);
+  return success();
+}
+
 LogicalResult TensorCoreProducts::emit(const TileOrigin &origin) {
   Value kTiles = divideUp(binary<arith::SubIOp>(origin.endK, origin.beginK), tile.k);
-  auto load = [&](Value kTile) { return swizzled.loadKTile(origin, kTile); };
+  auto load = [&](Value kTile) { return loadKTile(origin, kTile); };
   auto multiply = [&](Value kTile, ValueRange accumulators) -> FailureOr<SmallVector<Value>> {
     return multiplyKTile(kTile, accumulators);
   };
@@ -104,10 +121,18 @@ LogicalResult TensorCoreProducts::emit(const TileOrigin &origin) {
   FailureOr<SmallVector<Value>> accumulators = pipeline.emitMainLoop(kTiles, start, load, multiply);
   if (failed(accumulators))
     return failure();
-  NVVM::CpAsyncWaitGroupOp::create(builder, loc, 0);
+  if (!tile.loadsByTma)
+    NVVM::CpAsyncWaitGroupOp::create(builder, loc, 0);
   // The last step may end with K. Another +0 changes no sum: none of them is -0.
   SmallVector<Value> sums = promotes ? addPromoted(*accumulators) : *accumulators;
-  return emitEpilogue(origin, ArrayRef(sums).take_back(count));
+  sums = llvm::to_vector(ArrayRef(sums).take_back(count));
+  if (!tile.loadsByTma)
+    return emitEpilogue(origin, sums);
+  Epilogue::OwnThread thread(epilogue);
+  if (failed(emitEpilogue(tileMapping.originOf(hiddenCopy(origin.number)), sums)))
+    return failure();
+  tma.reuseStages();
+  return success();
 }
 
 // Each pass stores some rows of every warp, which frees their registers for the next passes.
@@ -125,7 +150,8 @@ LogicalResult TensorCoreProducts::emitEpilogue(const TileOrigin &origin, ValueRa
     if (failed(epilogue.emit(origin, staged)))
       return failure();
   }
-  mapping.synchronizeBlock();
+  if (!tile.loadsByTma)
+    mapping.synchronizeBlock();
   return success();
 }
 

@@ -9,6 +9,7 @@
 
 #include "../Epilogue.h"
 #include "../Staging/CopyPipeline.h"
+#include "../Staging/TmaPipeline.h"
 #include "MmaFragments.h"
 
 namespace mlir::ad::device {
@@ -16,9 +17,10 @@ namespace mlir::ad::device {
 class TensorCoreProducts : public ContractionComponent {
 public:
   TensorCoreProducts(ContractionEmitter &emitter, TileMapping &tileMapping, OperandStaging &staging,
-                     CopyPipeline &pipeline, Epilogue &epilogue)
-      : ContractionComponent(emitter), tileMapping(tileMapping), staging(staging), pipeline(pipeline),
-        epilogue(epilogue), swizzled(emitter, tileMapping, staging), fragments(emitter, swizzled) {}
+                     CopyPipeline &copies, TmaPipeline &tma, Epilogue &epilogue)
+      : ContractionComponent(emitter), tileMapping(tileMapping), staging(staging), tma(tma),
+        pipeline(tile.loadsByTma ? static_cast<KTilePipeline &>(tma) : copies), epilogue(epilogue),
+        swizzled(emitter, tileMapping, staging), fragments(emitter, swizzled) {}
 
   /// Computes and stores a tile of the result.
   LogicalResult emit(const TileOrigin &origin);
@@ -30,10 +32,17 @@ private:
     Value m, n;            // the first
     Value warpM;           // number of the warp along M
   };
+  /// Of both operands at one step of the instruction, for all of a warp's part.
+  struct Fragments {
+    SmallVector<SmallVector<Value>> a, b;
+  };
 
   WarpTile warpTile();
+  LogicalResult loadKTile(const TileOrigin &origin, Value kTile);
   SmallVector<Value> multiplyKTile(Value kTile, ValueRange accumulators);
-  SmallVector<Value> multiplyFragments(Value stage, int64_t k, const WarpTile &part, ValueRange accumulators);
+  Fragments loadFragments(Value stage, int64_t k, const WarpTile &part);
+  SmallVector<Value> multiplyFragments(const Fragments &loaded, const WarpTile &part,
+                                       ValueRange accumulators);
   SmallVector<Value> promoteAt(Value kTile, int64_t end, ValueRange accumulators);
   SmallVector<Value> addPromoted(ValueRange accumulators);
   Value zero();
@@ -42,7 +51,8 @@ private:
 
   TileMapping &tileMapping;
   OperandStaging &staging;
-  CopyPipeline &pipeline;
+  TmaPipeline &tma;
+  KTilePipeline &pipeline;
   Epilogue &epilogue;
   SwizzledStaging swizzled;
   MmaFragments fragments;

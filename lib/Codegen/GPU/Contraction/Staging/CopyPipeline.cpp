@@ -7,6 +7,8 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
+Value CopyPipeline::stageOf(Value kTile) { return binary<arith::RemUIOp>(kTile, indexConstant(tile.stages)); }
+
 LogicalResult CopyPipeline::emitPrologue(Value kTiles, LoadKTile load) {
   for (int64_t stage = 0; stage + 1 < tile.stages; ++stage) {
     Value kTile = indexConstant(stage);

@@ -6,23 +6,18 @@
 #ifndef ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_STAGING_COPYPIPELINE_H
 #define ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_STAGING_COPYPIPELINE_H
 
-#include "../ContractionComponent.h"
+#include "KTilePipeline.h"
 
 namespace mlir::ad::device {
 
-class CopyPipeline : public ContractionComponent {
+class CopyPipeline final : public KTilePipeline {
 public:
-  using ContractionComponent::ContractionComponent;
+  using KTilePipeline::KTilePipeline;
 
-  /// Starts the copies of a K tile into its stage.
-  using LoadKTile = function_ref<LogicalResult(Value kTile)>;
-  /// Adds the product of a K tile to the accumulators.
-  using MultiplyKTile = function_ref<FailureOr<SmallVector<Value>>(Value kTile, ValueRange accumulators)>;
-  /// Starts the copies of the first K tiles.
-  LogicalResult emitPrologue(Value kTiles, LoadKTile load);
-  /// Emits the loop over K tiles; returns the accumulators after it.
+  LogicalResult emitPrologue(Value kTiles, LoadKTile load) override;
   FailureOr<SmallVector<Value>> emitMainLoop(Value kTiles, ArrayRef<Value> start, LoadKTile load,
-                                             MultiplyKTile multiply);
+                                             MultiplyKTile multiply) override;
+  Value stageOf(Value kTile) override;
 };
 
 } // namespace mlir::ad::device

@@ -23,6 +23,9 @@ struct StagedOperand {
   bool hasChunks;     // 16-byte chunks of staged rows are contiguous in global memory,
   Value aligned;      // under this condition if the size of rows is dynamic
   int64_t offset = 0; // bytes from the start of shared memory
+  /// Bytes from one stage to the next, and of staged rows in slabs that follow each other; 0: the stages of
+  /// an operand follow each other, and rows are whole.
+  int64_t stageStride = 0, slabRowBytes = 0;
   int64_t elementBytes() const { return memoryBytes(getElementTypeOrSelf(operand->get().getType())); }
   int64_t chunkElements() const { return kChunkBytes / elementBytes(); }
   int64_t rowLength() const { return kMajor ? k : extent; }

@@ -11,14 +11,20 @@ using namespace mlir::ad::device;
 // chunks: their swizzle changes twice as fast.
 Value SwizzledStaging::byteOfChunk(const StagedOperand &part, Value stage, Value row, Value chunk) {
   int64_t rowBytes = part.rowLength() * part.elementBytes();
-  Value one = indexConstant(1), phase = row;
+  int64_t stageBytes = part.stageStride ? part.stageStride : part.rowCount() * rowBytes;
+  Value one = indexConstant(1), phase = row, slab = indexConstant(0);
+  if (part.slabRowBytes && part.slabRowBytes < rowBytes) {
+    rowBytes = part.slabRowBytes;
+    std::tie(slab, chunk) = divide(chunk, indexConstant(rowBytes / kChunkBytes));
+  }
   if (rowBytes == 64)
     phase = binary<arith::ShRUIOp>(row, one);
   else if (!part.kMajor && part.elementBytes() == 4)
     phase = binary<arith::ShLIOp>(row, one);
   int64_t chunks = std::min<int64_t>(rowBytes / kChunkBytes, 8);
   Value swizzled = binary<arith::XOrIOp>(chunk, binary<arith::AndIOp>(phase, indexConstant(chunks - 1)));
-  Value byte = binary<arith::MulIOp>(stage, indexConstant(part.rowCount() * rowBytes));
+  Value byte = binary<arith::MulIOp>(stage, indexConstant(stageBytes));
+  byte = binary<arith::AddIOp>(byte, binary<arith::MulIOp>(slab, indexConstant(part.rowCount() * rowBytes)));
   byte = binary<arith::AddIOp>(byte, binary<arith::MulIOp>(row, indexConstant(rowBytes)));
   byte = binary<arith::AddIOp>(byte, binary<arith::MulIOp>(swizzled, indexConstant(kChunkBytes)));
   return binary<arith::AddIOp>(byte, indexConstant(part.offset));

@@ -1,13 +1,13 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The producer of a warp-specialized kernel: one thread loads K tiles of both operands by the tensor memory
-// accelerator (PTX ISA: cp.async.bulk.tensor), with multicast in a cluster.
+// The producer of a warp-specialized kernel: one thread loads K tiles of both operands for the consumers,
+// with multicast in a cluster.
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_STAGING_TMAPRODUCER_H
 #define ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_STAGING_TMAPRODUCER_H
 
 #include "../PersistentScheduler.h"
-#include "TmaStages.h"
+#include "TmaLoader.h"
 
 namespace mlir::ad::device {
 
@@ -15,19 +15,14 @@ class TmaProducer : public ContractionComponent {
 public:
   TmaProducer(ContractionEmitter &emitter, TileMapping &tileMapping, PersistentScheduler &scheduler,
               TmaStages &stages)
-      : ContractionComponent(emitter), tileMapping(tileMapping), scheduler(scheduler), stages(stages) {}
+      : ContractionComponent(emitter), scheduler(scheduler), loader(emitter, tileMapping, stages) {}
 
   /// The loop over all K tiles of all output tiles of the block.
   LogicalResult emit();
 
 private:
-  void loadKTile(const TileOrigin &origin, Value kTile, Value k);
-  void loadOperand(const TmaOperand &operand, const TileOrigin &origin, Value kTile, Value k,
-                   Value fullBarrier);
-
-  TileMapping &tileMapping;
   PersistentScheduler &scheduler;
-  TmaStages &stages;
+  TmaLoader loader;
 };
 
 } // namespace mlir::ad::device

@@ -1,16 +1,34 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "TmaStages.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
 MbarrierPipeline TmaStages::pipeline() {
-  return {builder,
-          loc,
-          shared,
-          {tile.stages, stageBytes(), tile.consumerWarpgroups, barriersOffset(), tile.clusterSize}};
+  return {builder, loc, shared, {tile.stages, stageBytes(), consumers(), barriersOffset(), tile.clusterSize}};
+}
+
+// The first loads would wait for their tensor maps, so these are prefetched.
+void TmaStages::initialize() {
+  (void)emitIf(isEqual(mapping.threadInBlock, 0), [&] {
+    for (const TmaOperand &operand : operands)
+      NVVM::PrefetchOp::create(builder, loc, NVVM::PrefetchCacheLevelAttr(),
+                               NVVM::CacheEvictionPriorityAttr(), operand.tensorMap, /*predicate=*/Value(),
+                               /*tensormap=*/true, /*uniform=*/false, /*in_param_space=*/true);
+    pipeline().initialize();
+    return success();
+  });
+}
+
+StagedOperand TmaStages::stagedOperand(const TmaOperand &operand, int64_t stageBytes) {
+  StagedOperand part = operand.part;
+  part.offset = operand.offset;
+  part.stageStride = stageBytes;
+  part.slabRowBytes = kSwizzleBytes;
+  return part;
 }
 
 // Blocks of a cluster have the same columns, so they share the loads of B.

@@ -1,8 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The layout that the producer and the consumers of a warp-specialized kernel use: shared memory (the
-// stages of the pipeline, the accumulators of the epilogue, the mbarriers), the operands in each stage and
-// their tensor maps.
+// The layout of kernels whose K tiles TMA loads: shared memory (the stages of the pipeline, the accumulators
+// of the epilogue, the mbarriers), the operands in each stage and their tensor maps.
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_STAGING_TMASTAGES_H
 #define ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_STAGING_TMASTAGES_H
@@ -13,7 +12,7 @@
 
 namespace mlir::ad::device {
 
-/// Operand A or B of `wgmma`.
+/// Operand A or B, as TMA loads it.
 struct TmaOperand {
   StagedOperand part;
   SwizzledTile tile;      // in each stage
@@ -38,10 +37,20 @@ public:
   /// Adds the tensor maps of both operands as arguments of the kernel.
   LogicalResult addOperands();
   SmallVector<TmaOperand, 2> operands; // A and B
+  /// Prefetches the tensor maps and initializes the mbarriers, by one thread; before a barrier of the block
+  /// or cluster.
+  void initialize();
 
   int64_t elementBytes() const { return memoryBytes(operandType()); }
   int64_t stageBytes() const { return (tile.m + tile.n) * tile.k * elementBytes(); }
+  /// Warpgroups of `wgmma`, which release a stage together, or warps.
+  int64_t consumers() const {
+    return tile.consumerWarpgroups ? tile.consumerWarpgroups : tile.threads / kWarpThreads;
+  }
+  /// Warps of `wgmma` that stage accumulators next to the K tiles.
   int64_t warpCount() const { return tile.consumerWarpgroups * kWarpgroupThreads / kWarpThreads; }
+  /// The operand as fragments of `mma.sync` read it.
+  static StagedOperand stagedOperand(const TmaOperand &operand, int64_t stageBytes);
   int64_t accumulatorsOffset() const { return tile.stages * stageBytes(); }
   int64_t barriersOffset() const { return accumulatorsOffset() + warpCount() * kEpilogueBytes; }
   int64_t totalBytes() const { return barriersOffset() + MbarrierPipeline::barrierBytes(tile.stages); }
