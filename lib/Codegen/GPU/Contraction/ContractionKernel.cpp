@@ -68,11 +68,11 @@ LogicalResult ContractionKernel::emitNodes() {
 int64_t ContractionKernel::layOutSharedMemory() {
   int64_t operandBytes = 0;
   for (StagedOperand &part : staging.operands) {
-    int64_t elements = contraction.instruction == MathInstruction::MmaSync
-                           ? SwizzledStaging::stageElements(part)
-                           : simt.stageElements(part);
+    int64_t bytes = contraction.instruction == MathInstruction::MmaSync
+                        ? staging.swizzledBytes(part)
+                        : simt.stageElements(part) * part.elementBytes() * tile.stages;
     part.offset = operandBytes;
-    operandBytes += llvm::alignTo(elements * part.elementBytes() * tile.stages, kBankRowBytes);
+    operandBytes += llvm::alignTo(bytes, kBankRowBytes);
   }
   return std::max(epilogue.rowsPerPass() * epilogue.rowBytes(), operandBytes);
 }

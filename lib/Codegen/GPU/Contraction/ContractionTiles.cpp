@@ -204,6 +204,19 @@ static bool fitsNarrow(const ContractionTile &tile, int64_t m, int64_t n, int64_
   return tile.m < tile.n ? has(tile.m, m) && fills(tile.n, n) : has(tile.n, n) && fills(tile.m, m);
 }
 
+// Whether rows of an operand of `mma.sync` are shifted in shared memory, for which the tiles of the largest
+// warps leave no room (OperandStaging.cpp).
+static bool shiftsRows(const Contraction &contraction) {
+  auto isUnaligned = [](OpOperand *operand) {
+    auto type = cast<RankedTensorType>(operand->get().getType());
+    int64_t bits = type.getElementTypeBitWidth();
+    return isa<BlockArgument>(operand->get()) && bits < 8 * kMinCopyBytes &&
+           !type.isDynamicDim(type.getRank() - 1) && type.getShape().back() * bits % (8 * kMinCopyBytes) != 0;
+  };
+  return contraction.instruction == MathInstruction::MmaSync &&
+         (isUnaligned(contraction.operandA) || isUnaligned(contraction.operandB));
+}
+
 // No tile is wider than the result, rounded up to the smallest width, or has more rows, if their number is
 // known. The smallest square is chosen for 64-bit accumulators, and for SIMT code with a dynamic K: there
 // each accumulator has more for the blocks of the order, in local memory.
@@ -223,12 +236,13 @@ std::optional<ContractionTile> device::chooseTile(const Contraction &contraction
   bool dynamicK = ShapedType::isDynamic(loops[contraction.kLoop]);
   bool small =
       result.getElementTypeBitWidth() > 32 || (dynamicK && contraction.instruction == MathInstruction::Fma);
-  bool twoSets = contraction.instruction == MathInstruction::MmaSync && promotionStep(op) != 0;
+  bool smallWarps = shiftsRows(contraction) ||
+                    (contraction.instruction == MathInstruction::MmaSync && promotionStep(op) != 0);
   bool isEmpty = llvm::is_contained(loops, 0); // takes no time with any tile
   if (contraction.instruction != MathInstruction::Wgmma && !small && !isEmpty &&
       !ShapedType::isDynamicShape(loops)) {
     llvm::erase_if(tiles, [&](const ContractionTile &tile) {
-      return (twoSets && hasLargeWarps(tile)) || tile.n > width || tile.m > height ||
+      return (smallWarps && hasLargeWarps(tile)) || tile.n > width || tile.m > height ||
              (isNarrow(tile, square.m) && !fitsNarrow(tile, m, n, square.m));
     });
     if (tiles.front().loadsByTma &&
@@ -239,7 +253,7 @@ std::optional<ContractionTile> device::chooseTile(const Contraction &contraction
     });
   }
   for (const ContractionTile &tile : ArrayRef(tiles).drop_back()) {
-    if (twoSets && hasLargeWarps(tile))
+    if (smallWarps && hasLargeWarps(tile))
       continue;
     if (isNarrow(tile, square.m)) {
       if (fitsNarrow(tile, m, n, square.m))

@@ -110,6 +110,7 @@ LogicalResult TensorCoreProducts::emit(const TileOrigin &origin) {
   Value kTiles = divideUp(binary<arith::SubIOp>(origin.endK, origin.beginK), tile.k);
   auto load = [&](Value kTile) { return loadKTile(origin, kTile); };
   auto multiply = [&](Value kTile, ValueRange accumulators) -> FailureOr<SmallVector<Value>> {
+    swizzled.realignKTile(origin, kTile);
     return multiplyKTile(kTile, accumulators);
   };
   if (failed(pipeline.emitPrologue(kTiles, load)))

@@ -3,6 +3,7 @@
 #include "OperandStaging.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -15,16 +16,10 @@ StagedOperand OperandStaging::plan(OpOperand *operand, bool isA) {
   unsigned loop = isA ? contraction.mLoop : contraction.nLoop;
   AffineMap map = op.getMatchingIndexingMap(operand);
   unsigned last = map.getDimPosition(map.getNumResults() - 1);
-  StagedOperand part{operand,
-                     isA,
-                     loop,
-                     reductionLoops.sizeOf(op, loop),
-                     isA ? tile.m : tile.n,
-                     tile.k,
-                     last != loop,
-                     last != loop,
-                     /*hasChunks=*/false,
-                     nullptr};
+  StagedOperand part{
+      operand,         isA,          loop,         reductionLoops.sizeOf(op, loop), isA ? tile.m : tile.n,
+      tile.k,          last != loop, last != loop,
+      /*copyBytes=*/0, nullptr};
   if (contraction.instruction == MathInstruction::MmaSync && part.elementBytes() == 1)
     part.kMajor = true;
   if (!buffers.count(operand->get()) || (last != loop && last != contraction.kLoop) ||
@@ -32,16 +27,43 @@ StagedOperand OperandStaging::plan(OpOperand *operand, bool isA) {
     return part;
   Value rest = binary<arith::RemUIOp>(reductionLoops.sizeOf(op, last), indexConstant(part.chunkElements()));
   std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(rest));
-  part.hasChunks = !known || *known == 0;
+  part.copyBytes = known ? std::gcd(*known * part.elementBytes(), kChunkBytes) : kChunkBytes;
   if (!known)
     part.aligned = isEqual(rest, 0);
+  bool isUnaligned = part.copyBytes < kMinCopyBytes || (!known && part.elementBytes() < kMinCopyBytes);
+  part.realigned = isUnaligned && contraction.instruction == MathInstruction::MmaSync;
+  if (part.copyBytes < kMinCopyBytes)
+    part.copyBytes = 0;
   return part;
 }
 
+// Rows are moved from as many tiles as the pipeline has stages to one tile. Aligned rows of a dynamic size
+// have a tile in each stage instead.
+int64_t OperandStaging::swizzledBytes(const StagedOperand &part) const {
+  int64_t bytes = part.realigned ? part.tileBytes() + part.rawTileBytes() * tile.stages : 0;
+  return std::max<int64_t>(llvm::alignTo(bytes, kBankRowBytes),
+                           llvm::alignTo(part.tileBytes() * tile.stages, kBankRowBytes));
+}
+
+// PTX for one chip runs on others, some of which have less shared memory.
+static int64_t sharedBytesOfAllChips() {
+  int64_t bytes = ad::chips().front().sharedBytes;
+  for (const Chip &chip : ad::chips())
+    bytes = std::min(bytes, chip.sharedBytes);
+  return bytes;
+}
+
+// The tiles of the largest warps leave no room for rows to be realigned. Such rows pass through registers.
 void OperandStaging::planOperands() {
   operands.clear();
   operands.push_back(planA());
   operands.push_back(planB());
+  int64_t bytes = 0;
+  for (const StagedOperand &part : operands)
+    bytes += swizzledBytes(part);
+  if (bytes > sharedBytesOfAllChips())
+    for (StagedOperand &part : operands)
+      part.realigned = false;
 }
 
 // Consecutive threads have consecutive numbers. The unrolled form has no branch, so address computations are

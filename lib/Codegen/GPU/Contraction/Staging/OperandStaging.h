@@ -20,7 +20,7 @@ struct StagedOperand {
   int64_t extent, k;  // of the tile along that loop, and along K
   bool kMajor;        // the staged tile
   bool globalKMajor;  // the operand in global memory
-  bool hasChunks;     // 16-byte chunks of staged rows are contiguous in global memory,
+  int64_t copyBytes;  // of a `cp.async`: what rows in global memory are aligned to, if threads can copy them,
   Value aligned;      // under this condition if the size of rows is dynamic
   int64_t offset = 0; // bytes from the start of shared memory
   /// Bytes from one stage to the next, and of staged rows in slabs that follow each other; 0: the stages of
@@ -32,6 +32,15 @@ struct StagedOperand {
   int64_t rowCount() const { return kMajor ? extent : k; }
   /// The first row or column of the operand that the tile needs.
   Value start(const TileOrigin &origin) const { return isA ? origin.m : origin.n; }
+
+  /// Whether rows that are not aligned are copied as they lie, and moved into place afterwards
+  /// (RealignedRows.h).
+  bool realigned = false;
+  int64_t rowBytes() const { return rowLength() * elementBytes(); }
+  /// A row that is not aligned ends in one more chunk.
+  int64_t rawRowBytes() const { return rowBytes() + kChunkBytes; }
+  int64_t tileBytes() const { return rowCount() * rowBytes(); }
+  int64_t rawTileBytes() const { return rowCount() * rawRowBytes(); }
 };
 
 /// A number of an element or chunk that a thread loads: a value below `range`, and a multiple of the range. A
@@ -50,6 +59,8 @@ public:
   StagedOperand planB() { return plan(contraction.operandB, /*isA=*/false); }
   /// Plans both operands, for `operands`.
   void planOperands();
+  /// Bytes of shared memory for all stages of an operand of `mma.sync`.
+  int64_t swizzledBytes(const StagedOperand &part) const;
   SmallVector<StagedOperand, 2> operands; // A and B
 
   /// Emits `code` for each number below `count`, distributed over the threads of the block.
@@ -66,10 +77,11 @@ public:
   /// zero.
   void asyncCopy(const StagedOperand &part, const TileOrigin &origin, Value index, Value step, Value target,
                  int64_t bytes);
+  /// Whether an index is below a size; a constant where all tiles of a size are whole.
+  Value isInside(Value index, Value size, int64_t tileSize);
 
 private:
   StagedOperand plan(OpOperand *operand, bool isA);
-  Value isInside(Value index, Value size, int64_t tileSize);
 
   TileMapping &tileMapping;
 };

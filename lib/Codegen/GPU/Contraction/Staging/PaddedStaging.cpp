@@ -36,14 +36,15 @@ std::pair<LoadNumber, LoadNumber> PaddedStaging::elementInTile(const StagedOpera
   return {index, {binary<arith::AddIOp>(low.base, base), 0, low.constant + high.constant * perSector}};
 }
 
-void PaddedStaging::copyChunks(const StagedOperand &part, const TileOrigin &origin, Value k, Value stage) {
-  int64_t inChunk = part.chunkElements(), perStep = part.extent / inChunk;
+// In the widest copies that rows in global memory are aligned to.
+void PaddedStaging::copyPieces(const StagedOperand &part, const TileOrigin &origin, Value k, Value stage) {
+  int64_t inPiece = part.copyBytes / part.elementBytes(), perStep = part.extent / inPiece;
   (void)staging.distribute(perStep * part.k, [&](LoadNumber number) {
-    auto [step, chunk] = staging.divideNumber(number, perStep);
-    LoadNumber first{binary<arith::MulIOp>(chunk.base, indexConstant(inChunk)), 0, chunk.constant * inChunk};
+    auto [step, piece] = staging.divideNumber(number, perStep);
+    LoadNumber first{binary<arith::MulIOp>(piece.base, indexConstant(inPiece)), 0, piece.constant * inPiece};
     staging.asyncCopy(part, origin, staging.sum(part.start(origin), first), staging.sum(k, step),
                       pointerAt(part, stage, staging.sum(Value(), first), staging.sum(Value(), step)),
-                      kChunkBytes);
+                      part.copyBytes);
     return success();
   });
 }
@@ -71,13 +72,13 @@ LogicalResult PaddedStaging::copyElements(const StagedOperand &part, const TileO
 LogicalResult PaddedStaging::loadOperand(const StagedOperand &part, const TileOrigin &origin, Value k,
                                          Value stage) {
   auto elements = [&] { return copyElements(part, origin, k, stage); };
-  if (!part.hasChunks || part.kMajor)
+  if (part.copyBytes <= part.elementBytes() || part.kMajor)
     return elements();
-  auto chunks = [&] {
-    copyChunks(part, origin, k, stage);
+  auto pieces = [&] {
+    copyPieces(part, origin, k, stage);
     return success();
   };
-  return emitIfAllowed(part.aligned, chunks, elements);
+  return emitIfAllowed(part.aligned, pieces, elements);
 }
 
 LogicalResult PaddedStaging::loadKTile(const TileOrigin &origin, Value k, Value stage) {

@@ -27,7 +27,7 @@ public:
 
 private:
   LogicalResult loadOperand(const StagedOperand &part, const TileOrigin &origin, Value k, Value stage);
-  void copyChunks(const StagedOperand &part, const TileOrigin &origin, Value k, Value stage);
+  void copyPieces(const StagedOperand &part, const TileOrigin &origin, Value k, Value stage);
   LogicalResult copyElements(const StagedOperand &part, const TileOrigin &origin, Value k, Value stage);
   std::pair<LoadNumber, LoadNumber> elementInTile(const StagedOperand &part, LoadNumber number);
   int64_t kStride(const StagedOperand &part);

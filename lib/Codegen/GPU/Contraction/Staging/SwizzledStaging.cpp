@@ -23,6 +23,9 @@ Value SwizzledStaging::byteOfChunk(const StagedOperand &part, Value stage, Value
     phase = binary<arith::ShLIOp>(row, one);
   int64_t chunks = std::min<int64_t>(rowBytes / kChunkBytes, 8);
   Value swizzled = binary<arith::XOrIOp>(chunk, binary<arith::AndIOp>(phase, indexConstant(chunks - 1)));
+  if (part.realigned)
+    stage = part.aligned ? builder.createOrFold<arith::SelectOp>(loc, part.aligned, stage, indexConstant(0))
+                         : indexConstant(0);
   Value byte = binary<arith::MulIOp>(stage, indexConstant(stageBytes));
   byte = binary<arith::AddIOp>(byte, binary<arith::MulIOp>(slab, indexConstant(part.rowCount() * rowBytes)));
   byte = binary<arith::AddIOp>(byte, binary<arith::MulIOp>(row, indexConstant(rowBytes)));
@@ -30,15 +33,19 @@ Value SwizzledStaging::byteOfChunk(const StagedOperand &part, Value stage, Value
   return binary<arith::AddIOp>(byte, indexConstant(part.offset));
 }
 
-void SwizzledStaging::copyChunks(const StagedOperand &part, const TileOrigin &origin, Value k, Value stage) {
-  int64_t inChunk = part.chunkElements(), perRow = part.rowLength() / inChunk;
+// Consecutive threads copy consecutive pieces, of a chunk or of what rows are aligned to.
+void SwizzledStaging::copyPieces(const StagedOperand &part, const TileOrigin &origin, Value k, Value stage,
+                                 int64_t bytes) {
+  int64_t inPiece = bytes / part.elementBytes(), perRow = part.rowLength() / inPiece;
   (void)staging.distribute(part.rowCount() * perRow, [&](LoadNumber number) {
-    auto [row, chunk] = staging.divideNumber(number, perRow);
-    LoadNumber column{binary<arith::MulIOp>(chunk.base, indexConstant(inChunk)), 0, chunk.constant * inChunk};
+    auto [row, piece] = staging.divideNumber(number, perRow);
+    LoadNumber column{binary<arith::MulIOp>(piece.base, indexConstant(inPiece)), 0, piece.constant * inPiece};
     Value index = staging.sum(part.start(origin), part.kMajor ? row : column);
     Value step = staging.sum(k, part.kMajor ? column : row);
+    auto [chunk, inChunk] = staging.divideNumber(piece, kChunkBytes / bytes);
     Value byte = byteOfChunk(part, stage, staging.sum(Value(), row), staging.sum(Value(), chunk));
-    staging.asyncCopy(part, origin, index, step, sharedPointer(byte), kChunkBytes);
+    Value rest = binary<arith::MulIOp>(staging.sum(Value(), inChunk), indexConstant(bytes));
+    staging.asyncCopy(part, origin, index, step, sharedPointer(binary<arith::AddIOp>(byte, rest)), bytes);
     return success();
   });
 }
@@ -73,14 +80,42 @@ LogicalResult SwizzledStaging::storeElements(const StagedOperand &part, const Ti
 LogicalResult SwizzledStaging::loadKTile(const TileOrigin &origin, Value kTile) {
   Value stage = binary<arith::RemUIOp>(kTile, indexConstant(tile.stages));
   Value k = binary<arith::AddIOp>(origin.beginK, binary<arith::MulIOp>(kTile, indexConstant(tile.k)));
+  auto byteOf = [&](const StagedOperand &part, Value at, Value row, Value chunk) {
+    return byteOfChunk(part, at, row, chunk);
+  };
   for (const StagedOperand &part : staging.operands) {
-    auto store = [&] { return storeElements(part, origin, k, stage); };
-    auto copy = [&] {
-      copyChunks(part, origin, k, stage);
+    auto copy = [&](int64_t bytes) {
+      copyPieces(part, origin, k, stage, bytes);
       return success();
     };
-    if (failed(part.hasChunks ? emitIfAllowed(part.aligned, copy, store) : store()))
+    auto unaligned = [&]() -> LogicalResult {
+      if (part.realigned)
+        return rows.copy(part, origin, kTile, stage, byteOf), success();
+      bool hasWords = part.copyBytes != 0 && part.elementBytes() >= kMinCopyBytes;
+      return hasWords ? copy(part.elementBytes()) : storeElements(part, origin, k, stage);
+    };
+    bool isAligned = part.copyBytes != 0;
+    if (failed(isAligned ? emitIfAllowed(
+                               part.aligned, [&] { return copy(part.copyBytes); }, unaligned)
+                         : unaligned()))
       return failure();
   }
   return success();
+}
+
+// The barrier of the pipeline before it says that all rows have arrived, and that nobody reads the tile any
+// more that they are moved to.
+void SwizzledStaging::realignKTile(const TileOrigin &origin, Value kTile) {
+  if (llvm::none_of(staging.operands, [](const StagedOperand &part) { return part.realigned; }))
+    return;
+  Value stage = binary<arith::RemUIOp>(kTile, indexConstant(tile.stages));
+  auto byteOf = [&](const StagedOperand &part, Value at, Value row, Value chunk) {
+    return byteOfChunk(part, at, row, chunk);
+  };
+  for (const StagedOperand &part : staging.operands) {
+    auto realign = [&] { return rows.realign(part, origin, stage, byteOf), success(); };
+    if (part.realigned)
+      (void)(part.aligned ? emitIf(part.aligned, [] { return success(); }, realign) : realign());
+  }
+  mapping.synchronizeBlock();
 }

@@ -6,28 +6,30 @@
 #ifndef ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_STAGING_SWIZZLEDSTAGING_H
 #define ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_STAGING_SWIZZLEDSTAGING_H
 
-#include "OperandStaging.h"
+#include "RealignedRows.h"
 
 namespace mlir::ad::device {
 
 class SwizzledStaging : public ContractionComponent {
 public:
   SwizzledStaging(ContractionEmitter &emitter, TileMapping &tileMapping, OperandStaging &staging)
-      : ContractionComponent(emitter), tileMapping(tileMapping), staging(staging) {}
+      : ContractionComponent(emitter), tileMapping(tileMapping), staging(staging),
+        rows(emitter, tileMapping, staging) {}
 
   /// Loads the K tile with a number in the origin's part of K, of both operands, into its stage.
   LogicalResult loadKTile(const TileOrigin &origin, Value kTile);
+  /// Moves rows of a K tile that were not aligned into place, before it is multiplied.
+  void realignKTile(const TileOrigin &origin, Value kTile);
   /// The byte of shared memory where a chunk of a staged row is stored.
   Value byteOfChunk(const StagedOperand &part, Value stage, Value row, Value chunk);
-  /// Elements of a stage.
-  static int64_t stageElements(const StagedOperand &part) { return part.extent * part.k; }
 
 private:
-  void copyChunks(const StagedOperand &part, const TileOrigin &origin, Value k, Value stage);
+  void copyPieces(const StagedOperand &part, const TileOrigin &origin, Value k, Value stage, int64_t bytes);
   LogicalResult storeElements(const StagedOperand &part, const TileOrigin &origin, Value k, Value stage);
 
   TileMapping &tileMapping;
   OperandStaging &staging;
+  RealignedRows rows;
 };
 
 } // namespace mlir::ad::device
