@@ -5,7 +5,6 @@ around each bound of the shared form, all f16 and bf16, and divisors from subnor
 A row is divided by the maximum of a second row, which holds the divisor. Rows are short, and in registers, or so long
 that a loop divides them."""
 
-import functools
 import pathlib
 import sys
 
