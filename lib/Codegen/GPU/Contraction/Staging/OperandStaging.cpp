@@ -30,19 +30,17 @@ StagedOperand OperandStaging::plan(OpOperand *operand, bool isA) {
   part.copyBytes = known ? std::gcd(*known * part.elementBytes(), kChunkBytes) : kChunkBytes;
   if (!known)
     part.aligned = isEqual(rest, 0);
-  bool isUnaligned = part.copyBytes < kMinCopyBytes || (!known && part.elementBytes() < kMinCopyBytes);
-  part.realigned = isUnaligned && contraction.instruction == MathInstruction::MmaSync;
+  part.realigned = part.copyBytes < kMinCopyBytes && contraction.instruction == MathInstruction::MmaSync;
   if (part.copyBytes < kMinCopyBytes)
     part.copyBytes = 0;
   return part;
 }
 
-// Rows are moved from as many tiles as the pipeline has stages to one tile. Aligned rows of a dynamic size
-// have a tile in each stage instead.
+// Rows that are realigned are moved from as many tiles as the pipeline has stages to one tile.
 int64_t OperandStaging::swizzledBytes(const StagedOperand &part) const {
-  int64_t bytes = part.realigned ? part.tileBytes() + part.rawTileBytes() * tile.stages : 0;
-  return std::max<int64_t>(llvm::alignTo(bytes, kBankRowBytes),
-                           llvm::alignTo(part.tileBytes() * tile.stages, kBankRowBytes));
+  int64_t bytes =
+      part.realigned ? part.tileBytes() + part.rawTileBytes() * tile.stages : part.tileBytes() * tile.stages;
+  return llvm::alignTo(bytes, kBankRowBytes);
 }
 
 // PTX for one chip runs on others, some of which have less shared memory.

@@ -24,8 +24,7 @@ Value SwizzledStaging::byteOfChunk(const StagedOperand &part, Value stage, Value
   int64_t chunks = std::min<int64_t>(rowBytes / kChunkBytes, 8);
   Value swizzled = binary<arith::XOrIOp>(chunk, binary<arith::AndIOp>(phase, indexConstant(chunks - 1)));
   if (part.realigned)
-    stage = part.aligned ? builder.createOrFold<arith::SelectOp>(loc, part.aligned, stage, indexConstant(0))
-                         : indexConstant(0);
+    stage = indexConstant(0);
   Value byte = binary<arith::MulIOp>(stage, indexConstant(stageBytes));
   byte = binary<arith::AddIOp>(byte, binary<arith::MulIOp>(slab, indexConstant(part.rowCount() * rowBytes)));
   byte = binary<arith::AddIOp>(byte, binary<arith::MulIOp>(row, indexConstant(rowBytes)));
@@ -113,9 +112,8 @@ void SwizzledStaging::realignKTile(const TileOrigin &origin, Value kTile) {
     return byteOfChunk(part, at, row, chunk);
   };
   for (const StagedOperand &part : staging.operands) {
-    auto realign = [&] { return rows.realign(part, origin, stage, byteOf), success(); };
     if (part.realigned)
-      (void)(part.aligned ? emitIf(part.aligned, [] { return success(); }, realign) : realign());
+      rows.realign(part, origin, stage, byteOf);
   }
   mapping.synchronizeBlock();
 }
