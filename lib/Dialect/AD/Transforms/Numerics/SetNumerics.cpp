@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Makes the numerics contract explicit: the mode on the module, then permissions, orders and broadcasts
-// (WriteContract.cpp). And the pass that writes broadcasts alone.
+// (WriteContract.cpp).
 
 #include "../Verify/VerifyReproducible.h"
 #include "WriteContract.h"
@@ -19,7 +19,6 @@
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_SETNUMERICSPASS
-#define GEN_PASS_DEF_WRITEBROADCASTSPASS
 #include "adjoint/Dialect/AD/Transforms/Passes.h.inc"
 } // namespace mlir::ad
 
@@ -108,9 +107,5 @@ struct SetNumericsPass : ad::impl::SetNumericsPassBase<SetNumericsPass> {
       return signalPassFailure();
     writeContract(getOperation());
   }
-};
-
-struct WriteBroadcastsPass : ad::impl::WriteBroadcastsPassBase<WriteBroadcastsPass> {
-  void runOnOperation() override { writeBroadcasts(getOperation()); }
 };
 } // namespace
