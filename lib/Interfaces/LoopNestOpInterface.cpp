@@ -69,6 +69,11 @@ LogicalResult ad::verifyElementAccess(Operation *op, const Twine &what, Type ten
                "expected sums, multiples, and quotients and remainders by positive constants in the "
                "access of ")
            << what << ", but got " << AffineMapAttr::get(map);
+  for (unsigned axis : access.wholeAxes)
+    if (axis >= map.getNumResults() || !isa<AffineDimExpr>(map.getResult(axis)))
+      return op->emitOpError("expected one loop as the index of axis ")
+             << axis << " of " << what << ", which it names as one that a loop runs over, but got "
+             << AffineMapAttr::get(map);
   bool isPadded = access.outOfRange == OutOfRange::value;
   if (isPadded != bool(access.padding) || (isPadded && access.padding.getType() != type.getElementType()))
     return op->emitOpError("expected a value of type ")
@@ -114,8 +119,7 @@ SmallVector<LoopAxis> ad::axesOfLoop(LoopNestOpInterface nest, unsigned loop) {
       continue;
     const ElementAccess &access = accesses[number++];
     for (auto [axis, index] : llvm::enumerate(access.map.getResults()))
-      if (auto dim = dyn_cast<AffineDimExpr>(index);
-          dim && dim.getPosition() == loop && access.outOfRange == OutOfRange::error)
+      if (access.isWholeAxis(axis) && cast<AffineDimExpr>(index).getPosition() == loop)
         axes.push_back({operand, static_cast<int64_t>(axis)});
   }
   return axes;
@@ -254,9 +258,8 @@ SmallVector<OpFoldResult> ad::defaultWriteSizes(Operation *op, OpBuilder &builde
       continue;
     const ElementAccess &access = accesses[tensorNumber(op, operand.getOperandNumber())];
     for (auto [axis, index] : llvm::enumerate(access.map.getResults()))
-      if (auto dim = dyn_cast<AffineDimExpr>(index);
-          dim && access.outOfRange == OutOfRange::error && !sizes[dim.getPosition()])
-        sizes[dim.getPosition()] = sizeAlong(op, builder, operand.get(), axis);
+      if (access.isWholeAxis(axis) && !sizes[cast<AffineDimExpr>(index).getPosition()])
+        sizes[cast<AffineDimExpr>(index).getPosition()] = sizeAlong(op, builder, operand.get(), axis);
   }
   return sizes;
 }

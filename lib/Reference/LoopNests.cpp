@@ -175,14 +175,13 @@ private:
     return withBits(operands[operand.getOperandNumber()].getType(), bits.getZExtValue());
   }
 
-  /// An axis whose index is one loop, inside, has its size.
+  /// An axis that one loop runs over has its size.
   int32_t checkSizes(OpOperand &operand) {
     const ElementAccess &access = accessOf(operand);
     for (auto [axis, index] : llvm::enumerate(access.map.getResults())) {
-      auto loop = dyn_cast<AffineDimExpr>(index);
-      if (!loop || access.outOfRange != OutOfRange::error)
+      if (!access.isWholeAxis(axis))
         continue;
-      int64_t extent = extents[loop.getPosition()];
+      int64_t extent = extents[cast<AffineDimExpr>(index).getPosition()];
       int64_t size = operands[operand.getOperandNumber()].getDim(static_cast<int64_t>(axis));
       if (extent != size)
         return frame.fail(op, ADRT_FAIL_SAME_SIZE, {static_cast<int64_t>(axis), extent, size});

@@ -41,6 +41,7 @@ __all__ = [
     "dot",
     "dynamic_slice",
     "dynamic_update_slice",
+    "embedding",
     "erf",
     "exp",
     "exp2",
@@ -49,6 +50,7 @@ __all__ = [
     "floor",
     "fma",
     "full",
+    "gather",
     "gelu",
     "gemm",
     "iota",
@@ -84,6 +86,7 @@ __all__ = [
     "round_even",
     "rsqrt",
     "scaled_dot",
+    "scatter",
     "select",
     "sigmoid",
     "sign",
@@ -96,6 +99,7 @@ __all__ = [
     "stop_gradient",
     "sub",
     "sum_to_shape",
+    "take",
     "tan",
     "tanh",
     "transpose",
@@ -582,6 +586,25 @@ def dynamic_update_slice(
     return emit("ad.dynamic_update_slice", [(input,), (update,), offsets], [("allow", "allow", allow)], indices=1)[0]
 
 
+def embedding(table: Operand, ids: Operand, *, padding: int | None = None, allow: str | None = None) -> Tensor:
+    """Rows of a table.
+
+    Semantics: row `ids[i…]` of the table for each i: `ad.take` along axis 0. An index outside of the table is a run-time
+    error. `padding` names a row that learns nothing: its gradient is 0.
+
+    Constraints: (C1) the table has at least one axis; (C2) a padding row is one of the table's.
+
+    Adjoint: the cotangent added to zeros at the same rows (ad.scatter add), without those of the padding row.
+
+    Example:
+    ```mlir
+    %y = ad.embedding %table, %ids : tensor<100x8xf32>, tensor<2x3xi32>
+    %z = ad.embedding %table, %ids padding 0 : tensor<100x8xf32>, tensor<2x3xi32>
+    ```
+    """
+    return emit("ad.embedding", [(table,), (ids,)], [("padding", "integer", padding), ("allow", "allow", allow)])[0]
+
+
 def erf(input: Operand, *, allow: str | None = None) -> Tensor:
     """Error function.
 
@@ -710,6 +733,57 @@ def full(value: Operand, sizes: Sequence[Operand] = (), *, type: TypeLike, allow
     ```
     """
     return emit("ad.full", [(value,), sizes], [("allow", "allow", allow)], type=type, indices=1)[0]
+
+
+def gather(
+    input: Operand,
+    indices: Sequence[Operand],
+    *,
+    axes: Sequence[int],
+    batch: Sequence[int] | None = None,
+    index_batch: Sequence[int] | None = None,
+    slices: Sequence[int] | None = None,
+    outside: Literal["error", "clamp", "fill", "drop"] | None = None,
+    fill: float | None = None,
+    allow: str | None = None,
+) -> Tensor:
+    """Elements at indices that tensors hold.
+
+    Semantics: `axes` lists an axis of the input for each tensor of indices; an element of the result is that of the input
+    at the indices along these axes. The indices have one shape, whose axes are axes of the result. `slices` says which
+    axes of the result, in ascending order, are the input's other axes. With `batch B x I`, axis B of the input and axis
+    I of the indices are one axis of the result. An index outside of its axis is a run-time error that names it; with
+    `outside clamp` the nearest index is read, with `outside fill` the element is the value that follows, 0 if none does,
+    cast to the element type.
+
+    Constraints: (C1) there is one tensor of indices for each listed axis, at least one; (C2) axes of the input are in
+    range, ascending and unique, and none is in both lists; (C3) batch axes are as many of the indices as of the
+    input, and those of the indices are in range and unique; (C4) static sizes of the indices, and of batch axes,
+    agree; (C5) there is one slice for each other axis of the input, and they are axes of the result, ascending and
+    unique; (C6) `outside` is `error`, `clamp` or `fill`; only with `fill`
+    there is a value.
+
+    Adjoint: the cotangent added to zeros at the same indices (ad.scatter add); elements that were filled get none.
+
+    Example:
+    ```mlir
+    %y = ad.gather %x[%i] axes [0] slices [1] : tensor<5x4xf32>, tensor<7xi32>
+    %z = ad.gather %x[%i] axes [1] batch [0] x [0] outside clamp : tensor<5x4xf32>, tensor<5xi32>
+    ```
+    """
+    return emit(
+        "ad.gather",
+        [(input,), indices],
+        [
+            ("axes", "axes", axes),
+            ("batch", "axes", batch),
+            ("indexBatch", "axes", index_batch),
+            ("slices", "axes", slices),
+            ("outside", "enum:outside", outside),
+            ("fill", "number", fill),
+            ("allow", "allow", allow),
+        ],
+    )[0]
 
 
 def gelu(input: Operand, *, form: Literal["none", "tanh"] | None = None, allow: str | None = None) -> Tensor:
@@ -1485,6 +1559,60 @@ def scaled_dot(
     )
 
 
+def scatter(
+    input: Operand,
+    indices: Sequence[Operand],
+    update: Operand,
+    *,
+    kind: Literal["set", "add", "max", "min"],
+    axes: Sequence[int],
+    batch: Sequence[int] | None = None,
+    index_batch: Sequence[int] | None = None,
+    slices: Sequence[int] | None = None,
+    outside: Literal["error", "clamp", "fill", "drop"] | None = None,
+    allow: str | None = None,
+) -> Tensor:
+    """Tensor with elements updated at indices that tensors hold.
+
+    Semantics: the input, with elements replaced (`set`), or combined with those of the update (`add`, `max`, `min`: as
+    `ad.add`, `ad.max` and `ad.min` do). The update has the shape of an `ad.gather` with the same lists, and updates what
+    that would read. Where an element is updated several times, updates are combined in ascending row-major order of
+    their positions, from the input's element on; sums of 16- and 8-bit floats are accumulated in f32 and rounded once.
+    An index outside of its axis is a run-time error that names it; with `outside clamp` the nearest index is updated,
+    with `outside drop` none.
+
+    Constraints: (C1) there is one tensor of indices for each listed axis, at least one; (C2) axes of the input are in
+    range, ascending and unique, and none is in both lists; (C3) batch axes are as many of the indices as of the
+    input, and those of the indices are in range and unique; (C4) static sizes of the indices, and of batch axes,
+    agree; (C5) there is one slice for each other axis of the input, and they are axes of the update, ascending and
+    unique; (C6) `outside` is `error`, `clamp` or `drop`; (C7) the update has the element type of the input, and the
+    shape of what is updated; (C8) elements that are combined are numbers.
+
+    Adjoint: of the update: the cotangent at the same indices (ad.gather), for `set` only where no later one replaced it,
+    for `max` and `min` only for the first that has the result's value, if the input has another one. Of the input:
+    the cotangent, for `set` with zeros where the input was replaced, for `max` and `min` only where it has the result's
+    value.
+
+    Example:
+    ```mlir
+    %y = ad.scatter add %x[%i], %u axes [0] slices [1] : tensor<5x4xf32>, tensor<7xi32>, tensor<7x4xf32>
+    ```
+    """
+    return emit(
+        "ad.scatter",
+        [(input,), indices, (update,)],
+        [
+            ("kind", "enum:scatter_kind", kind),
+            ("axes", "axes", axes),
+            ("batch", "axes", batch),
+            ("indexBatch", "axes", index_batch),
+            ("slices", "axes", slices),
+            ("outside", "enum:outside", outside),
+            ("allow", "allow", allow),
+        ],
+    )[0]
+
+
 def select(condition: Operand, on_true: Operand, on_false: Operand, *, allow: str | None = None) -> Tensor:
     """Choice by a condition.
 
@@ -1710,6 +1838,42 @@ def sum_to_shape(
         [("order", "order", order), ("allow", "allow", allow)],
         type=type,
         indices=1,
+    )[0]
+
+
+def take(
+    input: Operand,
+    indices: Operand,
+    *,
+    axis: int,
+    outside: Literal["error", "clamp", "fill", "drop"] | None = None,
+    fill: float | None = None,
+    allow: str | None = None,
+) -> Tensor:
+    """Parts of a tensor at indices along an axis.
+
+    Semantics: the axis of the input is replaced by the axes of the indices:
+    result[a…, i…, b…] = input[a…, indices[i…], b…]. `outside` is as in `ad.gather`.
+
+    Constraints: (C1) the axis is one of the input's; (C2) `outside` is `error`, `clamp` or `fill`; only with
+    `fill` there is a value.
+
+    Adjoint: the cotangent added to zeros at the same indices (ad.scatter add); elements that were filled get none.
+
+    Example:
+    ```mlir
+    %y = ad.take %x, %i axis 1 : tensor<4x10xf32>, tensor<2x3xi32>
+    ```
+    """
+    return emit(
+        "ad.take",
+        [(input,), (indices,)],
+        [
+            ("axis", "integer", axis),
+            ("outside", "enum:outside", outside),
+            ("fill", "number", fill),
+            ("allow", "allow", allow),
+        ],
     )[0]
 
 

@@ -14,6 +14,7 @@ sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "
 from case import Argument  # noqa: F401  (part of the interface)
 from control_cases import CASES as CONTROL
 from elementwise_cases import CASES as ELEMENTWISE
+from indexing_cases import CASES as INDEXING
 from loop_cases import CASES as LOOPS
 from movement_cases import CASES as MOVEMENT
 from reduction_cases import CASES as REDUCTION
@@ -21,8 +22,8 @@ from scalar_cases import CASES as SCALARS
 from slices_cases import CASES as SLICES
 from slope_bounds import without_bound
 
-FAMILIES = {"control": CONTROL, "elementwise": ELEMENTWISE, "loops": LOOPS, "movement": MOVEMENT,
-            "reduction": REDUCTION,
+FAMILIES = {"control": CONTROL, "elementwise": ELEMENTWISE, "indexing": INDEXING, "loops": LOOPS,
+            "movement": MOVEMENT, "reduction": REDUCTION,
             "scalars": SCALARS, "slices": SLICES}
 
 # Differences cannot see where a gradient stops, and see steps where numbers are rounded; programs have no operations of

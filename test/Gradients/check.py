@@ -58,7 +58,7 @@ class Module:
     def add_input(self, argument, name, phase=0.5):
         if argument.values is not None:
             kind = {"i32": numpy.int32, "i64": numpy.int64}[argument.element]
-            data = numpy.array(argument.values, kind)
+            data = numpy.array(argument.values, kind).reshape(argument.run_time_shape())
         else:
             data = self.numbers(argument, phase)
         self.inputs[name] = data

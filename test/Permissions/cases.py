@@ -77,6 +77,10 @@ CASES = {
        for kind in ("sum", "prod", "max", "min")},
     ("mean-as-sum", "ad.reduce_mean"): Case("%r = ad.reduce_mean %x axes [1] : T -> tensor<24xE>", "tensor<24xE>",
                                             ("f32", "bf16"), (24, 24)),
+    ("scatter-in-compute-type", "ad.scatter"): Case(
+        """%i = ad.iota axis 0 : tensor<24xi32>
+%r = ad.scatter add %x[%i], %y axes [0] slices [1] outside clamp : T, tensor<24xi32>, T""",
+        elements=F16 + ("f8E4M3FN", "f8E5M2"), shape=(24, 24)),
     ("sum-to-shape-as-reductions", "ad.sum_to_shape"): Case(
         "%r = ad.sum_to_shape %x : T -> tensor<1x24xE>", "tensor<1x24xE>", ("f32", "f16"), (24, 24)),
     ("merge-contracted-axes", "ad.dot"): Case(

@@ -7,6 +7,7 @@ import numpy as np
 
 import control
 import elements
+import operations_indexing  # noqa: F401, registers its operations
 import operations_nn  # noqa: F401, registers its operations
 from generator import Generator, Program, Value, tensor_type
 from operations import CATALOGUE, broadcast_result
@@ -24,6 +25,8 @@ REDUCTIONS = ["reduce_sum", "reduce_sum", "reduce_mean", "reduce_max", "reduce_m
 
 
 class ClusterGenerator(Generator):
+    largest = LARGEST
+
     def __init__(self, rng, outer=None):
         super().__init__(rng, special=None if outer is None else outer.special, dynamic=0.0, reuse=0.8, constants=0.02)
         self.palette = outer.palette if outer else [self.choose(SIZES) for _ in range(3)]

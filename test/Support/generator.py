@@ -120,6 +120,7 @@ def common_static(left, right):
 class Generator(Draws):
     """Grows one program. Operands are earlier values, arguments made for the purpose, or constants."""
 
+    largest = 600  # elements of a value
     advance = None  # makes the next value of what loops carry, given one; None: an operation or two
     finish = None  # called at the end of a block, with what that yields
 
@@ -146,9 +147,9 @@ class Generator(Draws):
         return int(self.rng.choice([0, 1, 2, 3, 4, 5, 7, 8, 16, 17, 33],
                                    p=[.04, .2, .14, .14, .12, .12, .07, .07, .04, .03, .03]))
 
-    def sizes(self, rank, limit=600):
+    def sizes(self, rank, limit=None):
         sizes = [self.size() for _ in range(rank)]
-        while int(np.prod(sizes, dtype=np.int64)) > limit:
+        while int(np.prod(sizes, dtype=np.int64)) > (self.largest if limit is None else limit):
             sizes[int(np.argmax(sizes))] = int(self.rng.integers(1, 4))
         return tuple(sizes)
 

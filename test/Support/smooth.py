@@ -63,6 +63,9 @@ def is_smooth(op, arrays):
     name = op.mnemonic
     if name in UNARY:
         return bool(np.all(UNARY[name](arrays[0])))
+    if name == "scatter" and op.attributes["kind"] in ("max", "min"):
+        values = np.sort(np.concatenate([arrays[0].ravel(), arrays[-1].ravel()]))
+        return bool(np.all(np.diff(values) > NEAR))
     if name in ("reduce_max", "reduce_min"):
         return _single_extreme(op, arrays[0], 1 if name == "reduce_max" else -1)
     if name == "clamp":
@@ -78,7 +81,7 @@ def is_smooth(op, arrays):
 OPERATIONS = sorted(UNARY) + [
     "add", "sub", "mul", "div", "rem", "max", "min", "pow", "atan2", "clamp", "fma", "compare", "select", "reshape",
     "broadcast", "sum_to_shape", "transpose", "slice", "dynamic_slice", "dynamic_update_slice", "pad", "concat",
-    "reverse",
+    "reverse", "gather", "take", "embedding", "scatter",
     "reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_mean", "cumsum", "dot", "gemm", "softmax",
     "log_softmax", "layer_norm", "rms_norm", "cross_entropy"]
 
@@ -86,7 +89,7 @@ OPERATIONS = sorted(UNARY) + [
 SIZED = ["reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_mean", "softmax", "log_softmax", "layer_norm",
          "rms_norm",
          "cross_entropy", "dot", "gemm", "reshape", "broadcast", "sum_to_shape", "concat", "slice", "dynamic_slice",
-         "pad", "cumsum"]
+         "pad", "gather", "take", "embedding", "scatter", "cumsum"]
 
 
 def evaluate(op, arrays):

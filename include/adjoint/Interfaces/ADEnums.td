@@ -40,4 +40,10 @@ def AD_FusionKind : AD_Enum<"FusionKind", "which kind of operation a fusion star
   I32EnumCase<"elementwise", 0>, I32EnumCase<"dot", 1>, I32EnumCase<"reduce", 2>,
   I32EnumCase<"movement", 3>, I32EnumCase<"nest", 4>]>;
 
+def AD_Outside : AD_Enum<"Outside", "what an index outside of its axis means", [
+  I32EnumCase<"error", 0>, I32EnumCase<"clamp", 1>, I32EnumCase<"fill", 2>, I32EnumCase<"drop", 3>]>;
+
+def AD_ScatterKind : AD_Enum<"ScatterKind", "how an update changes an element", [
+  I32EnumCase<"set", 0>, I32EnumCase<"add", 1>, I32EnumCase<"max", 2>, I32EnumCase<"min", 3>]>;
+
 #endif // ADJOINT_DIALECT_AD_IR_ADENUMS

@@ -36,6 +36,15 @@ struct ElementAccess {
   SmallVector<unsigned> indexOperands;
   OutOfRange outOfRange = OutOfRange::error;
   TypedAttr padding; ///< of OutOfRange::value, of the element type
+  /// Axes whose index is one loop, and that must have as many elements as it has iterations. With
+  /// OutOfRange::error these are all whose index is one loop.
+  SmallVector<unsigned> wholeAxes;
+
+  /// Whether one loop runs over the axis, from its first to its last element.
+  bool isWholeAxis(unsigned axis) const {
+    return isa<AffineDimExpr>(map.getResult(axis)) &&
+           (outOfRange == OutOfRange::error || llvm::is_contained(wholeAxes, axis));
+  }
 
   /// Whether each index is one loop or a constant, and must be inside of the tensor.
   bool isPlain() const;

@@ -114,12 +114,14 @@ LogicalResult CPUKernelEmitter::emitOutputs() {
   return flat ? emitFlat(std::move(nest), *space) : emitOverAxes(std::move(nest), *space, oneShape);
 }
 
-// A kernel that only moves elements: a transposition, or a copy into packed panels. Nothing for others.
+// A kernel that only moves elements: a transposition, a copy into packed panels, a scatter. Nothing for others.
 std::optional<LogicalResult> CPUKernelEmitter::emitMovement(Value output) {
   if (std::optional<BlockTranspose::BlockAxes> axes = blockTranspose.transposedAxes(output))
     return blockTranspose.emitTranspose(output, *axes);
   if (std::optional<PackedOperand> packed = operandPacking.packingOfCopy(output))
     return operandPacking.emitPacking(*packed);
+  if (std::optional<OrderedWrite> write = work == Work::all ? matchOrderedWrite(output) : std::nullopt)
+    return orderedWrites.emit(*write);
   return std::nullopt;
 }
 

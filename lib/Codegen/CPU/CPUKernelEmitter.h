@@ -41,6 +41,7 @@
 #include "Movement/ColumnInserts.h"
 #include "Movement/FlatBroadcast.h"
 #include "Movement/InterleavedStores.h"
+#include "Movement/OrderedWrites.h"
 #include "Movement/Prefetcher.h"
 #include "Packing/OperandPacking.h"
 #include "Packing/OperandsToPack.h"
@@ -178,6 +179,8 @@ private:
   //===- Kinds of results ---------------------------------------------===//
 
   BlockTranspose blockTranspose{*this, memoryAccess, maps, kernelOutputs, interleavedStores, distribution};
+  OrderedWrites orderedWrites{*this,         *this,     memoryAccess, reductionLoops,
+                              kernelOutputs, loopNests, distribution};
   InterleavedScan scans{*this, *this,           stackMemory,    prefetcher,       laneValues,
                         maps,  kernelArguments, reductionLoops, interleavedStores};
   ColumnInserts inserts{*this, *this,     kernelArguments,   hoisting, kernelOutputs,

@@ -216,7 +216,7 @@ private:
     newLoops.assign(sizes.size(), AffineExpr());
     for (auto [axis, index] : llvm::enumerate(access.map.getResults()))
       if (auto dim = dyn_cast<AffineDimExpr>(index);
-          dim && !newLoops[dim.getPosition()] && isWholeAxis(axis, dim.getPosition()))
+          dim && !newLoops[dim.getPosition()] && runsOver(dim.getPosition(), axis))
         newLoops[dim.getPosition()] = builder.getAffineDimExpr(axis);
     iterators.assign(rank, utils::IteratorType::parallel);
     for (AffineExpr &loop : newLoops)
@@ -227,9 +227,9 @@ private:
   }
 
   /// Whether the loop runs over the axis, as far as is known when compiling.
-  bool isWholeAxis(int64_t axis, unsigned loop) {
+  bool runsOver(unsigned loop, int64_t axis) {
     std::optional<int64_t> size = getConstantIntValue(sizes[loop]);
-    return size && *size == type.getDimSize(axis);
+    return access.isWholeAxis(axis) || (size && *size == type.getDimSize(axis));
   }
 
   FailureOr<Value> update(Value start) {

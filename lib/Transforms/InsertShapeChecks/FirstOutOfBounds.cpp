@@ -256,6 +256,12 @@ FusionOp FirstOutOfBounds::write(LaunchOp launch, KernelOp kernel) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
     if (isOpTriviallyDead(&op))
       op.erase();
+  // A tensor that the indices do not depend on need not be there yet: a scatter may start from it.
+  for (int64_t input = int64_t(body.getNumArguments()) - 1; input >= 0; --input)
+    if (body.getArgument(input).use_empty()) {
+      body.eraseArgument(input);
+      fusion.getInputsMutable().erase(input);
+    }
   // Sums that the indices depend on keep their order.
   auto sums = [](linalg::GenericOp op) { return op.getNumReductionLoops() > 0; };
   if (llvm::count_if(body.getOps<linalg::GenericOp>(), sums) <= static_cast<int64_t>(results.size()))

@@ -99,20 +99,25 @@ private:
   void requireAxes(OpOperand &operand) {
     const ElementAccess &access = accessOf(operand);
     for (auto [axis, index] : llvm::enumerate(access.map.getResults())) {
-      auto loop = dyn_cast<AffineDimExpr>(index);
-      if (access.outOfRange != OutOfRange::error) {
-        if (ConditionWriter::type(operand.get()).getDimSize(axis) > 0)
-          continue;
-        Value size = write.size(operand.get(), axis);
-        Value fits =
-            write.either(isEmpty(), write.compare(arith::CmpIPredicate::sgt, size, write.constant(0)));
-        write.require(ADRT_FAIL_BOUNDS, fits, {write.constant(axis), write.constant(0), size});
-      } else if (loop && !isSizeOf(sizes[loop.getPosition()], operand.get(), axis)) {
-        Value expected = sizes[loop.getPosition()], actual = write.size(operand.get(), axis);
-        write.require(ADRT_FAIL_SAME_SIZE, write.equal(expected, actual),
-                      {write.constant(axis), expected, actual});
+      if (access.isWholeAxis(axis)) {
+        requireSizeOf(cast<AffineDimExpr>(index).getPosition(), operand.get(), axis);
+        continue;
       }
+      if (access.outOfRange == OutOfRange::error ||
+          ConditionWriter::type(operand.get()).getDimSize(axis) > 0)
+        continue;
+      Value size = write.size(operand.get(), axis);
+      Value fits = write.either(isEmpty(), write.compare(arith::CmpIPredicate::sgt, size, write.constant(0)));
+      write.require(ADRT_FAIL_BOUNDS, fits, {write.constant(axis), write.constant(0), size});
     }
+  }
+
+  void requireSizeOf(unsigned loop, Value tensor, int64_t axis) {
+    if (isSizeOf(sizes[loop], tensor, axis))
+      return;
+    Value expected = sizes[loop], actual = write.size(tensor, axis);
+    write.require(ADRT_FAIL_SAME_SIZE, write.equal(expected, actual),
+                  {write.constant(axis), expected, actual});
   }
 
   /// Whether an index outside is an error that sizes do not exclude.

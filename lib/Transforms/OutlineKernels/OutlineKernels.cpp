@@ -4,6 +4,7 @@
 
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/Transforms/KernelClass.h"
+#include "adjoint/Dialect/AD/Transforms/OrderedWrite.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "adjoint/Support/SymbolName.h"
 #include "adjoint/Transforms/Passes.h"
@@ -58,13 +59,17 @@ static size_t hashOf(FusionOp fusion) {
 }
 
 // For each result the argument whose content its destination must hold: the tensor into which slices are
-// inserted.
+// inserted, or whose elements a scatter updates.
 static SmallVector<int64_t> tiedArguments(Block &body) {
   SmallVector<int64_t> tied;
   for (Value value : body.getTerminator()->getOperands()) {
     bool inserts = false;
     while (auto insert = value.getDefiningOp<tensor::InsertSliceOp>()) {
       value = insert.getDest();
+      inserts = true;
+    }
+    if (std::optional<OrderedWrite> write = inserts ? std::nullopt : matchOrderedWrite(value)) {
+      value = write->start();
       inserts = true;
     }
     auto argument = dyn_cast<BlockArgument>(value);

@@ -10,6 +10,7 @@
 #include "Overwrite.h"
 #include "adjoint/Codegen/Kernel/RowShape.h"
 #include "adjoint/Dialect/AD/Transforms/KernelClass.h"
+#include "adjoint/Dialect/AD/Transforms/OrderedWrite.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -73,11 +74,20 @@ static std::optional<Level> levelOfResults(linalg::GenericOp generic, OpOperand 
   return level == Level::row && isSpace && isRowMap(map) ? std::optional(Level::point) : std::nullopt;
 }
 
-// Slices are inserted into the argument, whose other elements stay: the kernel reads none of its elements.
+// Whether a scatter updates elements of the operand.
+static bool isStartOfWrite(OpOperand &use) {
+  auto generic = dyn_cast<linalg::GenericOp>(use.getOwner());
+  return generic && generic.isDpsInit(&use) && generic.getNumResults() == 1 &&
+         matchOrderedWrite(generic.getResult(0));
+}
+
+// Slices are inserted into the argument, or some of its elements are updated; the others stay. The kernel
+// reads its elements only where it writes them.
 static bool isInsertedInto(BlockArgument argument) {
   return !argument.use_empty() && llvm::all_of(argument.getUses(), [](OpOperand &use) {
     auto insert = dyn_cast<tensor::InsertSliceOp>(use.getOwner());
-    return isa<tensor::DimOp>(use.getOwner()) || (insert && &use == &insert.getDestMutable());
+    return isa<tensor::DimOp>(use.getOwner()) || (insert && &use == &insert.getDestMutable()) ||
+           isStartOfWrite(use);
   });
 }
 

@@ -5,6 +5,7 @@
 // from the argument forward, so that the proof does not repeat a mistake of the planner.
 
 #include "VerifyMemoryPlan.h"
+#include "adjoint/Dialect/AD/Transforms/OrderedWrite.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -106,10 +107,19 @@ static bool isInsertedInto(BlockArgument argument, Value result) {
          });
 }
 
+// A scatter updates elements of the argument, and nothing else looks at it.
+static bool isUpdated(BlockArgument argument, Value result) {
+  std::optional<OrderedWrite> write = matchOrderedWrite(result);
+  return write && write->start() == argument && llvm::all_of(argument.getUses(), [&](OpOperand &use) {
+           return isa<tensor::DimOp>(use.getOwner()) ||
+                  (use.getOwner() == write->generic && write->generic.isDpsInit(&use));
+         });
+}
+
 bool ad::mayWriteOver(KernelOp kernel, unsigned input, unsigned number) {
   BlockArgument argument = kernel.getBody().getArgument(input);
   ValueRange results = kernel.getBody().front().getTerminator()->getOperands();
-  if (isInsertedInto(argument, results[number]))
+  if (isInsertedInto(argument, results[number]) || isUpdated(argument, results[number]))
     return true;
   ArrayRef<int64_t> space = shapeOf(results[number]);
   unsigned rank = space.size();

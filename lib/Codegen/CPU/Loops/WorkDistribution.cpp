@@ -5,6 +5,7 @@
 // first and of the last iteration of a loop, and whole iterations between.
 
 #include "WorkDistribution.h"
+#include "adjoint/Dialect/AD/Transforms/OrderedWrite.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -47,8 +48,10 @@ SmallVector<WorkDistribution::Cost> WorkDistribution::costs() {
         cost.multiply(ranges[dim], known);
     };
     Cost &steps = all.emplace_back(Cost{picosecondsOfStep(generic), {}});
+    std::optional<OrderedWrite> write = matchOrderedWrite(generic.getResult(0));
     for (unsigned dim = 0; dim < ranges.size(); ++dim)
-      multiply(steps, dim);
+      if (!write || !llvm::is_contained(write->searched, dim))
+        multiply(steps, dim);
     if (!isContraction(generic))
       continue;
     for (OpOperand *operand : generic.getDpsInputOperands()) {

@@ -10,6 +10,7 @@
 #include "../Generic/SlowKernels.h"
 #include "../Row/RowEmitter.h"
 #include "../Scan/ScanTiles.h"
+#include "../Scatter/ScatterEmitter.h"
 #include "../Transpose/ShortTransposeEmitter.h"
 #include "EmitterClass.h"
 #include "adjoint/Dialect/AD/Transforms/ClusterKinds.h"
@@ -260,6 +261,43 @@ private:
 };
 } // namespace
 
+//===- Scatters -----------------------------------------------------===//
+
+namespace {
+struct ScatterPlan : KernelPlan {
+  explicit ScatterPlan(const OrderedWrite &write) : write(write) {}
+  SmallVector<Fact> facts() const override {
+    auto listed = llvm::map_range(write.searched, [](unsigned axis) { return std::to_string(axis); });
+    return {{"indexed-axes", llvm::join(listed, ",")}};
+  }
+  OrderedWrite write;
+};
+
+class ScatterClass : public EmitterClass {
+public:
+  ScatterClass() : EmitterClass(kScatterClass, /*benefit=*/1) {}
+
+  bool covers(FusionOp fusion) const override { return isScatter(fusion); }
+
+  std::unique_ptr<KernelPlan> matchOnGPU(KernelOp kernel, const GPUTarget &,
+                                         std::string &reason) const override {
+    ValueRange results = kernel.getBody().front().getTerminator()->getOperands();
+    std::optional<OrderedWrite> write =
+        results.size() == 1 ? matchOrderedWrite(results.front()) : std::nullopt;
+    if (!write)
+      reason = "its updates have another type than its result";
+    return write ? std::make_unique<ScatterPlan>(*write) : nullptr;
+  }
+
+private:
+  Emitter emitterFor(GPUFunctions &functions, GPUFuncOp function, const KernelPlan &plan) const override {
+    return std::make_unique<ScatterEmitter>(functions.kernel, function,
+                                            static_cast<const ScatterPlan &>(plan).write);
+  }
+  std::optional<Division> divisionOf(KernelOp, const KernelPlan &) const override { return std::nullopt; }
+};
+} // namespace
+
 //===- Every kernel -------------------------------------------------===//
 
 // Each thread computes an element, or a warp computes a row when the kernel sums over lanes. A value is
@@ -330,6 +368,7 @@ void ad::registerGPUKernelClasses(DialectRegistry &registry) {
   registerKernelClass<ElementwiseClass>(registry);
   registerKernelClass<RowClass>(registry);
   registerKernelClass<ScanClass>(registry);
+  registerKernelClass<ScatterClass>(registry);
   registerKernelClass<ContractionClass>(registry);
   registerKernelClass<TransposeClass>(registry);
   registerKernelClass<GenericClass>(registry);

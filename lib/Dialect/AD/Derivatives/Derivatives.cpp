@@ -14,6 +14,7 @@ void ad::registerDerivatives(DialectRegistry &registry) {
     attachBinaryRules(context);
     attachShapeRules(context);
     attachSliceRules(context);
+    attachIndexingRules(context);
     attachContractionRules(context);
     attachReductionRules(context);
     attachNNRules(context);

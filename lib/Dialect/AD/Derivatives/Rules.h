@@ -170,6 +170,7 @@ void attachUnaryRules(MLIRContext *context);
 void attachBinaryRules(MLIRContext *context);
 void attachShapeRules(MLIRContext *context);
 void attachSliceRules(MLIRContext *context);
+void attachIndexingRules(MLIRContext *context);
 void attachContractionRules(MLIRContext *context);
 void attachReductionRules(MLIRContext *context);
 void attachNNRules(MLIRContext *context);

@@ -2,8 +2,7 @@
 //
 // Derivative rules of operations that read parts of tensors or concatenate them.
 
-#include "Rules.h"
-#include "adjoint/Interfaces/PartialReadOpInterface.h"
+#include "PartialReads.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -27,36 +26,6 @@ static Value sliceLike(RuleBuilder &rule, Value whole, ValueRange offsets, Value
   return DynamicSliceOp::create(rule.builder, rule.loc, type, whole, offsets,
                                 dynamicSizes(rule.builder, rule.loc, like), PermissionsAttr());
 }
-
-namespace {
-/// The models of an operation that reads a part of its first operand. The function adds the cotangent of the
-/// result to a sum, or to zeros where the sum is null.
-template <typename OpT, Value (*addPart)(OpT, RuleBuilder &, Value cotangent, Value sum)>
-struct WholeModel : DifferentiableOpInterface::ExternalModel<WholeModel<OpT, addPart>, OpT> {
-  LogicalResult vjp(Operation *op, OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> wanted,
-                    SmallVectorImpl<Value> &operandCotangents) const {
-    operandCotangents.append(op->getNumOperands(), Value());
-    RuleBuilder rule(builder, op->getLoc());
-    if (cotangents[0] && wanted[0])
-      operandCotangents[0] = addPart(cast<OpT>(op), rule, cotangents[0], Value());
-    return success();
-  }
-};
-
-template <typename OpT, Value (*addPart)(OpT, RuleBuilder &, Value cotangent, Value sum), bool (*isPart)(OpT)>
-struct PartModel : PartialReadOpInterface::ExternalModel<PartModel<OpT, addPart, isPart>, OpT> {
-  bool readsPart(Operation *op, unsigned operand) const { return operand == 0 && isPart(cast<OpT>(op)); }
-  Value accumulate(Operation *op, OpBuilder &builder, ValueRange cotangents, unsigned, Value sum) const {
-    RuleBuilder rule(builder, op->getLoc());
-    return addPart(cast<OpT>(op), rule, cotangents[0], sum);
-  }
-};
-
-template <typename OpT, Value (*addPart)(OpT, RuleBuilder &, Value, Value), bool (*isPart)(OpT)>
-void attachModels(MLIRContext *context) {
-  OpT::template attachInterface<WholeModel<OpT, addPart>, PartModel<OpT, addPart, isPart>>(*context);
-}
-} // namespace
 
 //===- slice -===//
 
@@ -236,13 +205,13 @@ static LogicalResult concatRule(ConcatOp op, Rule &rule) {
 }
 
 void ad::attachSliceRules(MLIRContext *context) {
-  attachModels<SliceOp, addToSlice, readsSmallPart>(context);
-  attachModels<DynamicSliceOp, addToDynamicSlice, readsPartAtRunTime>(context);
+  attachPartialReads<SliceOp, addToSlice, readsSmallPart>(context);
+  attachPartialReads<DynamicSliceOp, addToDynamicSlice, readsPartAtRunTime>(context);
   attachRule<DynamicUpdateSliceOp, dynamicUpdateSliceRule>(context);
   attachRule<PadOp, padRule>(context);
   attachRule<ConcatOp, concatRule>(context);
 }
 
 void ad::attachExtractRules(MLIRContext *context) {
-  attachModels<tensor::ExtractOp, addToElement, readsOneOfMany>(context);
+  attachPartialReads<tensor::ExtractOp, addToElement, readsOneOfMany>(context);
 }

@@ -35,6 +35,7 @@ void ADDialect::initialize() {
   registerElementwiseOps();
   registerCreationOps();
   registerShapeOps();
+  registerIndexingOps();
   registerContractionOps();
   registerReductionOps();
   registerNNOps();

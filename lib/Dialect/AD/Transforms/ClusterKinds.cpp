@@ -3,6 +3,7 @@
 // What a cluster of operations is, by its operations alone.
 
 #include "adjoint/Dialect/AD/Transforms/ClusterKinds.h"
+#include "adjoint/Interfaces/OrderedWriteOpInterface.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -95,6 +96,14 @@ bool ad::isSingleContraction(FusionOp fusion) {
 bool ad::isScan(FusionOp fusion) {
   return llvm::hasSingleElement(operationsOf(fusion)) &&
          operationsOf(fusion).begin()->hasTrait<RunningReduction>();
+}
+
+bool ad::isScatter(FusionOp fusion) {
+  int64_t writes = llvm::count_if(operationsOf(fusion), llvm::IsaPred<OrderedWriteOpInterface>);
+  return writes == 1 && llvm::all_of(operationsOf(fusion), [](Operation &op) {
+           return isa<OrderedWriteOpInterface>(op) || viewKindOf(&op) == ViewKind::broadcast ||
+                  op.hasTrait<OpTrait::ConstantLike>();
+         });
 }
 
 bool ad::isTransposition(FusionOp fusion) {

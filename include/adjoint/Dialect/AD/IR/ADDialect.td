@@ -48,6 +48,7 @@ def AD_Dialect : Dialect {
     void registerElementwiseOps();
     void registerCreationOps();
     void registerShapeOps();
+    void registerIndexingOps();
     void registerContractionOps();
     void registerReductionOps();
     void registerNNOps();

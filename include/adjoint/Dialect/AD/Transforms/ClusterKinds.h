@@ -34,6 +34,9 @@ bool isTransposition(FusionOp fusion);
 /// One running reduction, and nothing else.
 bool isScan(FusionOp fusion);
 
+/// An operation that updates elements at computed indices, and views or constants that it starts from.
+bool isScatter(FusionOp fusion);
+
 } // namespace mlir::ad
 
 #endif // ADJOINT_DIALECT_AD_TRANSFORMS_CLUSTERKINDS_H

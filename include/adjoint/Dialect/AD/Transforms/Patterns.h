@@ -24,6 +24,9 @@ void populateDecomposeSumToShapePatterns(RewritePatternSet &patterns);
 /// Contractions over several axes by contractions over one.
 void populateDecomposeContractionPatterns(RewritePatternSet &patterns);
 
+/// Scatters of 16- and 8-bit floats as ones of f32.
+void populateDecomposeScatterPatterns(RewritePatternSet &patterns);
+
 /// Bit-exact: transposes that are folded into the axes of ad.dot, and movement that cancels.
 void populateMovementPatterns(RewritePatternSet &patterns);
 

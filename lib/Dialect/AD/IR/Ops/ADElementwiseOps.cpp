@@ -3,6 +3,7 @@
 // Elementwise operations: generated definitions. Their types are in BroadcastTypes.cpp, their scalar
 // functions in ScalarFunctions.h, their folds in ADElementwiseFolders.cpp.
 
+#include "../Attributes/NameDirectives.h"
 #include "../Elementwise.h"
 #include "../ScalarFunctions.h"
 #include "../ShapeUtils.h"
@@ -10,23 +11,6 @@
 
 using namespace mlir;
 using namespace mlir::ad;
-
-// One of the names of an enumeration, as a keyword. The parsers that TableGen makes add a second error in the
-// words of C++.
-template <typename EnumAttr, typename Enum>
-static ParseResult parseName(OpAsmParser &parser, StringRef expected,
-                             std::optional<Enum> (*symbolize)(StringRef), EnumAttr &value) {
-  SMLoc loc = parser.getCurrentLocation();
-  std::string word;
-  bool given = succeeded(parser.parseOptionalKeywordOrString(&word));
-  std::optional<Enum> found = given ? symbolize(word) : std::nullopt;
-  if (!found) {
-    InFlightDiagnostic error = parser.emitError(loc, "expected ") << expected;
-    return given ? error << ", but got '" << word << "'" : error;
-  }
-  value = EnumAttr::get(parser.getContext(), *found);
-  return success();
-}
 
 static ParseResult parsePredicate(OpAsmParser &parser, ComparePredicateAttr &predicate) {
   return parseName(parser, "eq, ne, lt, le, gt or ge", symbolizeComparePredicate, predicate);

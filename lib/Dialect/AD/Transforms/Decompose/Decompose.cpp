@@ -57,6 +57,7 @@ struct DecomposePass : ad::impl::DecomposePassBase<DecomposePass> {
     populateDecomposeNNPatterns(set);
     populateDecomposeReductionPatterns(set);
     populateDecomposeContractionPatterns(set);
+    populateDecomposeScatterPatterns(set);
     SmallVector<StringRef> known = decomposable(set);
     for (const std::string &name : ops)
       if (!llvm::is_contained(known, name))

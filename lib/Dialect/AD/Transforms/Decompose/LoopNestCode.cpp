@@ -11,6 +11,8 @@ using namespace mlir::ad;
 
 bool ad::isSurelyInside(const ElementAccess &access, RankedTensorType type, int64_t axis,
                         ArrayRef<int64_t> extents) {
+  if (access.isWholeAxis(axis))
+    return true;
   if (type.isDynamicDim(axis))
     return false;
   AffineExpr index = access.map.getResult(axis);
@@ -139,14 +141,14 @@ bool NestOperands::isInput(OpOperand &operand) const {
   if (!access.indexOperands.empty())
     return false;
   // An axis that one loop runs over has its size.
-  auto isWholeAxis = [&](AffineDimExpr loop, int64_t size) {
-    int64_t extent = extents[loop.getPosition()];
+  auto hasSizeOf = [&](unsigned axis, AffineDimExpr loop) {
+    int64_t extent = extents[loop.getPosition()], size = type.getDimSize(axis);
     bool isOpen = ShapedType::isDynamic(extent) || ShapedType::isDynamic(size);
-    return isOpen ? access.outOfRange == OutOfRange::error : extent == size;
+    return isOpen ? access.isWholeAxis(axis) : extent == size;
   };
   for (auto [axis, index] : llvm::enumerate(access.map.getResults())) {
     if (auto loop = dyn_cast<AffineDimExpr>(index)) {
-      if (!isWholeAxis(loop, type.getDimSize(axis)))
+      if (!hasSizeOf(axis, loop))
         return false;
       continue;
     }

@@ -1,0 +1,132 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+#include "adjoint/Dialect/AD/Transforms/OrderedWrite.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+namespace {
+class Matcher {
+public:
+  explicit Matcher(linalg::GenericOp generic) : body(generic.getBlock()) { write.generic = generic; }
+
+  std::optional<OrderedWrite> match() {
+    if (!hasChainForm())
+      return std::nullopt;
+    auto choice = body->getTerminator()->getOperand(0).getDefiningOp<arith::SelectOp>();
+    if (!choice || choice.getFalseValue() != write.accumulator() || !isHit(choice.getCondition()))
+      return std::nullopt;
+    write.updated = choice.getTrueValue();
+    if (write.searched.empty() || !isSearchedAlone())
+      return std::nullopt;
+    sortAxes();
+    placeLoops();
+    return write;
+  }
+
+private:
+  /// One result, whose axes are the first loops; all others are reduced.
+  bool hasChainForm() {
+    linalg::GenericOp generic = write.generic;
+    if (generic.getNumResults() != 1 || generic.getNumReductionLoops() == 0)
+      return false;
+    write.rank = generic.getNumParallelLoops();
+    AffineMap map = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
+    AffineMap axes = AffineMap::getMultiDimIdentityMap(generic.getNumLoops(), generic.getContext())
+                         .getMajorSubMap(write.rank);
+    return map == axes;
+  }
+
+  std::optional<unsigned> axisOf(Value value) {
+    auto index = value.getDefiningOp<linalg::IndexOp>();
+    if (!index || index.getDim() >= write.rank)
+      return std::nullopt;
+    return index.getDim();
+  }
+
+  /// Whether the condition compares an index with each of some axes.
+  bool isHit(Value condition) {
+    if (auto both = condition.getDefiningOp<arith::AndIOp>())
+      return isHit(both.getLhs()) && isHit(both.getRhs());
+    auto compared = condition.getDefiningOp<arith::CmpIOp>();
+    if (!compared || compared.getPredicate() != arith::CmpIPredicate::eq)
+      return false;
+    Value element = compared.getRhs(), index = compared.getLhs();
+    if (!axisOf(element))
+      std::swap(element, index);
+    std::optional<unsigned> axis = axisOf(element);
+    if (!axis || llvm::is_contained(write.searched, *axis))
+      return false;
+    write.searched.push_back(*axis);
+    write.indices.push_back(index);
+    return true;
+  }
+
+  /// The loops on which a value of the body depends.
+  llvm::SmallBitVector loopsOf(Value value) {
+    llvm::SmallBitVector loops(write.generic.getNumLoops());
+    SmallVector<Value> pending = {value};
+    llvm::SmallPtrSet<const void *, 16> seen;
+    while (!pending.empty()) {
+      Value next = pending.pop_back_val();
+      if (!seen.insert(next.getAsOpaquePointer()).second)
+        continue;
+      if (auto argument = dyn_cast<BlockArgument>(next)) {
+        if (argument.getOwner() == body)
+          addLoops(loops, write.generic.getMatchingIndexingMap(write.generic.getMatchingOpOperand(argument)),
+                   argument == write.accumulator());
+        continue;
+      }
+      Operation *op = next.getDefiningOp();
+      if (op->getBlock() != body)
+        continue;
+      if (auto index = dyn_cast<linalg::IndexOp>(op))
+        loops.set(index.getDim());
+      llvm::append_range(pending, op->getOperands());
+    }
+    return loops;
+  }
+
+  static void addLoops(llvm::SmallBitVector &loops, AffineMap map, bool isAccumulator) {
+    for (unsigned loop = 0; !isAccumulator && loop < loops.size(); ++loop)
+      if (map.isFunctionOfDim(loop))
+        loops.set(loop);
+  }
+
+  /// Whether the searched axes are in the condition alone, so that an iteration need not know the element.
+  bool isSearchedAlone() {
+    llvm::SmallBitVector used = loopsOf(write.updated);
+    for (Value index : write.indices)
+      used |= loopsOf(index);
+    return llvm::none_of(write.searched, [&](unsigned axis) { return used[axis]; });
+  }
+
+  void sortAxes() {
+    SmallVector<std::pair<unsigned, Value>> pairs;
+    for (auto [axis, index] : llvm::zip_equal(write.searched, write.indices))
+      pairs.emplace_back(axis, index);
+    llvm::sort(pairs, llvm::less_first());
+    for (auto [pair, axis, index] : llvm::zip_equal(pairs, write.searched, write.indices))
+      std::tie(axis, index) = pair;
+  }
+
+  void placeLoops() {
+    llvm::SmallBitVector used(write.generic.getNumLoops());
+    for (Value index : write.indices)
+      used |= loopsOf(index);
+    for (unsigned axis = 0; axis < write.rank; ++axis)
+      if (!llvm::is_contained(write.searched, axis))
+        (used[axis] ? write.outer : write.inner).push_back(axis);
+  }
+
+  OrderedWrite write;
+  Block *body;
+};
+} // namespace
+
+std::optional<OrderedWrite> ad::matchOrderedWrite(Value output) {
+  auto generic = output.getDefiningOp<linalg::GenericOp>();
+  return generic ? Matcher(generic).match() : std::nullopt;
+}
