@@ -56,3 +56,22 @@ func.func @scatter_a3(%x: tensor<5x4xf32>, %i: tensor<7xi32>, %u: tensor<7x4xf32
   %y = ad.scatter max %x[%i], %u axes [0] slices [1] : tensor<5x4xf32>, tensor<7xi32>, tensor<7x4xf32>
   return %y : tensor<5x4xf32>
 }
+
+func.func @derivatives(%x: tensor<5x4xf32>, %i: tensor<7xi32>, %u: tensor<7x4xf32>, %t: tensor<5x7xf32>) {
+  %gather:2 = ad.vjp @gather_a1(%x, %i) cotangents(%u) wrt [0]
+    : (tensor<5x4xf32>, tensor<7xi32>, tensor<7x4xf32>) -> (tensor<7x4xf32>, tensor<5x4xf32>)
+  %take:2 = ad.vjp @take_a1(%x, %i) cotangents(%t) wrt [0]
+    : (tensor<5x4xf32>, tensor<7xi32>, tensor<5x7xf32>) -> (tensor<5x7xf32>, tensor<5x4xf32>)
+  %embedding:2 = ad.vjp @embedding_a1(%x, %i) cotangents(%u) wrt [0]
+    : (tensor<5x4xf32>, tensor<7xi32>, tensor<7x4xf32>) -> (tensor<7x4xf32>, tensor<5x4xf32>)
+  %add:3 = ad.vjp @scatter_a1(%x, %i, %u) cotangents(%x) wrt [0, 2]
+    : (tensor<5x4xf32>, tensor<7xi32>, tensor<7x4xf32>, tensor<5x4xf32>)
+      -> (tensor<5x4xf32>, tensor<5x4xf32>, tensor<7x4xf32>)
+  %set:3 = ad.vjp @scatter_a2(%x, %i, %u) cotangents(%x) wrt [0, 2]
+    : (tensor<5x4xf32>, tensor<7xi32>, tensor<7x4xf32>, tensor<5x4xf32>)
+      -> (tensor<5x4xf32>, tensor<5x4xf32>, tensor<7x4xf32>)
+  %max:3 = ad.vjp @scatter_a3(%x, %i, %u) cotangents(%x) wrt [0, 2]
+    : (tensor<5x4xf32>, tensor<7xi32>, tensor<7x4xf32>, tensor<5x4xf32>)
+      -> (tensor<5x4xf32>, tensor<5x4xf32>, tensor<7x4xf32>)
+  return
+}

@@ -9,7 +9,7 @@ func.func @gather_c1_indices(%x: tensor<5x4xf32>, %i: tensor<7xi32>) {
 // -----
 
 func.func @gather_c2_range(%x: tensor<5x4xf32>, %i: tensor<7xi32>) {
-  // expected-error @+1 {{expected axes in [0, 2), but got 2}}
+  // expected-error @+1 {{expected an axis from 0 to 1, but got 2}}
   %y = ad.gather %x[%i] axes [2] slices [0, 1] : tensor<5x4xf32>, tensor<7xi32>
   return
 }
@@ -41,7 +41,7 @@ func.func @gather_c3_count(%x: tensor<5x4xf32>, %i: tensor<7xi32>) {
 // -----
 
 func.func @gather_c3_range(%x: tensor<5x4xf32>, %i: tensor<7xi32>) {
-  // expected-error @+1 {{expected axes in [0, 1), but got 1}}
+  // expected-error @+1 {{expected an axis from 0 to 0, but got 1}}
   %y = ad.gather %x[%i] axes [0] batch [1] x [1] : tensor<5x4xf32>, tensor<7xi32>
   return
 }
@@ -89,7 +89,7 @@ func.func @scatter_c1_indices(%x: tensor<5x4xf32>, %i: tensor<7xi32>, %u: tensor
 // -----
 
 func.func @scatter_c2_range(%x: tensor<5x4xf32>, %i: tensor<7xi32>, %u: tensor<7x4xf32>) {
-  // expected-error @+1 {{expected axes in [0, 2), but got 2}}
+  // expected-error @+1 {{expected an axis from 0 to 1, but got 2}}
   %y = ad.scatter add %x[%i], %u axes [2] slices [0, 1] : tensor<5x4xf32>, tensor<7xi32>, tensor<7x4xf32>
   return
 }
@@ -121,7 +121,7 @@ func.func @scatter_c3_count(%x: tensor<5x4xf32>, %i: tensor<7xi32>, %u: tensor<7
 // -----
 
 func.func @scatter_c3_range(%x: tensor<5x4xf32>, %i: tensor<7xi32>, %u: tensor<7x4xf32>) {
-  // expected-error @+1 {{expected axes in [0, 1), but got 1}}
+  // expected-error @+1 {{expected an axis from 0 to 0, but got 1}}
   %y = ad.scatter add %x[%i], %u axes [0] batch [1] x [1] : tensor<5x4xf32>, tensor<7xi32>, tensor<7x4xf32>
   return
 }
@@ -185,7 +185,7 @@ func.func @gather_c6_value(%x: tensor<5x4xf32>, %i: tensor<7xi32>) {
 // -----
 
 func.func @take_c1_axis(%x: tensor<5x4xf32>, %i: tensor<7xi32>) {
-  // expected-error @+1 {{expected axis in [0, 2), but got 2}}
+  // expected-error @+1 {{expected an axis from 0 to 1, but got 2}}
   %y = ad.take %x, %i axis 2 : tensor<5x4xf32>, tensor<7xi32>
   return
 }
@@ -201,7 +201,7 @@ func.func @take_c2_drop(%x: tensor<5x4xf32>, %i: tensor<7xi32>) {
 // -----
 
 func.func @embedding_c1_rank(%x: tensor<f32>, %i: tensor<7xi32>) {
-  // expected-error @+1 {{expected axis in [0, 0), but got 0}}
+  // expected-error @+1 {{expected an operand of rank 1 or more, but its rank is 0}}
   %y = ad.embedding %x, %i : tensor<f32>, tensor<7xi32>
   return
 }
