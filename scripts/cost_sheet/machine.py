@@ -317,7 +317,7 @@ def shuffle(instruction):
 
 
 def vote(instruction):
-    """All threads of a warp agree in our kernels, but for elections."""
+    """Of the threads of a warp: whether all or any say yes, or which do."""
     texts = arithmetic.sources(instruction)
     named = arithmetic.results(instruction)
     predicate = op.predicate(next(text for text in texts if op.is_predicate(text)))

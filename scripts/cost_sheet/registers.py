@@ -12,7 +12,7 @@ CONSTANT_BANK = re.compile(r"\bc(?:x)?\[[^]]*\]\[(?P<index>[^]]*)\]")
 WITHOUT_RESULT = set("""ST STG STS STL RED BRA BRX BRXU JMP EXIT RET CALL BAR BSSY BSYNC BREAK MEMBAR ERRBAR CCTL NOP DEPBAR LDGDEPBAR LDGSTS WARPSYNC
     NANOSLEEP YIELD WARPGROUP UTMALDG UTMAPF UTMACCTL UCGABAR_ARV UCGABAR_WAIT FENCE BPT KILL ARRIVES CGAERRBAR UBLKPF ACQBULK
     """.split())
-WITH_CARRIES = {"IADD3", "UIADD3", "LEA", "ULEA", "IMAD", "UIMAD", "VOTE", "VOTEU", "MATCH"}
+WITH_CARRIES = {"IADD3", "UIADD3", "LEA", "ULEA", "IMAD", "UIMAD", "MATCH"}
 ADDRESSED = {"LDG", "LDS", "LD", "LDL", "LDC", "ULDC", "STG", "STS", "ST", "STL"}
 WIDE_FLOATS = {"DADD", "DMUL", "DFMA", "DSETP", "DMNMX"}
 
@@ -89,7 +89,9 @@ def result_count(instruction):
         return 0
     if base == "SYNCS":
         return 1 if REGISTER.match(operands[0]) else 0
-    if base == "FCHK" or (base in ("VOTE", "VOTEU") and is_predicate(operands[0])):
+    if base in ("VOTE", "VOTEU"):  # perhaps the mask, and a predicate; the last operand is what is voted on
+        return len(operands) - 1
+    if base == "FCHK":
         return 1
     if is_predicate(operands[0]):
         return 2 if len(operands) > 1 and REGISTER.match(operands[1]) else 1

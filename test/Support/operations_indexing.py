@@ -121,10 +121,11 @@ def _take(g, element):
 def _embedding(g, element):
     x = g.operand(element, low=1, where=lambda value: value.sizes[0])
     ids = _indices(g, _index_sizes(g, x, 0), x.sizes[0], "error")
-    padding = f" padding {g.rank(0, x.sizes[0] - 1)}" if g.chance(0.3) else ""
+    padding = g.rank(0, x.sizes[0] - 1) if g.chance(0.3) else None
+    named = "" if padding is None else f" padding {padding}"
     return g.add("embedding", element, ids.static + x.static[1:], ids.sizes + x.sizes[1:], [x, ids],
-                 f"ad.embedding {x}, {ids}{padding} : {x.type}, {ids.type}",
-                 attributes={**_along(x, 0, ids), "outside": "error"})
+                 f"ad.embedding {x}, {ids}{named} : {x.type}, {ids.type}",
+                 attributes={**_along(x, 0, ids), "outside": "error", "padding": padding})
 
 
 @operation("scatter", ALL)

@@ -222,9 +222,10 @@ FusionOp FirstOutOfBounds::write(LaunchOp launch, KernelOp kernel) {
   closeLoops();
   OpBuilder builder(launch);
   auto number = RankedTensorType::get({}, builder.getI64Type());
-  auto fusion = FusionOp::create(builder, loc, SmallVector<Type>(indices.size() + 1, number),
-                                 FusionKind::reduce, launch.getInputs(), builder.getStringAttr(kGenericClass),
-                                 kernel.getOrderAttr(), kernel.getAllowAttr());
+  bool isRow = kept.size() == 1;
+  auto fusion = FusionOp::create(
+      builder, loc, SmallVector<Type>(indices.size() + 1, number), FusionKind::reduce, launch.getInputs(),
+      builder.getStringAttr(isRow ? kRowClass : kGenericClass), kernel.getOrderAttr(), kernel.getAllowAttr());
   Block &body = fusion.getBody().emplaceBlock();
   for (Type type : kernel.getArgumentTypes())
     body.addArgument(type, loc);
@@ -264,8 +265,11 @@ FusionOp FirstOutOfBounds::write(LaunchOp launch, KernelOp kernel) {
     }
   // Sums that the indices depend on keep their order.
   auto sums = [](linalg::GenericOp op) { return op.getNumReductionLoops() > 0; };
-  if (llvm::count_if(body.getOps<linalg::GenericOp>(), sums) <= static_cast<int64_t>(results.size()))
-    fusion.setOrderAttr(OrderAttr::canonicalBlocks(builder.getContext()));
+  if (llvm::count_if(body.getOps<linalg::GenericOp>(), sums) > static_cast<int64_t>(results.size()))
+    return fusion;
+  // Integers have the same sum in any order: in lanes, the threads of a block have one row.
+  fusion.setOrderAttr(isRow ? OrderAttr::canonicalLanes(builder.getContext())
+                            : OrderAttr::canonicalBlocks(builder.getContext()));
   return fusion;
 }
 

@@ -6,27 +6,51 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// Each unit goes through all indices, so that there are not many more units than threads.
-static constexpr int64_t kUnits = 32, kRowsOfUnit = 1024;
+// Units of work, for threads. And what going through one index takes, in bytes that are written meanwhile:
+// each range goes through all of them.
+static constexpr int64_t kUnits = 8, kElementsOfDynamicUnit = 1024, kBytesPerIndex = 16;
 
 // The first searched axis: the others have their indices in every iteration.
-int64_t OrderedWrites::unitAxis(OrderedWrite &write) const { return *llvm::min_element(write.searched); }
+int64_t OrderedWrites::rangeAxis(OrderedWrite &write) const { return write.searched.front(); }
+
+// Elements along that axis which are written and then updated while they are in the second-level cache.
+int64_t OrderedWrites::elementsOfRange(OrderedWrite &write) const {
+  const Buffer &result = results.front();
+  int64_t size = result.shape[rangeAxis(write)];
+  SmallVector<int64_t> loops = write.generic.getStaticLoopRanges();
+  if (ShapedType::isDynamicShape(loops) || ShapedType::isDynamicShape(result.shape))
+    return kElementsOfDynamicUnit;
+  int64_t bytes = memoryBytes(result.element), indices = kBytesPerIndex;
+  for (int64_t axisSize : result.shape)
+    bytes = llvm::SaturatingMultiply<uint64_t>(bytes, axisSize);
+  for (int64_t loop : ArrayRef(loops).drop_front(write.rank))
+    indices = llvm::SaturatingMultiply<uint64_t>(indices, std::max<int64_t>(loop, 1));
+  int64_t ranges = std::max<int64_t>(std::min(bytes / kCore.secondLevelBytes, bytes / indices), 1);
+  return std::max<int64_t>(llvm::divideCeil(size, ranges), 1);
+}
 
 LogicalResult OrderedWrites::emit(OrderedWrite &write) {
   CPUNest nest = kernelOutputs.nestOver(results.front(), {});
-  AxisRange owned;
-  owned.axis = unitAxis(write);
-  owned.lower = indexConstant(0);
-  owned.upper = nest.sizes[owned.axis];
-  if (!distribution.isTooShort()) {
-    int64_t size = nest.shape[owned.axis];
-    int64_t step =
-        ShapedType::isDynamic(size) ? kRowsOfUnit : std::max<int64_t>(1, llvm::divideCeil(size, kUnits));
-    nest.unitLoops = {{{owned.axis}, step}};
+  AxisRange owned{rangeAxis(write), indexConstant(0), nest.sizes[rangeAxis(write)]};
+  int64_t size = nest.shape[owned.axis], step = elementsOfRange(write);
+  bool isDivided = !distribution.isTooShort();
+  if (isDivided) {
+    int64_t longest = ShapedType::isDynamic(size) ? kElementsOfDynamicUnit : llvm::divideCeil(size, kUnits);
+    nest.unitLoops = {{{owned.axis}, std::max<int64_t>(std::min(step, longest), 1)}};
     std::tie(owned.lower, owned.upper) = distribution.boundsOf(nest, owned.axis, distribution.unitsOfCall);
   }
   distribution.declareUnits({{0, nest.unitLoops}});
-  if (failed(emitStart(write, owned)))
+  // Without elements to write first, all that the call owns is one range.
+  if (!isDivided || isTied(write))
+    return emitRange(write, owned);
+  return emitLoop(owned.lower, owned.upper, indexConstant(step), [&](Value lower) {
+    Value upper = binary<arith::MinUIOp>(binary<arith::AddIOp>(lower, indexConstant(step)), owned.upper);
+    return emitRange(write, {owned.axis, lower, upper});
+  });
+}
+
+LogicalResult OrderedWrites::emitRange(OrderedWrite &write, const AxisRange &owned) {
+  if (!isTied(write) && failed(emitStart(write, owned)))
     return failure();
   // Axes on which indices depend, then the reduced loops in their order.
   SmallVector<unsigned> loops(write.outer);
@@ -36,10 +60,7 @@ LogicalResult OrderedWrites::emit(OrderedWrite &write) {
   return emitUpdates(write, loops, owned, position);
 }
 
-// A result with the memory of what it starts from has these elements already.
 LogicalResult OrderedWrites::emitStart(OrderedWrite &write, const AxisRange &owned) {
-  if (isa<BlockArgument>(write.start())) // tied
-    return success();
   CPUNest nest = kernelOutputs.nestOver(results.front(), write.start());
   nest.range = owned;
   return loopNests.emitNest(nest, [&](ArrayRef<Position> positions) {

@@ -27,7 +27,11 @@ public:
   LogicalResult emit(OrderedWrite &write);
 
 private:
-  int64_t unitAxis(OrderedWrite &write) const;
+  int64_t rangeAxis(OrderedWrite &write) const;
+  int64_t elementsOfRange(OrderedWrite &write) const;
+  /// Whether the memory of the result has the elements that it starts from.
+  static bool isTied(OrderedWrite &write) { return isa<BlockArgument>(write.start()); }
+  LogicalResult emitRange(OrderedWrite &write, const AxisRange &owned);
   LogicalResult emitStart(OrderedWrite &write, const AxisRange &owned);
   LogicalResult emitUpdates(OrderedWrite &write, ArrayRef<unsigned> loops, const AxisRange &owned,
                             SmallVector<Index> &position);
