@@ -150,7 +150,7 @@ def run(folder, names, element):
         command = [BIN / "ad-runner", file, "--target", target, "--cache=off", "--out-dir", folder / element / target]
         scale = 2 if element == "i1" else 5
         command += ["--arg=x=arange", f"--arg=y=uniform:1:{scale}", f"--arg=v=uniform:2:{scale}", "--arg=c=uniform:3:2",
-                    f"--arg=s=uniform:4:{scale}", "--arg=n=arange", "--arg=r=normal:6", f"--feed=f=uniform:5:{scale}"]
+                    f"--arg=s=uniform:4:{scale}", "--arg=n=uniform:7:4", "--arg=r=normal:6", f"--feed=f=uniform:5:{scale}"]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             return f"{element} on {target} ended with {done.returncode}: {done.stderr.strip()[:400]}"

@@ -119,6 +119,9 @@ struct CPUTranspositionClass : CPUEmitterClass {
 struct CPUScanClass : CPUEmitterClass {
   CPUScanClass() : CPUEmitterClass(kScanClass, /*benefit=*/1, isScan) {}
 };
+struct CPUScatterClass : CPUEmitterClass {
+  CPUScatterClass() : CPUEmitterClass(kScatterClass, /*benefit=*/1, isScatter) {}
+};
 struct CPUGenericClass : CPUEmitterClass {
   CPUGenericClass() : CPUEmitterClass(kGenericClass, /*benefit=*/0, [](FusionOp) { return true; }) {}
 };
@@ -130,5 +133,6 @@ void ad::registerCPUKernelClasses(DialectRegistry &registry) {
   registerKernelClass<CPUGenericClass>(registry);
   registerKernelClass<CPURowClass>(registry);
   registerKernelClass<CPUScanClass>(registry);
+  registerKernelClass<CPUScatterClass>(registry);
   registerKernelClass<CPUTranspositionClass>(registry);
 }

@@ -289,10 +289,22 @@ public:
     return write ? std::make_unique<ScatterPlan>(*write) : nullptr;
   }
 
+  // An iteration updates one row, and does not look for it in all of them.
+  std::optional<KernelCost> cost(KernelOp kernel, const KernelPlan &plan) const override {
+    std::optional<KernelCost> searching = costOfKernel(kernel);
+    OrderedWrite write = writeOf(plan);
+    for (unsigned axis : write.searched)
+      if (searching)
+        searching->operations /= std::max<int64_t>(write.generic.getStaticLoopRanges()[axis], 1);
+    return searching;
+  }
+
 private:
+  static const OrderedWrite &writeOf(const KernelPlan &plan) {
+    return static_cast<const ScatterPlan &>(plan).write;
+  }
   Emitter emitterFor(GPUFunctions &functions, GPUFuncOp function, const KernelPlan &plan) const override {
-    return std::make_unique<ScatterEmitter>(functions.kernel, function,
-                                            static_cast<const ScatterPlan &>(plan).write);
+    return std::make_unique<ScatterEmitter>(functions.kernel, function, writeOf(plan));
   }
   std::optional<Division> divisionOf(KernelOp, const KernelPlan &) const override { return std::nullopt; }
 };

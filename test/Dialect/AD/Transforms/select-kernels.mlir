@@ -119,3 +119,14 @@ func.func @other_shape(%x: tensor<4x3xf32>) -> tensor<12xf32> {
   }
   return %y : tensor<12xf32>
 }
+
+// Elements at indices of a tensor are updated, from a tensor of one number or another one on.
+// CHECK-LABEL: @scatter
+func.func @scatter(%x: tensor<9x4xf32>, %i: tensor<5xi32>, %u: tensor<5x4xf32>) -> tensor<9x4xf32> {
+  // CHECK: kernel = "scatter"
+  %y = ad.fusion nest (%a = %x, %b = %i, %c = %u) : (tensor<9x4xf32>, tensor<5xi32>, tensor<5x4xf32>) -> tensor<9x4xf32> {
+    %s = ad.scatter add %a[%b], %c axes [0] slices [1] : tensor<9x4xf32>, tensor<5xi32>, tensor<5x4xf32>
+    ad.yield %s : tensor<9x4xf32>
+  }
+  return %y : tensor<9x4xf32>
+}
