@@ -268,10 +268,25 @@ void ModuleLowering::dropAddressSpaces() {
   });
 }
 
+// Puts `prefix` before the names of these symbols. SymbolTable::rename would walk the whole module for each of them.
+static void renameSymbols(Operation *table, ArrayRef<Operation *> symbols, const Twine &prefix) {
+  DenseMap<StringAttr, StringAttr> renamed;
+  for (Operation *symbol : symbols) {
+    StringAttr old = SymbolTable::getSymbolName(symbol);
+    auto name = StringAttr::get(old.getContext(), prefix + old.getValue());
+    renamed.insert({old, name});
+    SymbolTable::setSymbolName(symbol, name);
+  }
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([&](SymbolRefAttr use) -> std::pair<Attribute, WalkResult> {
+    StringAttr name = isa<FlatSymbolRefAttr>(use) ? renamed.lookup(use.getRootReference()) : StringAttr();
+    return {name ? FlatSymbolRefAttr::get(name) : use, WalkResult::skip()};
+  });
+  replacer.recursivelyReplaceElementsIn(table);
+}
+
 // Moves functions and variables out of the GPU module, under names that no host code has.
 void ModuleLowering::moveOut() {
-  std::string prefix = ("adsim_body_" + gpuModule.getName() + "_").str();
-  SymbolTable symbols(gpuModule);
   SmallVector<Operation *> kept;
   for (Operation &op : llvm::make_early_inc_range(*gpuModule.getBody())) {
     auto global = dyn_cast<LLVM::GlobalOp>(op);
@@ -282,9 +297,7 @@ void ModuleLowering::moveOut() {
     else
       kept.push_back(&op);
   }
-  for (Operation *op : kept)
-    (void)symbols.rename(op,
-                         StringAttr::get(op->getContext(), prefix + SymbolTable::getSymbolName(op).str()));
+  renameSymbols(gpuModule, kept, ("adsim_body_" + gpuModule.getName() + "_").str());
   for (Operation *op : kept) {
     if (auto global = dyn_cast<LLVM::GlobalOp>(op)) {
       global.setAddrSpace(0);
