@@ -16,8 +16,9 @@ case ${1-} in
   *) die "unknown argument '$1'; see --help" ;;
 esac
 scripts/setup.sh
-build adjoint-installed
+build adjoint-installed adjoint-shared-tools
 quietly "$BUILD/wheel-prefix.log" cmake --install "$BUILD" --prefix "$BUILD/wheel-prefix"
+cp "$BUILD"/bin/shared/* "$BUILD/wheel-prefix/bin"
 export CC=clang-22 CXX=clang++-22 LDFLAGS=-fuse-ld=lld-22
 export CMAKE_PREFIX_PATH="$BUILD/wheel-prefix:$LLVM"
 rm -rf "$BUILD/wheel" dist/adjoint_mlir-*.whl

@@ -47,6 +47,23 @@ add_definitions(${LLVM_DEFINITIONS})
 # Every generated header of the project; libraries that include one depend on it.
 add_custom_target(adjoint-headers)
 
+# MLIR and LLVM, as programs of this build link them: the members of their archives that a program uses. The shared
+# libraries have 350,000 relocations, which take 40 ms before `main`. They are for programs outside that link an installed
+# library, for targets with the property ADJOINT_SHARED_LLVM, and for sanitized builds, where code that is instrumented
+# and code that is not would else share the inline functions of LLVM.
+add_library(ADCompilerLibraries INTERFACE)
+if(ADJOINT_STATIC_LLVM AND NOT ADJOINT_SANITIZE)
+  file(GLOB archives "${LLVM_LIBRARY_DIR}/libMLIR*.a" "${LLVM_LIBRARY_DIR}/libLLVM*.a")
+  list(FILTER archives EXCLUDE REGEX "/libMLIRCAPI")
+  # By the names that libLLVM.so asks for: they are wherever it is, with or without the headers of zlib and zstd.
+  list(APPEND archives -l:libz.so.1 -l:libzstd.so.1 ${CMAKE_DL_LIBS})
+  set(shared "$<BOOL:$<TARGET_PROPERTY:ADJOINT_SHARED_LLVM>>")
+  target_link_libraries(ADCompilerLibraries INTERFACE "$<IF:${shared},MLIR;LLVM,${archives}>")
+  target_link_options(ADCompilerLibraries INTERFACE LINKER:--gc-sections $<$<CONFIG:Release>:LINKER:--strip-debug>)
+else()
+  target_link_libraries(ADCompilerLibraries INTERFACE MLIR LLVM)
+endif()
+
 # adjoint_tablegen(FOO.td OUTPUT.inc -gen-x … OUTPUT2.inc -gen-y …): declarations and definitions of one .td file.
 # All outputs together become part of adjoint-headers.
 function(adjoint_tablegen td)
@@ -98,7 +115,7 @@ function(adjoint_use_precompiled_headers name)
   endif()
 endfunction()
 
-# adjoint_library(ADFoo a.cpp b.cpp [LINK_LIBS …]): one static library, linked against the shared LLVM and MLIR.
+# adjoint_library(ADFoo a.cpp b.cpp [LINK_LIBS …]): one static library that needs LLVM and MLIR.
 function(adjoint_library name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
@@ -106,7 +123,8 @@ function(adjoint_library name)
   add_dependencies(${name} adjoint-headers)
   target_include_directories(${name} INTERFACE
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS} MLIR LLVM)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS}
+    $<BUILD_INTERFACE:ADCompilerLibraries> $<INSTALL_INTERFACE:MLIR> $<INSTALL_INTERFACE:LLVM>)
   adjoint_plant_faults(${name} MLIR)
   adjoint_use_precompiled_headers(${name})
   list(TRANSFORM ADJOINT_SANITIZE PREPEND "-fsanitize=" OUTPUT_VARIABLE sanitizers)
@@ -142,15 +160,23 @@ function(adjoint_plain_tool name)
   set_property(GLOBAL APPEND PROPERTY ADJOINT_TOOLS ${name})
 endfunction()
 
-# adjoint_tool(ad-foo main.cpp LINK_LIBS …): one installed program.
+# adjoint_tool(ad-foo main.cpp LINK_LIBS …): one installed program. The target adjoint-shared-tools makes those of a
+# wheel, in bin/shared: they share the libraries of MLIR and LLVM that the Python module needs anyway.
 function(adjoint_tool name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
-  add_dependencies(${name} adjoint-headers)
-  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} MLIR LLVM)
+  add_executable(${name}-shared EXCLUDE_FROM_ALL ${ARG_UNPARSED_ARGUMENTS})
+  set_target_properties(${name}-shared PROPERTIES ADJOINT_SHARED_LLVM ON
+    OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/shared")
+  foreach(program IN ITEMS ${name} ${name}-shared)
+    add_dependencies(${program} adjoint-headers)
+    target_link_libraries(${program} PRIVATE ${ARG_LINK_LIBS} ADCompilerLibraries)
+  endforeach()
+  add_dependencies(adjoint-shared-tools ${name}-shared)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   set_property(GLOBAL APPEND PROPERTY ADJOINT_TOOLS ${name})
 endfunction()
+add_custom_target(adjoint-shared-tools)
 
 # Headers and the CMake package, so that find_package(Adjoint) works from an installed prefix. The target
 # adjoint-installed builds all that `cmake --install` needs, and no test.
