@@ -1,24 +1,22 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Indexing of traced tensors: numbers, slices, None, `...` and traced numbers; lookup needs an operation of its own."""
+"""Parts of traced tensors by numbers, slices, None, `...` and traced numbers. Indices that are tensors are in
+_lookup.py."""
 
 from __future__ import annotations
 
 import dataclasses
 import operator
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from . import numpy
+from . import numpy, ops
 from ._attributes import axes_text
 from ._builder import current
-from ._constants import constant_index, number_kind, number_of_index, tensor
-from ._device import DeviceArray
+from ._constants import constant_index, number_of_index
 from ._emit import create
 from ._errors import TracingError
 from ._shapes import broadcast_to, reshape
 from ._signature import format_type
-from ._types import FLOATS, INTEGERS
 from ._value import Value, is_index, is_tensor, wrap
 
 if TYPE_CHECKING:
@@ -42,17 +40,20 @@ class _Axis:
         return starts and is_same
 
 
-def _expand(key: Any, rank: int) -> list[Any]:
-    """The entries of an index without `...`, one for each axis of the input and each None."""
-    entries = list(key) if isinstance(key, tuple) else [key]
-    used = sum(entry is not None and entry is not Ellipsis for entry in entries)
+def with_dots(entries: Sequence[Any], used: int, rank: int) -> list[Any]:
+    """The entries of an index with one `...`, which stands for the axes that the others do not use."""
     dots = sum(entry is Ellipsis for entry in entries)
     if dots > 1:
         raise TracingError("an index has one `...` at most")
     if used > rank:
         raise TracingError(f"expected at most {rank} indices, got {used}")
-    if not dots:
-        entries.append(Ellipsis)
+    return [*entries] if dots else [*entries, Ellipsis]
+
+
+def _expand(entries: Sequence[Any], rank: int) -> list[Any]:
+    """The entries of an index without `...`, one for each axis of the input and each None."""
+    used = sum(entry is not None and entry is not Ellipsis for entry in entries)
+    entries = with_dots(entries, used, rank)
     at = next(position for position, entry in enumerate(entries) if entry is Ellipsis)
     return entries[:at] + [slice(None)] * (rank - used) + entries[at + 1 :]
 
@@ -115,33 +116,26 @@ def _clamped(bound: Any, size: Index) -> Any:
 def _one(entry: Any, size: Any, axis: int) -> _Axis:
     if isinstance(entry, slice):
         return _slice(entry, size)
-    if is_index(entry) or (is_tensor(entry) and not entry.shape and entry.element_type in INTEGERS):
+    if is_index(entry) or is_tensor(entry):
         index = entry if is_index(entry) else wrap(number_of_index(entry))
         return _Axis(index.from_end(size), is_dropped=True)
-    if is_tensor(entry) or isinstance(entry, (np.ndarray, DeviceArray, list, bool)):
-        raise TracingError(
-            "an index that is a tensor, a list or a boolean looks elements up; Adjoint has no operation for that yet. "
-            "A product with one-hot rows does the same"
-        )
-    try:
-        number = operator.index(entry)
-    except TypeError:
-        raise TracingError(f"expected integers, slices, None and ... as an index of a tensor, got {entry!r}") from None
     if is_index(size):
-        if number < 0:
-            return _Axis(size + number, is_dropped=True)
-        return _Axis(number, is_dropped=True)
-    if not -size <= number < size:
-        raise TracingError(f"index {number} is out of range for axis {axis} of size {size}")
-    return _Axis(number % size, is_dropped=True)
+        return _Axis(size + entry if entry < 0 else entry, is_dropped=True)
+    if not -size <= entry < size:
+        raise out_of_range(entry, axis, size)
+    return _Axis(entry % size, is_dropped=True)
 
 
-def _plan(value: Tensor, key: Any) -> tuple[list[_Axis], list[bool]]:
+def out_of_range(number: int, axis: int, size: int) -> TracingError:
+    return TracingError(f"index {number} is out of range for axis {axis} of size {size}")
+
+
+def _plan(value: Tensor, entries: Sequence[Any]) -> tuple[list[_Axis], list[bool]]:
     """What is taken of each axis, and for each axis of the result whether it is a new one."""
     axes: list[_Axis] = []
     new: list[bool] = []
     shape = value.shape
-    for entry in _expand(key, value.ndim):
+    for entry in _expand(entries, value.ndim):
         if entry is None:
             new.append(True)
             continue
@@ -182,8 +176,9 @@ def _take_twice(value: Tensor, axes: list[_Axis]) -> Tensor:
     return _take(_take(value, first), [axis if axis.stride != 1 else _Axis(size=axis.size) for axis in axes])
 
 
-def get(value: Tensor, key: Any) -> Tensor:
-    axes, new = _plan(value, key)
+def get(value: Tensor, entries: Sequence[Any]) -> Tensor:
+    """The part of a tensor."""
+    axes, new = _plan(value, entries)
     taken = _take(value, axes)
     reversed_axes = [index for index, axis in enumerate(axes) if axis.is_reversed]
     if reversed_axes:
@@ -192,55 +187,32 @@ def get(value: Tensor, key: Any) -> Tensor:
     return reshape(taken, [1 if is_new else next(kept) for is_new in new])
 
 
-class At:
-    """x.at, as in JAX."""
-
-    def __init__(self, value: Tensor):
-        self._value = value
-
-    def __getitem__(self, key: Any) -> _Part:
-        return _Part(self._value, key)
+def put(value: Tensor, entries: Sequence[Any], update: Tensor) -> Tensor:
+    """The tensor with a part replaced by a tensor of its element type that broadcasts."""
+    axes, new = _plan(value, entries)
+    kept = iter([axis.size for axis in axes if not axis.is_dropped])
+    update = broadcast_to(update, [1 if is_new else next(kept) for is_new in new])
+    return _put(value, axes, reshape(update, [axis.size for axis in axes]))
 
 
-class _Part:
-    """x.at[key]: a part of a tensor that is to be replaced."""
+def _put(value: Tensor, axes: list[_Axis], update: Tensor) -> Tensor:
+    for number, axis in enumerate(axes):
+        if axis.stride != 1 or axis.is_reversed:
+            return _put_rows(value, axes, number, update)
+    if all(axis.is_whole(size) for axis, size in zip(axes, value.shape)):
+        return update
+    trace = current()
+    operands = [trace.number(value), trace.number(update), *(number_of_index(axis.offset) for axis in axes)]
+    made: Tensor = wrap(trace.create("ad.dynamic_update_slice", operands)[0])
+    return made
 
-    def __init__(self, value: Tensor, key: Any):
-        self._value = value
-        self._key = key
 
-    def get(self) -> Tensor:
-        return get(self._value, self._key)
-
-    def set(self, other: Any) -> Tensor:
-        value = self._value
-        axes, new = _plan(value, self._key)
-        if any(axis.stride != 1 or axis.is_reversed for axis in axes):
-            raise TracingError("a part that is replaced has no steps; replace the parts one after the other")
-        shape = [axis.size for axis in axes if not axis.is_dropped]
-        update = tensor(other, value.element_type) if number_kind(other) is not float else tensor(other)
-        if update.element_type in FLOATS and value.element_type not in FLOATS:
-            raise TracingError(f"a part of {value} cannot be replaced by {update}; convert one with .astype")
-        update = update.astype(value.element_type)
-        if any(new):
-            raise TracingError("a part that is replaced has no new axes (None)")
-        update = reshape(broadcast_to(update, shape), [axis.size for axis in axes])
-        trace = current()
-        operands = [trace.number(value), trace.number(update), *(number_of_index(axis.offset) for axis in axes)]
-        made: Tensor = wrap(trace.create("ad.dynamic_update_slice", operands)[0])
-        return made
-
-    def add(self, other: Any) -> Tensor:
-        return self.set(self.get() + other)
-
-    def multiply(self, other: Any) -> Tensor:
-        return self.set(self.get() * other)
-
-    def divide(self, other: Any) -> Tensor:
-        return self.set(self.get() / other)
-
-    def min(self, other: Any) -> Tensor:
-        return self.set(numpy.minimum(self.get(), other))
-
-    def max(self, other: Any) -> Tensor:
-        return self.set(numpy.maximum(self.get(), other))
+def _put_rows(value: Tensor, axes: list[_Axis], number: int, update: Tensor) -> Tensor:
+    """A part with steps along an axis: its rows are read, and written back with their parts replaced."""
+    axis = axes[number]
+    rows = numpy.arange(axis.size, dtype="i64") * axis.stride
+    rows = axis.offset + ((axis.size - 1) * axis.stride - rows if axis.is_reversed else rows)
+    others = [_Axis(size=axis.size) if place == number else one for place, one in enumerate(axes)]
+    part = _put(ops.take(value, rows, axis=number), others, update)
+    slices = [place for place in range(value.ndim) if place != number]
+    return ops.scatter(value, [rows], part, kind="set", axes=[number], slices=slices)

@@ -13,12 +13,13 @@ import numpy as np
 
 from . import numpy
 from ._arithmetic import binary, compare, floating, is_operand, refused
+from ._at import At
 from ._builder import Function, Trace, current
 from ._constants import number_of_index
 from ._emit import unary
 from ._errors import TracingError
 from ._index import Index
-from ._indexing import At, get
+from ._lookup import get
 from ._numpy_protocol import NumpyProtocol
 from ._powers import power
 from ._products import matmul
@@ -292,7 +293,8 @@ class Tensor(NumpyProtocol):
 
     @property
     def at(self) -> Any:
-        """x.at[key].set(value) is x with a part replaced; add, multiply and others as in JAX."""
+        """x.at[key].set(value) is x with a part replaced; add, multiply and others as in JAX. Where indices name an
+        element several times, each is added."""
         return At(self)
 
     # Reductions.
