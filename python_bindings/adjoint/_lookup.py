@@ -23,6 +23,7 @@ from ._types import INTEGERS
 from ._value import Value, is_index, is_tensor
 
 if TYPE_CHECKING:
+    from ._index import Index
     from ._tensor import Tensor
 
 #: The smallest size of an axis whose indices may be no i32.
@@ -47,7 +48,7 @@ def _entry(entry: Any) -> Any:
     if isinstance(entry, (list, tuple)) and any(isinstance(leaf, Value) for leaf in tree.leaves(entry)):
         return _traced_entry(numpy.asarray(entry))
     if isinstance(entry, (np.ndarray, DeviceArray, list, tuple)):
-        return known_entry(entry)
+        return _known_entry(entry)
     try:
         return operator.index(entry)
     except TypeError:
@@ -69,7 +70,7 @@ def _traced_entry(entry: Tensor) -> Tensor:
     return settled(entry)
 
 
-def known_entry(entry: Any) -> Any:
+def _known_entry(entry: Any) -> Any:
     """An array of integers, or of booleans, whose elements are known; a number if it has rank 0."""
     try:
         array = np.asarray(entry)
@@ -92,7 +93,8 @@ def is_pick(entry: Any) -> bool:
     return not (entry is None or entry is Ellipsis or isinstance(entry, slice))
 
 
-def _is_mask(entry: Any) -> bool:
+def is_mask(entry: Any) -> bool:
+    """Whether an entry is an array of booleans, which has their positions as indices."""
     return isinstance(entry, np.ndarray) and entry.dtype.kind == "b"
 
 
@@ -129,9 +131,19 @@ def _from_end(index: Tensor, size: Any) -> Tensor:
 
 
 def index_tensor(index: Any) -> Tensor:
-    """A tensor of a type that indices have."""
-    made = tensor(index)
+    """An index as a tensor of a type that indices have."""
+    if is_index(index):
+        return index.astype("i64")
+    made = index if is_tensor(index) else tensor(_narrowed(np.asarray(index)))
     return made.astype("i32") if made.element_type == "i8" else made
+
+
+def index_of(indices: Any) -> Tensor | np.ndarray | int | Index:
+    """Integers of an axis: traced ones, an array, or a number."""
+    (entry,) = entries_of((indices,))
+    if not is_pick(entry) or is_mask(entry):
+        raise TracingError(f"expected integers as indices, got {indices!r}")
+    return entry  # type: ignore[no-any-return]
 
 
 # What a key with lookups means.
@@ -193,7 +205,7 @@ class Lookup:
 
 def lookup_of(value: Tensor, entries: Sequence[Any], may_be_outside: bool = False) -> Lookup:
     """The lookup that the entries of an index mean, one of which is an index."""
-    used = sum(entry.ndim if _is_mask(entry) else 1 for entry in entries if entry is not None and entry is not Ellipsis)
+    used = sum(entry.ndim if is_mask(entry) else 1 for entry in entries if entry is not None and entry is not Ellipsis)
     entries = _indexing.with_dots(entries, used, value.ndim)
     picks = [position for position, entry in enumerate(entries) if is_pick(entry)]
     are_adjacent = picks[-1] - picks[0] == len(picks) - 1
@@ -208,7 +220,7 @@ def lookup_of(value: Tensor, entries: Sequence[Any], may_be_outside: bool = Fals
             made.slices += whole
             made.is_new += [False] * len(whole)
         else:
-            for index in _of_mask(entry, len(made.slices), shape) if _is_mask(entry) else [entry]:
+            for index in _of_mask(entry, len(made.slices), shape) if is_mask(entry) else [entry]:
                 axis = len(made.slices)
                 made.axes.append(axis)
                 made.indices.append(resolved(index, axis, shape[axis], may_be_outside))

@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Philox4x32-10 (Salmon et al. 2011) in NumPy: the numbers of ad.rng_uniform, for arrays that are made outside of
+"""Philox4x32-10 (Salmon et al. 2011) in NumPy: the numbers of ad.rng_uniform and ad.rng_normal, for arrays that are made outside of
 traced functions."""
 
 from __future__ import annotations
@@ -35,3 +35,12 @@ def uniform(key: tuple[int, int], count: int) -> np.ndarray:
     """f64 numbers in [0, 1) of the key fold(*key), with the precision of f32."""
     w0 = words(fold(*key), np.arange(count))[0]
     return (w0 >> np.uint64(8)).astype(np.float64) * 2.0**-24
+
+
+def normal(key: tuple[int, int], count: int) -> np.ndarray:
+    """f64 numbers of the normal distribution, of the key fold(*key): those of ad.rng_normal, but for the last bits of
+    NumPy's logarithm and cosine."""
+    w0, w1, w2, w3 = words(fold(*key), np.arange(count))
+    u, v = (((high << _HALF | low) >> np.uint64(11)).astype(np.float64) * 2.0**-53 for high, low in ((w0, w1), (w2, w3)))
+    radius: np.ndarray = np.sqrt(-2 * np.log1p(-u))
+    return radius * np.cos(2 * np.pi * v)

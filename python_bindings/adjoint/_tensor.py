@@ -274,6 +274,9 @@ class Tensor(NumpyProtocol):
 
     tolist = item
 
+    def take(self, indices: Any, axis: int | None = None) -> Tensor:
+        return numpy.take(self, indices, axis)
+
     def squeeze(self, axis: int | tuple[int, ...] | None = None) -> Tensor:
         gone = (
             [index for index, size in enumerate(self._static) if size == 1]

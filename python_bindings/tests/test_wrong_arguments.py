@@ -22,6 +22,8 @@ FLAGS = ["yes", None, 3]
 #: Right arguments of each function, and what is wrong for some of them.
 LAYERS = {
     nn.Linear: ({"in_features": 4, "out_features": 4}, {"in_features": SIZES, "out_features": SIZES, "bias": FLAGS}),
+    nn.Embedding: ({"num_embeddings": 4, "embedding_dim": 4},
+                   {"num_embeddings": [*SIZES, 0], "embedding_dim": [*SIZES, 0], "padding_idx": [1.0, "1", 4, -5]}),
     nn.LayerNorm: ({"normalized_shape": 4}, {"normalized_shape": [*SIZES, 0], "eps": [*NUMBERS, -1.0]}),
     nn.RMSNorm: ({"normalized_shape": 4}, {"normalized_shape": [*SIZES, 0], "eps": [*NUMBERS, -1.0]}),
     nn.MultiheadAttention: ({"embed_dim": 4, "num_heads": 2},
@@ -60,6 +62,7 @@ FUNCTIONS = {
     F.softmax: ({"x": X}, {"dim": [1.0, "1", 5]}), F.log_softmax: ({"x": X}, {"dim": [1.0, "1", 5]}),
     F.layer_norm: ({"x": X, "weight": X[0], "bias": X[0]}, {"eps": [*NUMBERS, -1.0]}),
     F.rms_norm: ({"x": X, "weight": X[0]}, {"eps": [*NUMBERS, -1.0]}),
+    F.embedding: ({"input": LABELS, "weight": X}, {"padding_idx": [1.0, "1", 2, -3]}),
     F.dropout: ({"x": X}, {"p": [*NUMBERS, -0.1, 1.0]}),
     F.scaled_dot_product_attention: ({"query": X, "key": X, "value": X}, {"scale": ["1", np.nan, (1, 2)]}),
     F.mse_loss: (TWO, {"reduction": TEXTS}), F.l1_loss: (TWO, {"reduction": TEXTS}), F.kl_div: (TWO,

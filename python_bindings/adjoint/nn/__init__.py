@@ -2,7 +2,7 @@
 """Layers with the names, defaults and parameters of torch.nn. A model is a tree of its parameters: an argument of a
 traced function, whose gradient is such a model.
 
-Layers that need operations that do not exist yet (Embedding, convolutions, BatchNorm) are missing.
+Layers that need operations that do not exist yet (convolutions, BatchNorm) are missing.
 """
 
 from . import functional
@@ -18,6 +18,7 @@ from ._layers import (
     BCELoss,
     BCEWithLogitsLoss,
     CrossEntropyLoss,
+    Embedding,
     HuberLoss,
     KLDivLoss,
     L1Loss,
@@ -46,6 +47,7 @@ __all__ = [
     "BCEWithLogitsLoss",
     "CrossEntropyLoss",
     "ELU",
+    "Embedding",
     "GELU",
     "GRU",
     "HuberLoss",
@@ -79,7 +81,6 @@ __all__ = [
 ]
 
 _MISSING = {
-    "Embedding": "it looks rows up, and Adjoint has no operation for that yet; a product with one-hot rows does the same",
     "Dropout": "nn.functional.dropout(x, p, key=key) takes a key",
     "ModuleList": "a module may have a list of modules",
     "ModuleDict": "a module may have a dict of modules",

@@ -7,6 +7,8 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from .._checks import choice, flag, number, whole
 from .._errors import OptionTypeError
 from .._tensor import Tensor
@@ -33,6 +35,30 @@ class Linear(Module):
 
     def forward(self, x: Any) -> Tensor:
         return f.linear(x, self.weight, self.bias)
+
+
+class Embedding(Module):
+    """Rows of the weight by their numbers. First values are normal, and zeros in the row `padding_idx`, which stays as it
+    is: it gets no gradient."""
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None = None,
+        *,
+        key: int | Initializer | None = None,
+        dtype: Any = "f32",
+    ):
+        rows, size = whole("num_embeddings", num_embeddings), whole("embedding_dim", embedding_dim)
+        self.weight = initializer(key).normal((rows, size), dtype)
+        self.padding_idx = None
+        if padding_idx is not None:
+            self.padding_idx = whole("padding_idx", padding_idx, -rows, rows - 1) % rows
+            self.weight[self.padding_idx] = np.zeros((), self.weight.dtype)
+
+    def forward(self, input: Any) -> Tensor:
+        return f.embedding(input, self.weight, self.padding_idx)
 
 
 class LayerNorm(Module):

@@ -15,7 +15,7 @@ from .._device import DeviceArray
 from .._eager import eager
 from .._errors import Error, OptionError
 from .._narrow import convert
-from .._philox import uniform
+from .._philox import normal, uniform
 from .._signature import DTYPES
 from .._tensor import Tensor
 from .._types import FLOATS, Spec, element_of
@@ -154,6 +154,11 @@ class Initializer:
         self.count += 1
         drawn = uniform((self.key, self.count), int(np.prod(shape)))
         return convert((2 * drawn - 1) * bound, _float_type(dtype)).reshape(tuple(shape))
+
+    def normal(self, shape: Sequence[int], dtype: Any) -> np.ndarray:
+        """Numbers of the normal distribution."""
+        self.count += 1
+        return convert(normal((self.key, self.count), int(np.prod(shape))), _float_type(dtype)).reshape(tuple(shape))
 
 
 #: Of layers without a key: other values for each, the same ones in each run.

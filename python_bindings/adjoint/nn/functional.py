@@ -16,6 +16,7 @@ from .._checks import choice, number, whole
 from .._constants import tensor
 from .._device import DeviceArray
 from .._errors import OptionError, TracingError
+from .._lookup import index_of, index_tensor
 from .._products import matmul
 from .._shapes import axes_of
 from .._tensor import Tensor
@@ -96,6 +97,19 @@ def layer_norm(x: Any, weight: Any, bias: Any, eps: float = 1e-5) -> Tensor:
 def rms_norm(x: Any, weight: Any, eps: float = 1e-6) -> Tensor:
     """Of the last axis."""
     return ops.rms_norm(floating(x), weight, epsilon=number("eps", eps, 0))
+
+
+def embedding(input: Any, weight: Any, padding_idx: int | None = None) -> Tensor:
+    """Rows of the weight by their numbers. A number that is no row, such as a negative one, is an error of the run. The row
+    `padding_idx` gets no gradient."""
+    table = floating(weight)
+    if table.ndim != 2:
+        raise TracingError(f"expected the weight of an embedding as a tensor of rank 2, got {table}")
+    rows = table._static[0]
+    if padding_idx is not None:
+        padding_idx = whole("padding_idx", padding_idx, *((0,) if rows is None else (-rows, rows - 1)))
+        padding_idx = padding_idx if rows is None else padding_idx % rows
+    return ops.embedding(table, index_tensor(index_of(input)), padding=padding_idx)
 
 
 def dropout(x: Any, p: float = 0.5, training: bool = True, *, key: Any = None) -> Tensor:
@@ -211,15 +225,11 @@ def nll_loss(input: Any, target: Any, reduction: str = "mean", ignore_index: int
         raise TracingError(f"expected numbers of classes, got {labels}")
     labels, ignored = _labels(labels, ignore_index)
     is_counted = labels != ignored
-    classes = numpy.arange(logs.shape[-1], dtype=labels.element_type)
-    # An index that is no class is an error at run time: that of the label that is furthest from the classes.
-    inside = numpy.where(is_counted, labels, 0).flatten()
-    if 0 not in (inside._static[0], logs._static[-1]):
-        low, high = numpy.minimum(numpy.min(inside), 0), numpy.maximum(numpy.max(inside), 0)
-        found = ops.dynamic_slice(classes, [numpy.where(low < 0, low, high)], type=f"tensor<1x{labels.element_type}>")
-        is_counted = is_counted & (labels <= numpy.maximum(found[0], high))
-    chosen = numpy.expand_dims(labels, axis=-1) == classes
-    losses = numpy.where(is_counted, -numpy.sum(numpy.where(chosen, logs, 0), axis=-1), 0)
+    # The first class in place of those that do not count.
+    rows = [*range(labels.ndim)]
+    inside = numpy.where(is_counted, labels, 0)
+    chosen = ops.gather(logs, [inside], axes=[labels.ndim], batch=rows, index_batch=rows)
+    losses = numpy.where(is_counted, -chosen, 0)
     return _mean_of_counted(losses, is_counted, reduction)
 
 

@@ -21,14 +21,14 @@ from ._elements import (
     logical_or, logical_xor, maximum, minimum, multiply, negative, not_equal, positive, reciprocal, round, rsqrt,
     sign, signbit, sin, sinh, sqrt, square, subtract, tan, tanh, trunc, where,
 )
+from ._lookups import isin, searchsorted, take, take_along_axis
 from ._making import (
     arange, array, asarray, empty, empty_like, eye, full, full_like, linspace, meshgrid, ones, ones_like, tril,
     triu, zeros, zeros_like,
 )
 from ._missing import (
-    HINTS, argsort, bitwise_left_shift, bitwise_right_shift, conj, cumulative_prod, from_dlpack, imag, isin,
-    nextafter, nonzero, real, searchsorted, sort, take, take_along_axis, unique_all, unique_counts, unique_inverse,
-    unique_values,
+    HINTS, argsort, bitwise_left_shift, bitwise_right_shift, conj, cumulative_prod, from_dlpack, imag, nextafter,
+    nonzero, real, sort, unique_all, unique_counts, unique_inverse, unique_values,
 )
 from ._products import dot, outer, tensordot, vecdot
 from ._reductions import (

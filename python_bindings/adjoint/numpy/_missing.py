@@ -15,10 +15,6 @@ def _refusing(name: str, reason: str) -> Callable[..., NoReturn]:
     return refuse
 
 
-take, take_along_axis, searchsorted, isin = (
-    _refusing(name, "looks elements up; Adjoint has no operation for that yet")
-    for name in ("take", "take_along_axis", "searchsorted", "isin")
-)
 sort, argsort = (_refusing(name, "sorts; Adjoint has no operation for that yet") for name in ("sort", "argsort"))
 nonzero, unique_all, unique_counts, unique_inverse, unique_values = (
     _refusing(name, "has a shape that depends on values, which a traced program cannot have")

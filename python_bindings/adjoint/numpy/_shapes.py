@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .. import _shapes, ops
 from .._arithmetic import common
 from .._attributes import axes_text
 from .._checks import whole
-from .._constants import tensor
+from .._constants import settled, tensor
 from .._emit import create
 from .._errors import TracingError
 from .._shapes import axes_of, listed_axes, permute
@@ -191,19 +193,29 @@ def tile(x: Any, repetitions: Any, /) -> Tensor:
     return _shapes.reshape(x, [count * size for count, size in zip(counts, sizes)])
 
 
-def repeat(x: Any, repeats: int, /, axis: int | None = None) -> Tensor:
+def repeat(x: Any, repeats: Any, /, axis: int | None = None) -> Tensor:
+    """Each part along an axis several times: `repeats` is a number, or a known array with a number for each."""
     x = tensor(x)
-    if not isinstance(repeats, int):
-        raise NotImplementedError(
-            "repeat with a number for each element looks elements up; Adjoint has no operation for that yet"
-        )
     if axis is None:
         x, axis = x.flatten(), 0
-    whole("repeats", repeats, 0)
     (place,) = axes_of(axis, x.ndim)
+    if not isinstance(repeats, int):
+        return _repeat_each(x, repeats, place)
+    whole("repeats", repeats, 0)
     sizes = list(x.shape)
     x = _shapes.broadcast_to(expand_dims(x, axis=place + 1), [*sizes[: place + 1], repeats, *sizes[place + 1 :]])
     return _shapes.reshape(x, [*sizes[:place], sizes[place] * repeats, *sizes[place + 1 :]])
+
+
+def _repeat_each(x: Tensor, repeats: Any, axis: int) -> Tensor:
+    size = x.shape[axis]
+    if is_tensor(repeats) or is_index(repeats) or is_index(size):
+        raise TracingError("repeat with traced numbers, or of a dynamic size, has a shape that is not known")
+    try:
+        rows = np.repeat(np.arange(size), repeats)
+    except (TypeError, ValueError):
+        raise TracingError(f"expected repeats as an int, or as {size} that are not negative, got {repeats!r}") from None
+    return ops.take(settled(x), tensor(rows), axis=axis)
 
 
 def pad(x: Any, pad_width: Any, constant_values: Any = 0) -> Tensor:
