@@ -42,5 +42,5 @@ def normal(key: tuple[int, int], count: int) -> np.ndarray:
     NumPy's logarithm and cosine."""
     w0, w1, w2, w3 = words(fold(*key), np.arange(count))
     u, v = (((high << _HALF | low) >> np.uint64(11)).astype(np.float64) * 2.0**-53 for high, low in ((w0, w1), (w2, w3)))
-    radius: np.ndarray = np.sqrt(-2 * np.log1p(-u))
-    return radius * np.cos(2 * np.pi * v)
+    made: np.ndarray = np.sqrt(-2 * np.log1p(-u)) * np.cos(2 * np.pi * v)
+    return made

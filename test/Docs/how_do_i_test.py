@@ -192,7 +192,9 @@ def eight_bits(w, x):
 
 
 def embedding(table, ids):
-    return {"rows": table[ids]}
+    gradient = np.zeros_like(table)
+    np.add.at(gradient, ids[ids > 0], 2 * table[ids[ids > 0]] / (len(ids) * 4))
+    return {"rows": table[ids], "gradient": gradient}
 
 
 def branch(w, g):
