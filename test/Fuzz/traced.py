@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Random functions of Python with branches and loops: traced and compiled, they give what NumPy gives for the same
+"""Random functions of Python with branches, loops and lookups: traced and compiled, they give what NumPy gives for the same
 function, on each target, for sizes that are known and for dynamic ones, also of 0, and their gradients are those of JAX
 where it is installed, else central differences. Beside each of them a function of elements is run on numbers at the
 ends of its domain and of its type.
@@ -61,6 +61,15 @@ class Plain:
         return carry, np.stack(made) if made else np.zeros((0, *np.shape(carry)))
 
     @staticmethod
+    def update(kind, x, key, y):
+        made = x.copy()
+        if kind == "set":
+            made[key] = y
+        else:
+            {"add": np.add, "max": np.maximum, "min": np.minimum}[kind].at(made, key, y)
+        return made
+
+    @staticmethod
     def call(function, *arguments):
         return function(*arguments)
 
@@ -73,6 +82,10 @@ class Traced:
         return adjoint.cond(condition, on_true, on_false)
 
     fori_loop, scan = staticmethod(adjoint.fori_loop), staticmethod(adjoint.scan)
+
+    @staticmethod
+    def update(kind, x, key, y):
+        return getattr(x.at[key], kind)(y)
 
     @staticmethod
     def call(function, *arguments):
@@ -89,6 +102,20 @@ if jax:
             return jax.lax.cond(condition, on_true, on_false)
 
         fori_loop, scan = staticmethod(jax.lax.fori_loop), staticmethod(jax.lax.scan)
+
+        @staticmethod
+        def update(kind, x, key, y):
+            """One element after another: JAX has no derivative of its maxima, and sets in no order."""
+            places = jax.numpy.arange(x.size).reshape(x.shape)[key]
+            updates = jax.numpy.broadcast_to(y, places.shape).ravel()
+            function = {"set": lambda _, y: y, "add": jax.numpy.add, "max": jax.numpy.maximum,
+                        "min": jax.numpy.minimum}[kind]
+
+            def step(flat, each):
+                place, y = each
+                return flat.at[place].set(function(flat[place], y)), None
+
+            return jax.lax.scan(step, x.ravel(), (places.ravel(), updates))[0].reshape(x.shape)
 
         @staticmethod
         def call(function, *arguments):
@@ -134,7 +161,7 @@ class Function:
         kinds = ["unary"] * 4 + ["binary"] * 4 + ["reduce", "matmul", "transpose", "slice", "reshape", "concat",
                                                     "expand", "zeros"]
         if depth == 0:
-            kinds += ["cond", "loop", "scan", "call", "accumulate", "carries"]
+            kinds += ["lookup", "lookup", "update", "update", "cond", "loop", "scan", "call", "accumulate", "carries"]
         made = None
         while made is None:
             made = getattr(self, self.source.choice(kinds))(count)
@@ -210,6 +237,55 @@ class Function:
         key = tuple(key)
         shape = np.zeros(self.shapes[at])[key].shape
         return None if 0 in shape and self.source.random() < 0.7 else ((lambda b, v: v[at][key]), shape)
+
+    def key(self, shape):
+        """An index with tensors, of traced and of known numbers, by the backend."""
+        common = tuple(self.source.choice([1, 2, 3]) for _ in range(self.source.randrange(3)))
+        first = self.source.randrange(len(shape))
+        parts = []
+        for axis, size in enumerate(shape):
+            kind = "index" if axis == first else self.source.choice(["index", "slice", "number", "whole"])
+            if kind == "index":
+                parts.append(self.index(size, common))
+            elif kind == "number":
+                parts.append(lambda xp, number=self.source.randrange(-size, size): number)
+            else:
+                begin, end = sorted(self.source.randrange(size + 1) for _ in range(2))
+                part = slice(begin, end, self.source.choice([1, 2])) if kind == "slice" else slice(None)
+                parts.append(lambda xp, part=part: part)
+            if self.source.random() < 0.1:
+                parts.append(lambda xp: None)
+        return lambda xp: tuple(part(xp) for part in parts)
+
+    def index(self, size, common):
+        """Numbers of an axis, in a shape that broadcasts to the common one."""
+        sizes = tuple(1 if self.source.random() < 0.2 else one for one in common[self.source.randrange(len(common) + 1):])
+        factor, begin, count = self.source.randrange(1, 4), self.source.randrange(2 * size), int(np.prod(sizes))
+        if self.source.random() < 0.3:
+            known = ((np.arange(count) * factor + begin) % (2 * size) - size).reshape(sizes)
+            return lambda xp: known if sizes else int(known)
+        return lambda xp: xp.reshape((xp.arange(count) * factor + begin) % (2 * size) - size, sizes)
+
+    def lookup(self, count):
+        at = self.pick(count, 1, True)
+        if at is None:
+            return None
+        key = self.key(self.shapes[at])
+        shape = np.zeros(self.shapes[at])[key(np)].shape
+        return None if len(shape) > 4 else ((lambda b, v: v[at][key(b.xp)]), shape)
+
+    def update(self, count):
+        at, kind = self.pick(count, 1, True), self.source.choice(["set", "add", "max", "min"])
+        if at is None:
+            return None
+        key = self.key(self.shapes[at])
+        part = np.zeros(self.shapes[at])[key(np)].shape
+        fits = [index for index in range(count) if len(self.shapes[index]) <= len(part) and all(
+            size in (1, other) for size, other in zip(self.shapes[index][::-1], part[::-1]))]
+        if not fits:
+            return None
+        of = self.source.choice(fits)
+        return (lambda b, v: b.update(kind, v[at], key(b.xp), b.xp.sin(v[of] + 0.7))), self.shapes[at]
 
     def reshape(self, count):
         at = self.pick(count, 1)
