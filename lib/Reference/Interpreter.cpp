@@ -158,6 +158,7 @@ Interpreter::Interpreter(ModuleOp module, adrt_context *context, Observer *obser
   registerContraction(semantics);
   registerReduction(semantics);
   registerNN(semantics);
+  registerSorting(semantics);
   registerHost(semantics);
   registerControl(semantics);
   registerScalars(semantics);

@@ -56,6 +56,7 @@ void registerShape(Semantics &semantics);
 void registerContraction(Semantics &semantics);
 void registerReduction(Semantics &semantics);
 void registerNN(Semantics &semantics);
+void registerSorting(Semantics &semantics);
 void registerHost(Semantics &semantics);
 void registerControl(Semantics &semantics);
 void registerScalars(Semantics &semantics);

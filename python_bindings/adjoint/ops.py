@@ -24,6 +24,7 @@ __all__ = [
     "and_",
     "argmax",
     "argmin",
+    "argsort",
     "atan2",
     "barrier",
     "broadcast",
@@ -95,6 +96,7 @@ __all__ = [
     "slice",
     "softmax",
     "softplus",
+    "sort",
     "sqrt",
     "stop_gradient",
     "sub",
@@ -102,6 +104,7 @@ __all__ = [
     "take",
     "tan",
     "tanh",
+    "top_k",
     "transpose",
     "xor",
 ]
@@ -194,6 +197,29 @@ def argmin(input: Operand, *, axis: int, allow: str | None = None) -> Tensor:
     ```
     """
     return emit("ad.argmin", [(input,)], [("axis", "integer", axis), ("allow", "allow", allow)])[0]
+
+
+def argsort(input: Operand, *, axis: int, descending: bool = False, allow: str | None = None) -> Tensor:
+    """Positions of the elements in order.
+
+    Semantics: the i64 positions along the axis of the elements in ascending order, or in descending order with
+    `descending`. Equal elements keep their order in both, and -0 equals +0. NaNs come last in both, in their order.
+
+    Constraints: (C1) the axis is one of the input's.
+
+    Adjoint: none: the result is an integer.
+
+    Example:
+    ```mlir
+    %p = ad.argsort %x axis 1 : tensor<4x3xf32>
+    %q = ad.argsort %x axis 1 descending : tensor<4x3xf32>
+    ```
+    """
+    return emit(
+        "ad.argsort",
+        [(input,)],
+        [("axis", "integer", axis), ("descending", "unit", descending), ("allow", "allow", allow)],
+    )[0]
 
 
 def atan2(lhs: Operand, rhs: Operand, *, allow: str | None = None) -> Tensor:
@@ -1762,6 +1788,29 @@ def softplus(input: Operand, *, allow: str | None = None) -> Tensor:
     return emit("ad.softplus", [(input,)], [("allow", "allow", allow)])[0]
 
 
+def sort(
+    inputs: Sequence[Operand], *, axis: int, descending: bool = False, allow: str | None = None
+) -> tuple[Tensor, ...]:
+    """Tensors in the order of the first.
+
+    Semantics: along the axis, the elements of every operand in the order of `ad.argsort` of the first one, the key.
+
+    Constraints: (C1) there is at least one operand; (C2) the axis is one of the key's; (C3) the operands have one
+    shape; (C4) the elements of the key are numbers.
+
+    Adjoint: of each operand: the cotangent of its result, at the positions that the elements came from.
+
+    Example:
+    ```mlir
+    %y = ad.sort %x axis 1 : tensor<4x3xf32>
+    %k, %v = ad.sort %x, %i axis 0 descending : tensor<4x3xf32>, tensor<4x3xi32>
+    ```
+    """
+    return emit(
+        "ad.sort", [inputs], [("axis", "integer", axis), ("descending", "unit", descending), ("allow", "allow", allow)]
+    )
+
+
 def sqrt(input: Operand, *, allow: str | None = None) -> Tensor:
     """Square root.
 
@@ -1905,6 +1954,29 @@ def tanh(input: Operand, *, allow: str | None = None) -> Tensor:
     ```
     """
     return emit("ad.tanh", [(input,)], [("allow", "allow", allow)])[0]
+
+
+def top_k(input: Operand, *, axis: int, k: int, smallest: bool = False, allow: str | None = None) -> tuple[Tensor, ...]:
+    """Largest elements along an axis.
+
+    Semantics: the first k elements along the axis in descending order, or in ascending order with `smallest`, and their
+    i64 positions: those that `ad.argsort` puts first. Of equal elements the first ones are taken; NaNs come last.
+
+    Constraints: (C1) the axis is one of the input's; (C2) k is not negative, and at most the size of the axis.
+
+    Adjoint: the cotangent of the values at their positions, zeros elsewhere.
+
+    Example:
+    ```mlir
+    %v, %p = ad.top_k %x axis 1 k 2 : tensor<4x3xf32>
+    %w, %q = ad.top_k %x axis 1 k 2 smallest : tensor<4x3xf32>
+    ```
+    """
+    return emit(
+        "ad.top_k",
+        [(input,)],
+        [("axis", "integer", axis), ("k", "integer", k), ("smallest", "unit", smallest), ("allow", "allow", allow)],
+    )
 
 
 def transpose(input: Operand, *, permutation: Sequence[int], allow: str | None = None) -> Tensor:

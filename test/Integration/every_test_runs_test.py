@@ -49,6 +49,9 @@ SPECIAL = {
     "take": ("%x, %n axis 0 : T, tensor<4x3xi64>", "tensor<4x3x3xE>"),
     "embedding": ("%x, %n : T, tensor<4x3xi64>", "tensor<4x3x3xE>"),
     "scatter": ("set %x[%n], %y axes [0] batch [1] x [1] : T, tensor<4x3xi64>, T", "T"),
+    "argsort": ("%x axis 1 : T", "tensor<4x3xi64>"),
+    "sort": ("%x axis 1 : T", "T"),
+    "top_k": ("%x axis 1 k 2 : T", "tensor<4x2xE>"),
     "dynamic_update_slice": ("%x, %y[%i, %i] : T, T", "T"),
     "concat": ("axis 0 %x, %y : T, T", "tensor<8x3xE>"),
     "reverse": ("%x axes [0] : T", "T"),
@@ -72,6 +75,8 @@ DIFFERENTIATED = {
     "vjp": ("%y = ad.mul %x, %x : T", "T"),
     "value_and_grad": ("%y = ad.reduce_sum %x axes [0, 1] : T -> tensor<E>", "tensor<E>"),
 }
+# Others with several results, and how many.
+SEVERAL = {"scaled_dot": 3, "top_k": 2}
 # In every program here, or only after ad-fuse.
 ELSEWHERE = "receive fusion kernel launch buffer copy yield elementary convert require guard".split()
 # Campaigns that CI does not run: they compile libraries once more, for minutes.
@@ -96,8 +101,8 @@ def fill(text, element):
 def statement(name, element):
     body, result = operations()[name]
     results = (f"%{name}:2", f"%{name}#1") if name in DERIVATIVES else (f"%{name}", f"%{name}")
-    if name == "scaled_dot":  # the first of three results
-        results = (f"%{name}:3", f"%{name}#0")
+    if name in SEVERAL:  # the first result is looked at
+        results = (f"%{name}:{SEVERAL[name]}", f"%{name}#0")
     return f"{results[0]} = ad.{name} {fill(body, element)}", results[1], fill(result, element)
 
 

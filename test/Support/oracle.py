@@ -212,10 +212,13 @@ def _movement(op, arrays):
 
 def expected(op, arrays):
     import operations_indexing
+    import operations_sorting
     import oracle_sums
     with np.errstate(all="ignore"):
         if op.mnemonic in operations_indexing.TABLE:
             return operations_indexing.TABLE[op.mnemonic](op, arrays), None
+        if op.mnemonic in operations_sorting.TABLE:
+            return operations_sorting.TABLE[op.mnemonic](op, arrays), None
         if op.mnemonic in MOVEMENT:
             return _movement(op, arrays), None
         if op.mnemonic in oracle_sums.TABLE:

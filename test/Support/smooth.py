@@ -68,6 +68,8 @@ def is_smooth(op, arrays):
     if name == "scatter" and op.attributes["kind"] in ("max", "min"):
         values = np.sort(np.concatenate([arrays[0].ravel(), arrays[-1].ravel()]))
         return bool(np.all(np.diff(values) > NEAR))
+    if name in ("sort", "top_k"):
+        return bool(np.all(np.diff(np.sort(arrays[0], op.attributes["axis"]), axis=op.attributes["axis"]) > NEAR))
     if name in ("reduce_max", "reduce_min"):
         return _single_extreme(op, arrays[0], 1 if name == "reduce_max" else -1)
     if name == "clamp":
@@ -83,7 +85,7 @@ def is_smooth(op, arrays):
 OPERATIONS = sorted(UNARY) + [
     "add", "sub", "mul", "div", "rem", "max", "min", "pow", "atan2", "clamp", "fma", "compare", "select", "reshape",
     "broadcast", "sum_to_shape", "transpose", "slice", "dynamic_slice", "dynamic_update_slice", "pad", "concat",
-    "reverse", "gather", "take", "embedding", "scatter",
+    "reverse", "gather", "take", "embedding", "scatter", "sort", "top_k",
     "reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_mean", "cumsum", "dot", "gemm", "softmax",
     "log_softmax", "layer_norm", "rms_norm", "cross_entropy"]
 

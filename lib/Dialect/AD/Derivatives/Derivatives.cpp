@@ -15,6 +15,7 @@ void ad::registerDerivatives(DialectRegistry &registry) {
     attachShapeRules(context);
     attachSliceRules(context);
     attachIndexingRules(context);
+    attachSortingRules(context);
     attachContractionRules(context);
     attachReductionRules(context);
     attachNNRules(context);

@@ -171,6 +171,7 @@ void attachBinaryRules(MLIRContext *context);
 void attachShapeRules(MLIRContext *context);
 void attachSliceRules(MLIRContext *context);
 void attachIndexingRules(MLIRContext *context);
+void attachSortingRules(MLIRContext *context);
 void attachContractionRules(MLIRContext *context);
 void attachReductionRules(MLIRContext *context);
 void attachNNRules(MLIRContext *context);

@@ -27,6 +27,9 @@ void populateDecomposeContractionPatterns(RewritePatternSet &patterns);
 /// Scatters of 16- and 8-bit floats as ones of f32.
 void populateDecomposeScatterPatterns(RewritePatternSet &patterns);
 
+/// Bit-exact: ad.sort and ad.top_k by ad.argsort.
+void populateDecomposeSortingPatterns(RewritePatternSet &patterns);
+
 /// Bit-exact: transposes that are folded into the axes of ad.dot, and movement that cancels.
 void populateMovementPatterns(RewritePatternSet &patterns);
 

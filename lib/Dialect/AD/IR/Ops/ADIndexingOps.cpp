@@ -6,6 +6,7 @@
 #include "adjoint/Dialect/AD/IR/ADIndexingOps.h"
 #include "../Attributes/NameDirectives.h"
 #include "../ShapeUtils.h"
+#include "adjoint/Dialect/AD/IR/ADSortingOps.h"
 #include "adjoint/Dialect/AD/IR/ScalarCode.h"
 
 using namespace mlir;
@@ -317,5 +318,8 @@ void ADDialect::registerIndexingOps() {
   addOperations<
 #define GET_OP_LIST
 #include "adjoint/Dialect/AD/IR/ADIndexingOps.cpp.inc"
+      ,
+#define GET_OP_LIST
+#include "adjoint/Dialect/AD/IR/ADSortingOps.cpp.inc"
       >();
 }

@@ -58,6 +58,7 @@ struct DecomposePass : ad::impl::DecomposePassBase<DecomposePass> {
     populateDecomposeReductionPatterns(set);
     populateDecomposeContractionPatterns(set);
     populateDecomposeScatterPatterns(set);
+    populateDecomposeSortingPatterns(set);
     SmallVector<StringRef> known = decomposable(set);
     for (const std::string &name : ops)
       if (!llvm::is_contained(known, name))
@@ -69,7 +70,8 @@ struct DecomposePass : ad::impl::DecomposePassBase<DecomposePass> {
     return success();
   }
 
-  /// Before the patterns, which decompose what named kernels consist of. Whether there was one.
+  /// Before the patterns, which decompose what named kernels consist of, and after them, since they may make
+  /// named kernels. Whether there was one.
   FailureOr<bool> decomposeNamed() {
     if (!ops.empty())
       return false;
@@ -84,20 +86,29 @@ struct DecomposePass : ad::impl::DecomposePassBase<DecomposePass> {
   void runOnOperation() override {
     bool writesContract = hasWrittenContract(getOperation());
     FailureOr<bool> isChanged = decomposeNamed();
-    if (failed(isChanged))
-      return signalPassFailure();
-    if (*isChanged && writesContract)
-      writeContract(getOperation());
+    do {
+      if (failed(isChanged))
+        return signalPassFailure();
+      if (*isChanged && writesContract)
+        writeContract(getOperation());
+      if (failed(applyPatterns(writesContract)))
+        return signalPassFailure();
+      isChanged = decomposeNamed();
+    } while (failed(isChanged) || *isChanged);
+  }
+
+  LogicalResult applyPatterns(bool writesContract) {
     // Only ad-simplify folds: this pass keeps every step of a decomposition as it is written.
     CollectSteps log;
     GreedyRewriteConfig config;
     config.enableFolding(false).enableConstantCSE(false).setListener(&log).setRegionSimplificationLevel(
         GreedySimplifyRegionLevel::Disabled);
     if (failed(applyPatternsGreedily(getOperation(), patterns, config)))
-      return signalPassFailure();
+      return failure();
     if (writesContract)
       writeContract(log.steps.getArrayRef());
     log.report(getOperation());
+    return success();
   }
 
   FrozenRewritePatternSet patterns;

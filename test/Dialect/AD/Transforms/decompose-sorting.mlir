@@ -1,0 +1,74 @@
+// RUN: ad-opt %s --ad-decompose | FileCheck %s --enable-var-scope
+// RUN: ad-opt %s --ad-decompose --remarks-filter=ad-gpu 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
+
+// An element is before another one, or equal and earlier.
+// CHECK-LABEL: func.func @argsort(
+// CHECK-SAME:    %[[X:.+]]: tensor<4x3xi32>)
+// CHECK:       %[[NUMBERS:.+]] = ad.iota axis 1 : tensor<4x3xi64>
+// CHECK:       %[[COLUMN:.+]] = ad.reshape %[[X]] : tensor<4x3xi32> -> tensor<4x3x1xi32>
+// CHECK:       %[[MINE:.+]] = ad.broadcast %[[COLUMN]] : tensor<4x3x1xi32> -> tensor<4x3x3xi32>
+// CHECK:       %[[ROW:.+]] = ad.reshape %[[X]] : tensor<4x3xi32> -> tensor<4x1x3xi32>
+// CHECK:       %[[OTHER:.+]] = ad.broadcast %[[ROW]] : tensor<4x1x3xi32> -> tensor<4x3x3xi32>
+// CHECK-DAG:   %[[BEFORE:.+]] = ad.compare lt %[[OTHER]], %[[MINE]]
+// CHECK-DAG:   %[[AFTER:.+]] = ad.compare lt %[[MINE]], %[[OTHER]]
+// CHECK-DAG:   %[[J:.+]] = ad.iota axis 2 : tensor<4x3x3xi64>
+// CHECK-DAG:   %[[I:.+]] = ad.iota axis 1 : tensor<4x3x3xi64>
+// CHECK-DAG:   %[[EARLIER:.+]] = ad.compare lt %[[J]], %[[I]]
+// CHECK-DAG:   %[[NOT:.+]] = ad.not %[[AFTER]]
+// CHECK:       %[[TIE:.+]] = ad.and %[[NOT]], %[[EARLIER]]
+// CHECK:       %[[COUNTS:.+]] = ad.or %[[BEFORE]], %[[TIE]]
+// CHECK:       %[[ONES:.+]] = ad.cast %[[COUNTS]] : tensor<4x3x3xi1> -> tensor<4x3x3xi64>
+// CHECK:       %[[RANKS:.+]] = ad.reduce_sum %[[ONES]] axes [2]
+// CHECK:       ad.scatter set %{{.+}}[%[[RANKS]]], %[[NUMBERS]] axes [1] batch [0] x [0] outside drop
+func.func @argsort(%x: tensor<4x3xi32>) -> tensor<4x3xi64> {
+  %p = ad.argsort %x axis 1 : tensor<4x3xi32>
+  return %p : tensor<4x3xi64>
+}
+
+// Another axis than the last becomes the last.
+// CHECK-LABEL: func.func @argsort_axis(
+// CHECK:       ad.transpose %{{.+}} [2, 1, 0] : tensor<4x3x?xi32>
+// CHECK-NOT:   ad.argsort
+// CHECK:       ad.transpose %{{.+}} [2, 1, 0] : tensor<?x3x4xi64>
+func.func @argsort_axis(%x: tensor<4x3x?xi32>) -> tensor<4x3x?xi64> {
+  %p = ad.argsort %x axis 0 : tensor<4x3x?xi32>
+  return %p : tensor<4x3x?xi64>
+}
+
+// NaNs are compared with numbers.
+// CHECK-LABEL: func.func @argsort_floats(
+// CHECK:       ad.compare gt
+// CHECK:       ad.compare eq
+// CHECK:       ad.compare ne
+func.func @argsort_floats(%x: tensor<3xf32>) -> tensor<3xi64> {
+  %p = ad.argsort %x axis 0 descending : tensor<3xf32>
+  return %p : tensor<3xi64>
+}
+
+// CHECK-LABEL: func.func @sort(
+// CHECK-SAME:    %[[K:.+]]: tensor<?xf32>, %[[X:.+]]: tensor<?xi1>)
+// CHECK:       ad.require
+// CHECK-SAME:  "ad.sort"
+// CHECK-NOT:   ad.sort
+// CHECK:       ad.gather %[[K]][%[[P:.+]]] axes [0] outside clamp
+// CHECK:       ad.gather %{{.+}}[%[[P]]] axes [0] outside clamp
+func.func @sort(%k: tensor<?xf32>, %x: tensor<?xi1>) -> (tensor<?xf32>, tensor<?xi1>) {
+  %y:2 = ad.sort %k, %x axis 0 : tensor<?xf32>, tensor<?xi1>
+  return %y#0, %y#1 : tensor<?xf32>, tensor<?xi1>
+}
+
+// CHECK-LABEL: func.func @top_k(
+// CHECK-SAME:    %[[X:.+]]: tensor<4x3xf32>)
+// CHECK:       %[[P:.+]] = ad.slice %{{.+}} [0, 0] strides [1, 1] : tensor<4x3xi64> -> tensor<4x2xi64>
+// CHECK:       ad.gather %[[X]][%[[P]]] axes [1] batch [0] x [0] outside clamp
+func.func @top_k(%x: tensor<4x3xf32>) -> (tensor<4x2xf32>, tensor<4x2xi64>) {
+  %v, %p = ad.top_k %x axis 1 k 2 : tensor<4x3xf32>
+  return %v, %p : tensor<4x2xf32>, tensor<4x2xi64>
+}
+
+// REMARK: argsort-by-ranks
+// REMARK: axis=100000
+func.func @long(%x: tensor<100000xf32>) -> tensor<100000xi64> {
+  %p = ad.argsort %x axis 0 : tensor<100000xf32>
+  return %p : tensor<100000xi64>
+}

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Random sorts of long and short lines: the reference interpreter gives what Python's stable sort gives, and the CPU with
+one thread and with several and the emulated GPU give its bits. Operations, element types, shapes, axes, directions, which
+sizes are open, how many elements are equal, and operations before and after are drawn."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Support"))
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
+import elements  # noqa: E402
+import operations_sorting  # noqa: E402
+import runner  # noqa: E402
+from generator import Generator  # noqa: E402
+from operations import CATALOGUE  # noqa: E402
+
+COUNT = 60
+# Around vectors, warps, and the lengths at which the sort of the CPU changes.
+SIZES = (0, 1, 2, 3, 5, 8, 17, 32, 33, 47, 48, 49, 50, 64, 100, 255, 256, 257, 300, 700)
+MAX_ELEMENTS = 3000
+KINDS = ("argsort", "sort", "sort", "top_k")
+
+
+class LineGenerator(Generator):
+    """Values with long axes."""
+
+    largest = MAX_ELEMENTS
+
+    def size(self):
+        return int(self.rng.choice(SIZES))
+
+
+def program(rng):
+    """(text, arguments, the operation): one operation, with a negation before or after it at times."""
+    generator = LineGenerator(rng, dynamic=float(rng.choice([0.0, 0.0, 0.5])), constants=0.0)
+    types, make = CATALOGUE[str(rng.choice(KINDS))]
+    make(generator, str(rng.choice(types)))
+    op = generator.ops[-1]
+    lines, last = op.lines(), str(op.result)
+    if op.result.element != "i1" and rng.random() < 0.3:
+        lines.append(f"%after = ad.neg {op.result} : {op.result.type}")
+        last = "%after"
+    names = ", ".join(f'{value}: {value.type} {{ad.name = "{value.name}"}}' for value, _ in generator.arguments)
+    body = "\n  ".join(lines)
+    text = (f'func.func @main({names}) -> ({op.result.type} {{ad.name = "r"}}) {{\n  {body}\n'
+            f"  return {last} : {op.result.type}\n}}\n")
+    return text, generator.arguments, op, last == str(op.result)
+
+
+def check(seed, folder):
+    rng = np.random.default_rng(seed)
+    text, arguments, op, is_alone = program(rng)
+    element = op.result.element
+    given = [(value.name, value.element, array) for value, array in arguments]
+    arrays = {value.name: array for value, array in arguments}
+    expected = operations_sorting.TABLE[op.mnemonic](op, [arrays[value.name] for value in op.operands])
+    targets = runner.everywhere(rng, str(rng.choice(["reproducible", "strict"])))
+    for label, _, reference, found in runner.match_reference(folder, text, given, [("r", element)], targets):
+        wrong = np.argwhere(~elements.same_bits(element, reference, found))
+        if len(wrong):
+            yield f"{label}: other bits than the reference at {len(wrong)} of {reference.size} places, first {wrong[0]}: {text}"
+    if is_alone and not elements.same_bits(element, np.asarray(expected), reference).all():
+        yield f"the reference has other bits than Python's sort: {text}"
+
+
+if __name__ == "__main__":
+    sys.exit(checks.run_seeds("random sorts", check, COUNT))
