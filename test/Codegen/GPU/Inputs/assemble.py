@@ -104,6 +104,26 @@ def of_integers(element):
 """
 
 
+def of_indices(element):
+    """Lookups and scatters: rows of many and few columns, single elements, pairs of indices, batch axes, and dynamic
+    sizes."""
+    t, u, d, e, p = (f"tensor<{shape}{element}>" for shape in ("500x512x", "64x512x", "?x?x", "5000x", "64x"))
+    i, b, o = "tensor<64xi32>", "tensor<500x3xi64>", "tensor<?xi32>"
+    return f"""func.func @main(%t: {t}, %u: {u}, %e: {e}, %p: {p}, %i: {i}, %b: {b}, %d: {d}, %f: {d}, %o: {o})
+    -> ({u}, {t}, {t}, {e}, {t}, tensor<500x3x{element}>, {d}) {{
+  %r = ad.embedding %t, %i : {t}, {i}
+  %n = ad.neg %r : {u}
+  %s = ad.scatter add %t[%i], %u axes [0] slices [1] : {t}, {i}, {u}
+  %m = ad.scatter max %t[%i], %u axes [0] slices [1] outside drop : {t}, {i}, {u}
+  %q = ad.scatter add %e[%i], %p axes [0] outside clamp : {e}, {i}, {p}
+  %w = ad.scatter set %t[%i, %i], %p axes [0, 1] outside drop : {t}, {i}, {i}, {p}
+  %g = ad.gather %t[%b] axes [1] batch [0] x [0] outside fill : {t}, {b}
+  %h = ad.scatter add %d[%o], %f axes [0] slices [1] : {d}, {o}, {d}
+  return %n, %s, %m, %q, %w, %g, %h : {u}, {t}, {t}, {e}, {t}, tensor<500x3x{element}>, {d}
+}}
+"""
+
+
 def of_classes(element):
     """Rows that fit into registers, short, long and of unknown length, backwards too; transpositions; runs of
     elements."""
@@ -287,6 +307,9 @@ def main():
         for element in FLOATS + INTEGERS:
             paths.append(pathlib.Path(name) / f"{element}.mlir")
             paths[-1].write_text((of_floats if element in FLOATS else of_integers)(element))
+        for element in ("f32", "bf16", "f64"):
+            paths.append(pathlib.Path(name) / f"indices-{element}.mlir")
+            paths[-1].write_text(of_indices(element))
         for element in ("bf16", "f16", "f32", "i8"):
             paths.append(pathlib.Path(name) / f"products-{element}.mlir")
             paths[-1].write_text(of_products(element))
