@@ -43,6 +43,11 @@ private:
   Value sizeOf(OpBuilder &builder, Value tensor, int64_t axis);
   Value extentOf(OpBuilder &builder, unsigned loop);
 
+  bool mergesLoops();
+  SmallVector<Value> delinearize(OpBuilder &builder, Value number);
+  Value elementAt(OpBuilder &builder, OpOperand &operand, ArrayRef<Value> loops);
+  void addInputs(OpBuilder &builder, SmallVectorImpl<Value> &inputs, SmallVectorImpl<AffineMap> &maps);
+
   using Combine =
       function_ref<Value(OpBuilder &, Value number, ValueRange indices, ValueRange more, Value accumulator)>;
   Value reduce(OpBuilder &builder, int64_t start, ValueRange more, Combine combine);
@@ -170,45 +175,102 @@ Value FirstOutOfBounds::isOutside(OpBuilder &builder, ValueRange found) {
   return any;
 }
 
-// A reduction of numbers of 64 bits over the kept loops.
-Value FirstOutOfBounds::reduce(OpBuilder &builder, int64_t start, ValueRange more, Combine combine) {
-  auto type = RankedTensorType::get({}, builder.getI64Type());
+// The number of the iteration, and its index along each kept loop.
+SmallVector<Value> FirstOutOfBounds::delinearize(OpBuilder &builder, Value number) {
+  SmallVector<Value> loops(extents.size());
+  for (int64_t loop = static_cast<int64_t>(extents.size()) - 1; loop >= 0; --loop) {
+    loops[loop] = loop == 0 ? number : builder.createOrFold<arith::RemUIOp>(loc, number, extents[loop]);
+    if (loop > 0)
+      number = builder.createOrFold<arith::DivUIOp>(loc, number, extents[loop]);
+  }
+  return loops;
+}
+
+// The element of the operand that an iteration of the kept loops reads.
+Value FirstOutOfBounds::elementAt(OpBuilder &builder, OpOperand &operand, ArrayRef<Value> loops) {
+  Value value = mapping.lookupOrDefault(operand.get());
+  if (!isa<RankedTensorType>(value.getType()))
+    return value;
+  SmallVector<Value> position;
+  for (AffineExpr index : generic.getMatchingIndexingMap(&operand).getResults()) {
+    auto loop = dyn_cast<AffineDimExpr>(index);
+    position.push_back(
+        loop ? loops[llvm::find(kept, loop.getPosition()) - kept.begin()]
+             : arith::ConstantIndexOp::create(builder, loc, cast<AffineConstantExpr>(index).getValue())
+                   .getResult());
+  }
+  return tensor::ExtractOp::create(builder, loc, value, position);
+}
+
+// Several loops are one, whose iterations a block of a GPU divides, unless an operand is read at other sums
+// of them.
+bool FirstOutOfBounds::mergesLoops() {
+  return kept.size() > 1 && llvm::all_of(operands, [&](OpOperand *operand) {
+           return llvm::all_of(generic.getMatchingIndexingMap(operand).getResults(),
+                               llvm::IsaPred<AffineDimExpr, AffineConstantExpr>);
+         });
+}
+
+// The operands of the reduction: tensors that give the sizes of its loops, and perhaps its elements.
+void FirstOutOfBounds::addInputs(OpBuilder &builder, SmallVectorImpl<Value> &inputs,
+                                 SmallVectorImpl<AffineMap> &maps) {
+  if (mergesLoops()) {
+    Value count = arith::ConstantIndexOp::create(builder, loc, 1);
+    for (Value extent : extents)
+      count = builder.createOrFold<arith::MulIOp>(loc, count, extent);
+    inputs.push_back(
+        tensor::EmptyOp::create(builder, loc, getAsOpFoldResult(count), builder.getI1Type()).getResult());
+    maps.push_back(builder.getMultiDimIdentityMap(1));
+    return;
+  }
   SmallVector<AffineExpr> renumbered(generic.getNumLoops(), builder.getAffineConstantExpr(0));
   for (auto [number, loop] : llvm::enumerate(kept))
     renumbered[loop] = builder.getAffineDimExpr(number);
-  SmallVector<Value> inputs;
-  SmallVector<AffineMap> maps;
   for (OpOperand *operand : operands) {
     inputs.push_back(mapping.lookupOrDefault(operand->get()));
     maps.push_back(
         generic.getMatchingIndexingMap(operand).replaceDimsAndSymbols(renumbered, {}, kept.size(), 0));
   }
+}
+
+// A reduction of numbers of 64 bits over the kept loops.
+Value FirstOutOfBounds::reduce(OpBuilder &builder, int64_t start, ValueRange more, Combine combine) {
+  auto type = RankedTensorType::get({}, builder.getI64Type());
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  addInputs(builder, inputs, maps);
+  unsigned loops = mergesLoops() ? 1 : kept.size();
   llvm::append_range(inputs, more);
-  maps.resize(inputs.size() + 1, AffineMap::get(kept.size(), 0, builder.getContext()));
+  maps.resize(inputs.size() + 1, AffineMap::get(loops, 0, builder.getContext()));
   Value number = arith::ConstantIntOp::create(builder, loc, start, 64);
   Value empty = tensor::EmptyOp::create(builder, loc, type, ValueRange());
   Value outs = linalg::FillOp::create(builder, loc, number, empty).getResult(0);
-  SmallVector<utils::IteratorType> iterators(kept.size(), utils::IteratorType::reduction);
+  SmallVector<utils::IteratorType> iterators(loops, utils::IteratorType::reduction);
   auto body = [&](OpBuilder &nested, Location, ValueRange arguments) {
     IRMapping scalars(mapping);
-    for (auto [operand, argument] : llvm::zip(operands, arguments))
-      scalars.map(generic.getMatchingBlockArgument(operand), argument);
-    for (Operation *op : code.ops) {
-      if (auto index = dyn_cast<linalg::IndexOp>(op)) {
-        int64_t dim = llvm::find(kept, index.getDim()) - kept.begin();
-        scalars.map(index.getResult(), linalg::IndexOp::create(nested, loc, dim).getResult());
-      } else {
-        nested.clone(*op, scalars);
-      }
+    SmallVector<Value> at;
+    for (unsigned loop = 0; loop < loops; ++loop)
+      at.push_back(linalg::IndexOp::create(nested, loc, loop));
+    Value linear = at.empty() ? arith::ConstantIndexOp::create(nested, loc, 0).getResult() : at.front();
+    if (mergesLoops()) {
+      at = delinearize(nested, linear);
+    } else {
+      for (size_t loop = 1; loop < at.size(); ++loop)
+        linear = arith::AddIOp::create(nested, loc, arith::MulIOp::create(nested, loc, linear, extents[loop]),
+                                       at[loop]);
     }
-    Value linear = arith::ConstantIndexOp::create(nested, loc, 0);
-    for (auto [dim, extent] : llvm::enumerate(extents)) {
-      linear = arith::MulIOp::create(nested, loc, linear, extent);
-      linear = arith::AddIOp::create(nested, loc, linear, linalg::IndexOp::create(nested, loc, dim));
+    for (auto [place, operand] : llvm::enumerate(operands))
+      scalars.map(generic.getMatchingBlockArgument(operand),
+                  mergesLoops() ? elementAt(nested, *operand, at) : arguments[place]);
+    for (Operation *op : code.ops) {
+      if (auto index = dyn_cast<linalg::IndexOp>(op))
+        scalars.map(index.getResult(), at[llvm::find(kept, index.getDim()) - kept.begin()]);
+      else
+        nested.clone(*op, scalars);
     }
     linear = arith::IndexCastOp::create(nested, loc, nested.getI64Type(), linear);
     auto found = llvm::map_to_vector(indices, [&](Value index) { return scalars.lookupOrDefault(index); });
-    ValueRange given = arguments.drop_front(operands.size()).drop_back();
+    ValueRange given = arguments.drop_front(inputs.size() - more.size()).drop_back();
     linalg::YieldOp::create(nested, loc, combine(nested, linear, found, given, arguments.back()));
   };
   return linalg::GenericOp::create(builder, loc, TypeRange{type}, inputs, outs, maps, iterators, body)
@@ -222,7 +284,7 @@ FusionOp FirstOutOfBounds::write(LaunchOp launch, KernelOp kernel) {
   closeLoops();
   OpBuilder builder(launch);
   auto number = RankedTensorType::get({}, builder.getI64Type());
-  bool isRow = kept.size() == 1;
+  bool isRow = kept.size() == 1 || mergesLoops();
   auto fusion = FusionOp::create(
       builder, loc, SmallVector<Type>(indices.size() + 1, number), FusionKind::reduce, launch.getInputs(),
       builder.getStringAttr(isRow ? kRowClass : kGenericClass), kernel.getOrderAttr(), kernel.getAllowAttr());
