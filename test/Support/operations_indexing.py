@@ -5,7 +5,7 @@ operations.py. Indices are often equal, sometimes all, and are outside where tha
 import numpy as np
 
 from elements import ALL, FLOATS, decode, encode, is_float
-from generator import common_static, tensor_type
+from generator import common_static
 from operations import CATALOGUE, operation
 
 

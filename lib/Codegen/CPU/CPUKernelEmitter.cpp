@@ -114,7 +114,8 @@ LogicalResult CPUKernelEmitter::emitOutputs() {
   return flat ? emitFlat(std::move(nest), *space) : emitOverAxes(std::move(nest), *space, oneShape);
 }
 
-// A kernel that only moves elements: a transposition, a copy into packed panels, a scatter. Nothing for others.
+// A kernel that only moves elements: a transposition, a copy into packed panels, a scatter. Nothing for
+// others.
 std::optional<LogicalResult> CPUKernelEmitter::emitMovement(Value output) {
   if (std::optional<BlockTranspose::BlockAxes> axes = blockTranspose.transposedAxes(output))
     return blockTranspose.emitTranspose(output, *axes);

@@ -41,8 +41,8 @@ AffineMap IndexedAccess::tensorMap(MLIRContext *context) const {
 }
 
 AffineMap IndexedAccess::indexMap(MLIRContext *context) const {
-  auto results = llvm::map_to_vector(partAxesOfIndices(),
-                                     [&](int64_t axis) { return getAffineDimExpr(axis, context); });
+  auto results =
+      llvm::map_to_vector(partAxesOfIndices(), [&](int64_t axis) { return getAffineDimExpr(axis, context); });
   return AffineMap::get(partRank(), 0, results, context);
 }
 

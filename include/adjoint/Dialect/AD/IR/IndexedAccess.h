@@ -28,7 +28,8 @@ struct IndexedAccess {
   /// The axes of the tensor that no index chooses.
   SmallVector<unsigned> wholeAxes() const;
 
-  /// From the axes of the part to those of the tensor, whose indices are symbols, and to those of the indices.
+  /// From the axes of the part to those of the tensor, whose indices are symbols, and to those of the
+  /// indices.
   AffineMap tensorMap(MLIRContext *context) const;
   AffineMap indexMap(MLIRContext *context) const;
 };

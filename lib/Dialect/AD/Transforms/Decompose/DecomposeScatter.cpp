@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Scatters of 16- and 8-bit floats in f32, in which they combine: kernels then keep the accumulators where the
-// result is.
+// Scatters of 16- and 8-bit floats in f32, in which they combine: kernels then keep the accumulators where
+// the result is.
 
 #include "DecompositionSteps.h"
 #include "adjoint/Dialect/AD/IR/ADIndexingOps.h"
@@ -15,7 +15,8 @@ namespace {
 struct ScatterInComputeType : NumericsPattern<ScatterOp> {
   explicit ScatterInComputeType(MLIRContext *context) : NumericsPattern(context, "scatter-in-compute-type") {}
 
-  LogicalResult match(ScatterOp op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
+  LogicalResult match(ScatterOp op, SmallVectorImpl<Operation *> &,
+                      PatternRewriter &rewriter) const override {
     Type element = op.getType().getElementType();
     if (op.getKind() == ScatterKind::set)
       return rewriter.notifyMatchFailure(op, "expected elements that are combined");
@@ -26,10 +27,10 @@ struct ScatterInComputeType : NumericsPattern<ScatterOp> {
 
   void rewrite(ScatterOp op, PatternRewriter &rewriter) const override {
     Steps steps(rewriter, op);
-    Value combined = ScatterOp::create(rewriter, steps.loc, op.getKind(), steps.computing(op.getInput()),
-                                       op.getIndices(), steps.computing(op.getUpdate()), op.getAxes(),
-                                       op.getBatch(), op.getIndexBatch(), op.getSlices(), op.getOutside(),
-                                       PermissionsAttr());
+    Value combined =
+        ScatterOp::create(rewriter, steps.loc, op.getKind(), steps.computing(op.getInput()), op.getIndices(),
+                          steps.computing(op.getUpdate()), op.getAxes(), op.getBatch(), op.getIndexBatch(),
+                          op.getSlices(), op.getOutside(), PermissionsAttr());
     rewriter.replaceOp(op, steps.finish(combined, op.getType()));
   }
 };
