@@ -145,8 +145,11 @@ class Part:
         return self.set(self.get(mode=mode) / other, mode=mode)
 
     def _require_distinct(self, name: str, is_promised: bool, mode: str | None) -> None:
-        lookup = self._lookup(mode_of(mode, _WRITTEN))
-        if not flag("unique_indices", is_promised) and lookup is not None and not lookup.are_distinct():
+        outside = mode_of(mode, _WRITTEN)
+        lookup = self._lookup(outside)
+        if flag("unique_indices", is_promised) or lookup is None:
+            return
+        if outside == "clamp" or not lookup.are_distinct():  # indices outside of an axis become one
             raise TracingError(
                 f"{name} of elements that may be named several times has no operation; x.at[...].{name}(y, "
                 "unique_indices=True) says that all are different"

@@ -164,7 +164,8 @@ class Lookup:
     place: int
 
     @property
-    def has_steps(self) -> bool:
+    def is_sliced(self) -> bool:
+        """Whether slices take less than the whole tensor, or its elements in another order."""
         return any(one != slice(None) for one in self.slices)
 
     def base(self, value: Tensor) -> Tensor:
@@ -179,9 +180,14 @@ class Lookup:
         shape = numpy.broadcast_shapes(*(one.shape for one in made))
         return [broadcast_to(one, shape) for one in made]
 
+    @property
+    def before(self) -> int:
+        """How many axes of slices come before those of the indices."""
+        return self.is_new[: self.place].count(False)
+
     def free(self, rank: int) -> list[int]:
-        """Which axes of the part of the operations, which have no new ones, slices make; the indices make `rank`."""
-        before = self.is_new[: self.place].count(False)
+        """Which axes of the part slices make, without new ones; the indices make `rank` axes."""
+        before = self.before
         return [axis if axis < before else axis + rank for axis in range(self.is_new.count(False))]
 
     def part(self, base: Tensor, index: Tensor) -> tuple[list[Any], list[Any]]:
@@ -189,10 +195,9 @@ class Lookup:
         sizes = [size for axis, size in enumerate(base.shape) if axis not in self.axes]
         others = iter(sizes)
         with_new = [1 if is_new else next(others) for is_new in self.is_new]
-        before = self.is_new[: self.place].count(False)
         return (
             [*with_new[: self.place], *index.shape, *with_new[self.place :]],
-            [*sizes[:before], *index.shape, *sizes[before:]],
+            [*sizes[: self.before], *index.shape, *sizes[self.before :]],
         )
 
     def are_distinct(self) -> bool:
@@ -261,4 +266,4 @@ def write(value: Tensor, lookup: Lookup, update: Tensor, kind: Any, outside: Any
     with_new, sizes = lookup.part(base, indices[0])
     update, free = reshape(broadcast_to(update, with_new), sizes), lookup.free(indices[0].ndim)
     made = ops.scatter(base, indices, update, kind=kind, axes=lookup.axes, slices=free, outside=outside)
-    return _indexing.put(value, lookup.slices, made) if lookup.has_steps else made
+    return _indexing.put(value, lookup.slices, made) if lookup.is_sliced else made

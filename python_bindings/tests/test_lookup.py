@@ -345,6 +345,7 @@ def test_an_index_outside_is_an_error_of_the_run(index, size, target):
     (lambda x, i: x[i, [0, 1]], "do not broadcast"),
     (lambda x, i: x.at[i].multiply(2), "unique_indices=True"),
     (lambda x, i: x.at[[0, -3]].divide(2), "unique_indices=True"),
+    (lambda x, i: x.at[[5, 7]].multiply(2, mode="clip"), "unique_indices=True"),
     (lambda x, i: x.at[i].get(mode="wrap"), "expected mode as 'promise_in_bounds', 'clip', 'fill' or 'drop'"),
     (lambda x, i: x.astype("i32").at[i].add(0.5), "cannot be replaced"),
     (lambda x, i: x.at[i].get(mode="fill", fill_value="0"), "expected fill_value as a number"),

@@ -81,6 +81,7 @@ __all__ = [
 ]
 
 _MISSING = {
+    "EmbeddingBag": "the sum or mean of the rows of nn.Embedding is the same",
     "Dropout": "nn.functional.dropout(x, p, key=key) takes a key",
     "ModuleList": "a module may have a list of modules",
     "ModuleDict": "a module may have a dict of modules",

@@ -35,6 +35,10 @@ HINTS = {
     "vmap": "write the batch as a leading axis",
     "random": "adjoint.random has keys, as jax.random",
     "top_k": "it sorts, and Adjoint has no operation for that yet",
+    **dict.fromkeys(("put", "put_along_axis", "place", "scatter"), "x.at[key].set(y) is a tensor with elements replaced"),
+    "gather": "take_along_axis has an index for each element, x[i] whole rows",
+    "index_select": "take has indices of an axis",
+    **dict.fromkeys(("compress", "extract", "argwhere"), "its shape depends on values; where(mask, x, y) keeps the shape"),
     "uint8": "Adjoint has no unsigned integers; convert pictures to int32 or to floats",
     "int16": "Adjoint has integers of 8, 32 and 64 bits",
 }
