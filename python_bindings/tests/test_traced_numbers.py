@@ -160,7 +160,8 @@ def test_parameters_are_chosen_by_number():
 
 
 @pytest.mark.parametrize("find, message", [
-    (lambda: anp.linalg, "matmul"), (lambda: anp.nothing, "array-api.md"), (lambda: adjoint.nn.Embedding, "looks rows up"),
+    (lambda: anp.linalg, "matmul"), (lambda: anp.nothing, "array-api.md"), (lambda: anp.put, r"x.at\[key\].set"),
+    (lambda: anp.index_select, "take"), (lambda: adjoint.nn.EmbeddingBag, "rows of nn.Embedding"),
     (lambda: adjoint.nn.Dropout, "takes a key"), (lambda: adjoint.nn.Nothing, "Linear"),
 ])
 def test_missing_names_say_what_to_use(find, message):
