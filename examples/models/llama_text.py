@@ -267,18 +267,9 @@ class Llama:
         return self.function("decoder", self.arguments(self.config.layer_parameters()), body, "y", self.rows)
 
     def lookup(self):
-        """%h0: the rows of the embedding, by a product with rows that have a single 1."""
-        words, width = self.config.vocabulary, self.config.width
-        column, numbers = self.tensor("B", "L", 1, element="i32"), self.tensor(1, 1, words, element="i32")
-        equal, one_hot = self.tensor("B", "L", words, element="i1"), self.tensor("B", "L", words)
-        return f"""\
-{self.reshape("id_column", "ids", ("B", "L"), ("B", "L", 1), "i32")}\
-  %numbers = ad.iota axis 2 : {numbers}
-  %equal = ad.compare eq %id_column, %numbers : {column}, {numbers}
-  %one_hot = ad.cast %equal : {equal} -> {one_hot}
-  %h0 = ad.dot %one_hot, %embedding batch [] x [] contract [2] x [0]
-      : ({one_hot}, {self.tensor(words, width)}) -> {self.rows}
-"""
+        """%h0: the rows of the embedding."""
+        table, ids = self.tensor(self.config.vocabulary, self.config.width), self.tensor("B", "L", element="i32")
+        return f"  %h0 = ad.embedding %embedding, %ids : {table}, {ids}\n"
 
     def model(self):
         config = self.config
