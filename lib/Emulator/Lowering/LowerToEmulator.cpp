@@ -268,7 +268,7 @@ void ModuleLowering::dropAddressSpaces() {
   });
 }
 
-// Puts `prefix` before the names of these symbols. SymbolTable::rename would walk the whole module for each of them.
+// Puts `prefix` before the names of these symbols. SymbolTable::rename would walk the whole module for each.
 static void renameSymbols(Operation *table, ArrayRef<Operation *> symbols, const Twine &prefix) {
   DenseMap<StringAttr, StringAttr> renamed;
   for (Operation *symbol : symbols) {
