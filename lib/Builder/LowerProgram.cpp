@@ -39,6 +39,7 @@ static Error lower(std::string_view source, std::string_view name, const std::st
     return error;
   DialectRegistry registry;
   ad::registerAllDialects(registry);
+  ad::registerKernelClasses(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   ad::TaskPool pool(adrt::countCPUs());
   ad::useTaskPool(context, pool);

@@ -18,6 +18,8 @@
 // - 7: For GPUs only: code of a chip from the module of kernels.
 
 #include "adjoint/Pipelines/Pipelines.h"
+#include "adjoint/Codegen/Kernel/CPUKernelClass.h"
+#include "adjoint/Codegen/Kernel/GPUKernelClass.h"
 #include "adjoint/Codegen/Passes.h"
 #include "adjoint/Conversion/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
@@ -238,6 +240,11 @@ void ad::buildAdToCpuPipeline(OpPassManager &pm, const AdToCpuOptions &options) 
   buildAdFusionPipeline(pm, options);
   buildAdKernelPipeline(pm, options);
   buildCpuCodePipeline(pm, options);
+}
+
+void ad::registerKernelClasses(DialectRegistry &registry) {
+  registerCPUKernelClasses(registry);
+  registerGPUKernelClasses(registry);
 }
 
 void ad::registerPipelines() {

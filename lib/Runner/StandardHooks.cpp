@@ -34,6 +34,7 @@ static void registerDialects(DialectRegistry &registry) {
                   LLVM::LLVMDialect, NVVM::NVVMDialect, math::MathDialect, scf::SCFDialect,
                   tensor::TensorDialect, vector::VectorDialect>();
   registerDerivatives(registry);
+  registerKernelClasses(registry);
   func::registerInlinerExtension(registry);
   tensor::registerInferTypeOpInterfaceExternalModels(registry);
 }

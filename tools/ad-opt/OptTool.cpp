@@ -263,5 +263,6 @@ int ad::runOptTool(int argc, char **argv) {
 
   DialectRegistry registry;
   ad::registerAllDialects(registry);
+  ad::registerKernelClasses(registry);
   return runDriver(arguments, registry);
 }

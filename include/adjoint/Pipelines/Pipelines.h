@@ -109,6 +109,10 @@ void buildAdToGpuPipeline(OpPassManager &pm, const AdToGpuOptions &options);
 /// Registers the pipelines by name.
 void registerPipelines();
 
+/// Registers Adjoint's kernel classes of all targets. `ad-decompose` asks which operations they cover, before
+/// the passes that emit code are made.
+void registerKernelClasses(DialectRegistry &registry);
+
 } // namespace mlir::ad
 
 #endif // ADJOINT_PIPELINES_PIPELINES_H

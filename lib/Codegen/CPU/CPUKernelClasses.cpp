@@ -3,6 +3,7 @@
 // The kernel classes for CPUs. CPUKernelEmitter makes the code of all of them.
 
 #include "CPUKernelEmitter.h"
+#include "Movement/SortKernel.h"
 #include "adjoint/Codegen/Kernel/CPUKernelClass.h"
 #include "adjoint/Codegen/Kernel/KernelFunctions.h"
 #include "adjoint/Dialect/AD/Transforms/ClusterKinds.h"
@@ -122,6 +123,18 @@ struct CPUScanClass : CPUEmitterClass {
 struct CPUScatterClass : CPUEmitterClass {
   CPUScatterClass() : CPUEmitterClass(kScatterClass, /*benefit=*/1, isScatter) {}
 };
+/// Code of the runtime.
+struct CPUSortClass : CPUKernelClass {
+  CPUSortClass() : CPUKernelClass(cpu::kSortClass, /*benefit=*/5) {}
+  bool covers(FusionOp fusion) const override { return cpu::isSort(fusion); }
+  std::unique_ptr<KernelPlan> matchOnCPU(KernelOp, const CPUTarget &, std::string &) const override {
+    return std::make_unique<KernelPlan>();
+  }
+  LogicalResult emit(KernelOp kernel, const KernelPlan &, const CPUTarget &) const override {
+    cpu::emitSort(kernel);
+    return success();
+  }
+};
 struct CPUGenericClass : CPUEmitterClass {
   CPUGenericClass() : CPUEmitterClass(kGenericClass, /*benefit=*/0, [](FusionOp) { return true; }) {}
 };
@@ -134,5 +147,6 @@ void ad::registerCPUKernelClasses(DialectRegistry &registry) {
   registerKernelClass<CPURowClass>(registry);
   registerKernelClass<CPUScanClass>(registry);
   registerKernelClass<CPUScatterClass>(registry);
+  registerKernelClass<CPUSortClass>(registry);
   registerKernelClass<CPUTranspositionClass>(registry);
 }

@@ -1,9 +1,10 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   The symbols that the JIT links compiled code against: the functions of adrt.h, the memory functions that a
-   code generator may call on its own, and functions of the C library that round correctly or are exact. Code
-   for CPUs without an instruction for such a function calls it. */
+   The symbols that the JIT links compiled code against: the functions of adrt.h, the sort, the memory
+   functions that a code generator may call on its own, and functions of the C library that round correctly or
+   are exact. Code for CPUs without an instruction for such a function calls it. */
 #include "adjoint/Runtime/Host/Symbols.h"
+#include "adjoint/Runtime/Host/Argsort.h"
 #include "adjoint/Runtime/adrt.h"
 
 #include <cmath>
@@ -51,6 +52,7 @@ SymbolTable adrt::getSymbols() {
       ADJOINT_SERVICE(adrt_sm_count),
       ADJOINT_SERVICE(adrt_kernel_begin),
       ADJOINT_SERVICE(adrt_kernel_end),
+      ADJOINT_SERVICE(adrt_argsort),
       {"memcpy", address<MemoryCopy>(std::memcpy)},
       {"memmove", address<MemoryCopy>(std::memmove)},
       {"memset", address(std::memset)},
