@@ -5,6 +5,11 @@ from case import Argument, Case
 
 
 CASES = [
+    # Positions are integers, which carry no gradient.
+    Case("ad.argsort", "argsort", [Argument("4x5")],
+         """%i = ad.argsort %a0 axis 1 descending : {0}
+            %f = ad.cast %i : tensor<4x5xi64> -> {r}
+            %y = ad.mul %a0, %f : {0}, {r}""", Argument("4x5")),
     Case("ad.sort", "sort", [Argument("4x5")], "%y = ad.sort %a0 axis 1 : {0}", Argument("4x5")),
     Case("ad.sort", "sort_descending", [Argument("?x?", (5, 3))], "%y = ad.sort %a0 axis 0 descending : {0}",
          Argument("?x?", (5, 3))),
