@@ -65,6 +65,8 @@ CASES = {
     **{name: reduced(name, P, A) for name in ("all", "any", "count_nonzero")},
     **{name: [(lambda xp, x, name=name, form=form: getattr(xp, name)(x, **form), (A,))
               for form in ({}, {"axis": 1}, {"axis": 0, "keepdims": True})] for name in ("argmax", "argmin")},
+    **{name: [(lambda xp, x, name=name, form=form: getattr(xp, name)(x, **form), (x,)) for x in (A, I, V)
+              for form in ({}, {"axis": 0}, {"descending": True})] for name in ("sort", "argsort")},
     "cumulative_sum": [(lambda xp, x: xp.cumulative_sum(x, axis=1), (A,)), (lambda xp, x: xp.cumulative_sum(x), (V,)),
                        (lambda xp, x: xp.cumulative_sum(x, axis=0, include_initial=True), (I,))],
     "diff": [(lambda xp, x: xp.diff(x), (A,)), (lambda xp, x: xp.diff(x, axis=0, n=2), (A,))],
@@ -128,7 +130,6 @@ CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")
 TYPES = ("bool", "int8", "int32", "int64", "float32", "float64")
 #: Names that raise, and what they need.
 REFUSED = {
-    **dict.fromkeys(("sort", "argsort"), "sorting"),
     **dict.fromkeys(("nonzero", "unique_all", "unique_counts", "unique_inverse", "unique_values"),
                     "a shape that depends on values"),
     **dict.fromkeys(("conj", "imag", "real"), "complex numbers"),
@@ -195,6 +196,17 @@ def table():
 @pytest.mark.skipif(not PAGE.parent.exists(), reason="the package is tested without the tree")
 def test_table():
     assert PAGE.read_text() == table(), "run python python_bindings/tests/test_array_api.py"
+
+
+def test_top_k():
+    largest, smallest = adjoint.jit(lambda x: (anp.top_k(x, 2), anp.top_k(x, 1, axis=0, mode="smallest")))(A)
+    order = np.argsort(-A, axis=-1, kind="stable")[:, :2]
+    np.testing.assert_equal(largest[1], order)
+    np.testing.assert_equal(largest[0], np.take_along_axis(A, order, -1))
+    np.testing.assert_equal(smallest[0], A.min(axis=0, keepdims=True))
+    np.testing.assert_equal(smallest[1], A.argmin(axis=0)[None])
+    with pytest.raises(adjoint.TracingError, match="modes largest and smallest"):
+        adjoint.jit(lambda x: anp.top_k(x, 2, mode="least"))(A)
 
 
 def test_einops():

@@ -27,8 +27,8 @@ from ._making import (
     triu, zeros, zeros_like,
 )
 from ._missing import (
-    HINTS, argsort, bitwise_left_shift, bitwise_right_shift, conj, cumulative_prod, from_dlpack, imag, nextafter,
-    nonzero, real, sort, unique_all, unique_counts, unique_inverse, unique_values,
+    HINTS, bitwise_left_shift, bitwise_right_shift, conj, cumulative_prod, from_dlpack, imag, nextafter, nonzero,
+    real, unique_all, unique_counts, unique_inverse, unique_values,
 )
 from ._products import dot, outer, tensordot, vecdot
 from ._reductions import (
@@ -39,6 +39,7 @@ from ._shapes import (
     expand_dims, flip, matrix_transpose, moveaxis, pad, permute_dims, repeat, reshape, roll, split, squeeze, stack,
     swapaxes, tile, transpose, unstack,
 )
+from ._sorting import argsort, sort, top_k
 from ._types import (
     astype, bfloat16, bool, can_cast, finfo, float16, float32, float64, iinfo, int32, int64, int8, isdtype,
     result_type,
@@ -65,7 +66,7 @@ __all__ = [
     "pi", "positive", "pow", "prod", "real", "reciprocal", "remainder", "repeat", "reshape", "result_type", "roll",
     "round", "rsqrt", "searchsorted", "sign", "signbit", "sin", "sinh", "sort", "split", "sqrt", "square",
     "squeeze", "stack", "std", "subtract", "sum", "swapaxes", "take", "take_along_axis", "tan", "tanh", "tensordot",
-    "tile", "transpose", "tril", "triu", "true_divide", "trunc", "unique_all", "unique_counts", "unique_inverse",
+    "tile", "top_k", "transpose", "tril", "triu", "true_divide", "trunc", "unique_all", "unique_counts", "unique_inverse",
     "unique_values", "unstack", "var", "vecdot", "where", "zeros", "zeros_like",
 ]
 

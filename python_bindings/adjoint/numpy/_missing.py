@@ -15,7 +15,6 @@ def _refusing(name: str, reason: str) -> Callable[..., NoReturn]:
     return refuse
 
 
-sort, argsort = (_refusing(name, "sorts; Adjoint has no operation for that yet") for name in ("sort", "argsort"))
 nonzero, unique_all, unique_counts, unique_inverse, unique_values = (
     _refusing(name, "has a shape that depends on values, which a traced program cannot have")
     for name in ("nonzero", "unique_all", "unique_counts", "unique_inverse", "unique_values")
@@ -34,7 +33,6 @@ HINTS = {
     "linalg": "its products are adjoint.numpy.matmul, matrix_transpose, vecdot and tensordot",
     "vmap": "write the batch as a leading axis",
     "random": "adjoint.random has keys, as jax.random",
-    "top_k": "it sorts, and Adjoint has no operation for that yet",
     **dict.fromkeys(("put", "put_along_axis", "place", "scatter"), "x.at[key].set(y) is a tensor with elements replaced"),
     "gather": "take_along_axis has an index for each element, x[i] whole rows",
     "index_select": "take has indices of an axis",
