@@ -76,7 +76,19 @@ private:
     return widest;
   }
 
+  /// As of ad.sort, which moves each operand to a result of its type: there is no one type to compute in.
+  static bool hasSeveralResultTypes(Operation *op) {
+    Type first;
+    return llvm::any_of(op->getResultTypes(), [&](Type type) {
+      Type element = getPolicyElement(type);
+      first = first ? first : element;
+      return element && element != first;
+    });
+  }
+
   LogicalResult decide(Operation *op) {
+    if (hasSeveralResultTypes(op))
+      return success();
     Type widest = takesPrecisionRule(op->getName()) ? widestOperand(op) : nullptr;
     if (!widest)
       return success();
