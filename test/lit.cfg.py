@@ -8,6 +8,8 @@ reaches into a file of its own below `-Dreached=FOLDER`.
 """
 
 import os
+import pathlib
+import re
 import shutil
 import sys
 
@@ -41,6 +43,10 @@ venv_python = os.path.join(config.adjoint_source_root, ".venv", "bin", "python3"
 config.substitutions.append(("%python", venv_python if os.path.exists(venv_python) else sys.executable))
 if config.enable_assertions:
     config.available_features.add("assertions")
+# Code for x86-64-v4 runs on this machine.
+cpu_flags = pathlib.Path("/proc/cpuinfo")
+if cpu_flags.exists() and re.search(r"\bavx512vl\b", cpu_flags.read_text()):
+    config.available_features.add("avx512")
 # The assembler of the CUDA toolkit, where ad-serialize-kernels looks for it.
 cuda_folders = [os.environ.get("CUDA_HOME", ""), os.environ.get("CUDA_PATH", ""), "/usr/local/cuda", "/opt/cuda"]
 ptxas = shutil.which("ptxas", path=os.pathsep.join([os.environ.get("PATH", ""),

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Operations that order elements, by the comparison of the specification. Equal elements are compared by their
-// positions, which makes the order stable.
+// Operations that order elements, by the comparison of the specification. Equal elements are compared by
+// their positions, which makes the order stable.
 
 #include "Interpreter.h"
 #include "Movement.h"

@@ -42,8 +42,8 @@ struct TopKModel : DifferentiableOpInterface::ExternalModel<TopKModel, TopKOp> {
     auto top = cast<TopKOp>(op);
     operandCotangents.emplace_back();
     if (cotangents[0] && wanted[0])
-      operandCotangents.back() = scattered(builder, op->getLoc(), top.getInput(), top.getPositions(),
-                                           cotangents[0], top.getAxis());
+      operandCotangents.back() =
+          scattered(builder, op->getLoc(), top.getInput(), top.getPositions(), cotangents[0], top.getAxis());
     return success();
   }
 };

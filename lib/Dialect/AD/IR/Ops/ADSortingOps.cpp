@@ -26,9 +26,8 @@ Value ad::gatherAlong(OpBuilder &builder, Location loc, Value input, Value posit
 Value ad::setAlong(OpBuilder &builder, Location loc, Value tensor, Value positions, Value update,
                    int64_t axis) {
   SmallVector<int64_t> batch = otherAxes(tensor, axis);
-  return ScatterOp::create(builder, loc, ScatterKind::set, tensor, positions, update,
-                           ArrayRef<int64_t>{axis}, batch, batch, ArrayRef<int64_t>(), Outside::drop,
-                           PermissionsAttr());
+  return ScatterOp::create(builder, loc, ScatterKind::set, tensor, positions, update, ArrayRef<int64_t>{axis},
+                           batch, batch, ArrayRef<int64_t>(), Outside::drop, PermissionsAttr());
 }
 
 static SmallVector<OpFoldResult> sizesOfFirst(OpBuilder &builder, Operation *op) {

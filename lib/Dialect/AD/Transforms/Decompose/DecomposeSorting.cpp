@@ -27,8 +27,7 @@ template <> void Decompose<SortOp>::rewrite(SortOp op, PatternRewriter &rewriter
   for (Value input : op.getInputs())
     inputs.push_back(steps.requireShape(key, 0, input));
   int64_t axis = op.getAxis();
-  Value positions =
-      ArgsortOp::create(rewriter, steps.loc, key, axis, op.getDescending(), PermissionsAttr());
+  Value positions = ArgsortOp::create(rewriter, steps.loc, key, axis, op.getDescending(), PermissionsAttr());
   SmallVector<Value> sorted;
   for (auto [input, result] : llvm::zip_equal(inputs, op.getResults()))
     sorted.push_back(
