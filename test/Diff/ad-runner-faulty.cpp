@@ -13,7 +13,7 @@
 //   round      rounded to bf16
 //   NAME       replaced by the operation NAME with the same operands
 //   over=N     of ad.launch, in the plan: writes its first result into the buffer of the first launch at line
-//   N
+//              N, where there is one, of those whose first result has as many elements of the same type
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Runner/Runner.h"
 #include "adjoint/Runner/StandardHooks.h"
@@ -63,6 +63,12 @@ unsigned lineOf(Location location) {
   return line;
 }
 
+bool haveSameSize(Type a, Type b) {
+  auto first = cast<ShapedType>(a), second = cast<ShapedType>(b);
+  return first.hasStaticShape() && second.hasStaticShape() && first.getElementType() == second.getElementType() &&
+         first.getNumElements() == second.getNumElements();
+}
+
 Value roundToBF16(OpBuilder &builder, Value value) {
   Location location = value.getLoc();
   Type type = value.getType();
@@ -100,12 +106,17 @@ public:
 
 private:
   void writeOver(LaunchOp launch) {
+    LaunchOp found;
     getOperation().walk([&](LaunchOp other) {
       if (other == launch || lineOf(other.getLoc()) != fault.over)
         return WalkResult::advance();
-      launch.getDestinationsMutable().slice(0, 1).assign(other.getDestinations().front());
-      return WalkResult::interrupt();
+      bool sameSize = haveSameSize(other.getResult(0).getType(), launch.getResult(0).getType());
+      if (!found || sameSize)
+        found = other;
+      return sameSize ? WalkResult::interrupt() : WalkResult::advance();
     });
+    if (found)
+      launch.getDestinationsMutable().slice(0, 1).assign(found.getDestinations().front());
   }
 
   void change(Operation *op) {

@@ -135,8 +135,8 @@ def check_no_fault(folder):
 
 # The launch at the first line writes into the memory of the one at the second line, and the third one reads that later.
 WRONG_PLANS = [
-    ("%by_row = ad.transpose", "%h0 = ad.dot", "%h = ad.add", "B", (RIGHT, FAULTY)),
-    ("%by_row = ad.transpose", "%h0 = ad.dot", "%h = ad.add", "A", (FAULTY, RIGHT)),
+    ("%by_row = ad.transpose", "%h0 = ad.embedding", "%h = ad.add", "B", (RIGHT, FAULTY)),
+    ("%by_row = ad.transpose", "%h0 = ad.embedding", "%h = ad.add", "A", (FAULTY, RIGHT)),
     ("%turned_q = ad.concat", "%n1 = ad.rms_norm", None, "B", (RIGHT, FAULTY)),  # into a smaller buffer
 ]
 

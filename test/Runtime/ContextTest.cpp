@@ -262,5 +262,5 @@ TEST(Context, EveryServiceIsASymbol) {
     EXPECT_NE(symbol.address, nullptr);
     services += std::strncmp(symbol.name, "adrt_", 5) == 0;
   }
-  EXPECT_EQ(services, 22);
+  EXPECT_EQ(services, 23);
 }

@@ -2,6 +2,7 @@
 """Runs programs with ad-runner: arguments and results as .npy files."""
 
 import errno
+import functools
 import os
 import pathlib
 import subprocess
@@ -17,6 +18,18 @@ def binary(name):
     """A tool of the build: $ADJOINT_BIN, else the bin folder of $ADJOINT_BUILD (build/release)."""
     folder = os.environ.get("ADJOINT_BIN") or ROOT / os.environ.get("ADJOINT_BUILD", "build/release") / "bin"
     return str(pathlib.Path(folder) / name)
+
+
+@functools.cache
+def runs_here(cpu):
+    """Whether this machine has the instructions of the CPU; says so if not."""
+    program = b"func.func @main(%x: tensor<f32>) -> tensor<f32> {\n  return %x : tensor<f32>\n}\n"
+    done = subprocess.run([binary("ad-runner"), "-", "--cpu", cpu, "--cache=off", "--arg=arg0=zeros"], input=program,
+                          capture_output=True)
+    if done.returncode == 4 and b"which this machine lacks" in done.stderr:
+        print(f"not run: {done.stderr.decode().strip()}")
+        return False
+    return True
 
 
 class Failure(RuntimeError):

@@ -16,7 +16,8 @@ import elements  # noqa: E402
 import runner  # noqa: E402
 
 LENGTHS = range(1, 18)
-TARGETS = {"512-bit vectors": ["--cpu", "x86-64-v4"], "256-bit vectors": ["--cpu", "x86-64-v3"],
+CPUS = {"512-bit vectors": "x86-64-v4", "256-bit vectors": "x86-64-v3"}
+TARGETS = {**{name: ["--cpu", cpu] for name, cpu in CPUS.items() if runner.runs_here(cpu)},
            "two threads": ["--threads", "2"]}
 BODIES = {
     "softmax": "%y = ad.softmax %x axis 1 : {m}",

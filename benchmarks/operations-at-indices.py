@@ -16,7 +16,7 @@ import time
 
 import measure
 
-NAME = "operations"
+NAME = "operations-at-indices"
 OPTIONS = measure.parse_options(__doc__, rounds=7)
 measure.use_one_core()
 import numpy as np  # noqa: E402  (it counts the cores when it is loaded)
