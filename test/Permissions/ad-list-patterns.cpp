@@ -44,6 +44,8 @@ int main(int argc, char **argv) {
   print("decompose", context, populateDecomposeNNPatterns);
   print("decompose", context, populateDecomposeReductionPatterns);
   print("decompose", context, populateDecomposeContractionPatterns);
+  print("decompose", context, populateDecomposeScatterPatterns);
+  print("decompose", context, populateDecomposeSortingPatterns);
   print("simplify", context, populateIndexPatterns);
   print("simplify", context, populateLoopPatterns);
   print("simplify", context, populateMovementPatterns);

@@ -81,6 +81,10 @@ CASES = {
         """%i = ad.iota axis 0 : tensor<24xi32>
 %r = ad.scatter add %x[%i], %y axes [0] slices [1] outside clamp : T, tensor<24xi32>, T""",
         elements=F16 + ("f8E4M3FN", "f8E5M2"), shape=(24, 24)),
+    ("decompose", "ad.sort"): Case("%s, %r = ad.sort %x, %y axis 1 : T, T", elements=("f32", *F16, "i32"),
+                                   shape=(24, 24)),
+    ("decompose", "ad.top_k"): Case("%r, %p = ad.top_k %x axis 1 k 5 : T",
+                                    "tensor<24x5xE>", ("f32", *F16, "i32"), (24, 24)),
     ("sum-to-shape-as-reductions", "ad.sum_to_shape"): Case(
         "%r = ad.sum_to_shape %x : T -> tensor<1x24xE>", "tensor<1x24xE>", ("f32", "f16"), (24, 24)),
     ("merge-contracted-axes", "ad.dot"): Case(

@@ -20,7 +20,7 @@ SECONDS = 60  # of one process, on a busy machine
 CPUS = len(os.sched_getaffinity(0))  # a pool of one starts no thread
 VALUES = ["--arg=x=normal:1", "--arg=w=normal:2", "--feed=f=normal:3"]
 NO_WATCHDOG = "--timeout-kernel needs a thread, and none can be started"
-NO_PROCESS = "raise the limit on processes, see ulimit -u"
+NO_PROCESS = "raise the limit on processes (see ulimit -u)"
 CALL = """
 import sys
 import numpy as np

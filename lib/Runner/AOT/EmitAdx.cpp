@@ -92,12 +92,15 @@ Error runLinker(const LinkFolder &folder, const std::vector<std::string> &argume
   int code = llvm::sys::ExecuteAndWait(words.front(), words, std::nullopt, redirects, 0, 0, &problem);
   if (code == 0)
     return Error::success();
+  // What the linker says, or the loader of its libraries, is better than the number that it ends with.
   constexpr int notStarted = -1;
+  if (auto text = llvm::MemoryBuffer::getFile(log))
+    if (StringRef said = (*text)->getBuffer().trim(); !said.empty() && (code == notStarted || problem.empty()))
+      problem = said.str();
   if (code == notStarted)
     return exitError(ExitNoTarget, "cannot start '" + words.front() + "': " + problem +
-                                       "; raise the limit on processes, see ulimit -u");
-  if (auto text = llvm::MemoryBuffer::getFile(log); text && problem.empty())
-    problem = (*text)->getBuffer().trim().str();
+                                       "; raise the limit on processes (see ulimit -u) or on memory (see "
+                                       "ulimit -v)");
   return exitError(ExitProgramError, "internal error: the compiled program does not link: " + problem);
 }
 
