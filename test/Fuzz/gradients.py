@@ -4,8 +4,8 @@
 
 Each function is smooth near its arguments. For each argument the derivative along a random direction, from the
 gradient, must agree with central differences of the function (Richardson's extrapolation), which the reference
-interpreter computes. Gradients have the same bits on any number of threads. A failing case is reduced and written to a
-folder that is named. Closes with `gradients: N run, N failed`."""
+interpreter computes. Many arguments are tried in groups, each along a direction of the whole group. Gradients have the
+same bits on any number of threads. A failing case is reduced and written to a folder that is named. Closes with `gradients: N run, N failed`."""
 
 import pathlib
 import sys
@@ -27,6 +27,8 @@ from smooth import SmoothGenerator
 
 STEPS = [1e-3, 1e-4, 1e-5]
 RELATIVE = 1e-6
+# Functions of a hundred arguments exist: a difference for each would take minutes.
+MAX_GROUPS = 8
 
 
 class Case:
@@ -37,6 +39,11 @@ class Case:
     def directions(self):
         rng = np.random.default_rng(self.seed)
         return {value.name: np.asarray(rng.normal(size=value.sizes)) for value in self.active}
+
+    def groups(self):
+        """The active arguments, those next to each other together when there are many."""
+        count = min(len(self.active), MAX_GROUPS)
+        return [self.active[i * len(self.active) // count:(i + 1) * len(self.active) // count] for i in range(count)]
 
     def gradient_text(self, name):
         """Lines of a @main that call the function with its gradient; (values, types, names of files)."""
@@ -84,23 +91,23 @@ def gradients(cases, target, threads=1, cache=None, options=()):
     return [[arrays[f"p{i}_r{k}"] for k in range(len(case.active) + 1)] for i, case in enumerate(cases)]
 
 
-def shifted(case, name, amount):
-    """The program with one argument shifted along its direction."""
-    direction = case.directions()[name]
-    arguments = [(value, array + amount * direction if value.name == name else array)
+def shifted(case, group, amount):
+    """The program with the arguments of a group shifted along their directions."""
+    directions = case.directions()
+    arguments = [(value, array + amount * directions[value.name] if value in group else array)
                  for value, array in case.program.arguments]
     return Program(arguments, case.program.ops, case.program.outputs)
 
 
 def differences(cases):
-    """For each case and active argument the derivative along its direction, one per step size."""
-    programs = [shifted(case, value.name, factor * step) for case in cases for value in case.active for step in STEPS
+    """For each case and group of arguments the derivative along its direction, one per step size."""
+    programs = [shifted(case, group, factor * step) for case in cases for group in case.groups() for step in STEPS
                 for factor in (1, -1, 0.5, -0.5)]
     results = iter(batch.run_each(programs, ["--target=reference"]))
     every = []
     for case in cases:
-        of_case = {}
-        for value in case.active:
+        of_case = []
+        for _ in case.groups():
             estimates = []
             for step in STEPS:
                 values = [next(results) for _ in range(4)]
@@ -110,7 +117,7 @@ def differences(cases):
                     continue
                 a, b, c, d = (float(v[0]) for v in values)
                 estimates.append((4 * (c - d) / step - (a - b) / (2 * step)) / 3)
-            of_case[value.name] = estimates
+            of_case.append(estimates)
         every.append(of_case)
     return every
 
@@ -119,19 +126,22 @@ def complaint_about(case, results, estimates):
     if isinstance(results, runner.Failure):
         return str(results)
     scale = max(1.0, abs(float(results[0])))
-    for value, gradient in zip(case.active, results[1:]):
+    directions, along = case.directions(), {}
+    for value, gradient in zip(case.active, results[1:], strict=True):
         if gradient.shape != value.sizes:
             return f"the gradient of {value} has shape {gradient.shape}, expected {value.sizes}"
-        failure = next((e for e in estimates[value.name] if isinstance(e, runner.Failure)), None)
+        along[value.name] = gradient * directions[value.name]
+    for group, of_group in zip(case.groups(), estimates, strict=True):
+        failure = next((e for e in of_group if isinstance(e, runner.Failure)), None)
         if failure:
             return str(failure)
-        direction = case.directions()[value.name]
-        along = float(np.sum(gradient * direction))
-        weight = float(np.sum(np.abs(gradient * direction)))
+        derivative = sum(float(np.sum(along[value.name])) for value in group)
+        weight = sum(float(np.sum(np.abs(along[value.name]))) for value in group)
         # One step size suffices: large ones may reach a kink, small ones have few digits.
-        if not any(abs(along - e) <= RELATIVE * (abs(e) + weight + scale) for e in estimates[value.name]):
-            shown = ", ".join(f"{e:.9g}" for e in estimates[value.name])
-            return f"along a direction of {value} the gradient gives {along:.9g}, differences give {shown}"
+        if not any(abs(derivative - e) <= RELATIVE * (abs(e) + weight + scale) for e in of_group):
+            shown = ", ".join(f"{e:.9g}" for e in of_group)
+            names = ", ".join(str(value) for value in group)
+            return f"along a direction of {names} the gradient gives {derivative:.9g}, differences give {shown}"
     return None
 
 
