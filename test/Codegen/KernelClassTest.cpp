@@ -97,7 +97,8 @@ std::string rowsOfClass(StringRef name) {
 TEST_F(KernelClassTest, EachTargetHasTheSeven) {
   load();
   for (TargetKind target : {TargetKind::cpu, TargetKind::gpu})
-    for (StringRef name : {"contraction", "elementwise", "generic", "row", "scan", "scatter", "transposition"})
+    for (StringRef name :
+         {"contraction", "elementwise", "generic", "row", "scan", "scatter", "transposition"})
       EXPECT_NE(classes().find(name, target), nullptr) << name.str();
   EXPECT_NE(classes().find("sort", TargetKind::cpu), nullptr);
   EXPECT_EQ(classes().find("sort", TargetKind::gpu), nullptr); // ranks, which other classes compute

@@ -65,7 +65,8 @@ unsigned lineOf(Location location) {
 
 bool haveSameSize(Type a, Type b) {
   auto first = cast<ShapedType>(a), second = cast<ShapedType>(b);
-  return first.hasStaticShape() && second.hasStaticShape() && first.getElementType() == second.getElementType() &&
+  return first.hasStaticShape() && second.hasStaticShape() &&
+         first.getElementType() == second.getElementType() &&
          first.getNumElements() == second.getNumElements();
 }
 

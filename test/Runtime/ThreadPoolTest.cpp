@@ -242,8 +242,9 @@ int runTried(uint64_t identity, int64_t estimate, int64_t nanosecondsOfUnit,
     auto *busy = static_cast<Busy *>(closure);
     ++busy->ranges;
     timespec time = {0, (end - begin) * busy->nanoseconds + (end - begin < 2 ? busy->ofSharing : 0)};
-    if (time.tv_nsec)
-      nanosleep(&time, nullptr);
+    // The alarm that watches progress ends a sleep early.
+    while (time.tv_nsec && nanosleep(&time, &time) != 0)
+      ;
   };
   pool().runTried(identity, 2, estimate, 2, wait, &busy);
   ++progress;

@@ -95,7 +95,8 @@ Error runLinker(const LinkFolder &folder, const std::vector<std::string> &argume
   // What the linker says, or the loader of its libraries, is better than the number that it ends with.
   constexpr int notStarted = -1;
   if (auto text = llvm::MemoryBuffer::getFile(log))
-    if (StringRef said = (*text)->getBuffer().trim(); !said.empty() && (code == notStarted || problem.empty()))
+    if (StringRef said = (*text)->getBuffer().trim();
+        !said.empty() && (code == notStarted || problem.empty()))
       problem = said.str();
   if (code == notStarted)
     return exitError(ExitNoTarget, "cannot start '" + words.front() + "': " + problem +
