@@ -18,6 +18,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 NUMPY_OFFSET = 16  # large arrays of NumPy begin so many bytes after a multiple of 64
@@ -103,6 +104,17 @@ class Ours:
         for name, source in arguments.items():
             self.command += ["--arg", f"{name}={source}"]
 
+    def results(self, arguments):
+        """The folder with the results of a run."""
+        folder = self.folder / "results"
+        folder.mkdir()
+        command = [*self.command[:self.command.index("--report")], "--out-dir", folder]
+        command += [word for name, source in arguments.items() for word in ("--arg", f"{name}={source}")]
+        done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+        if done.returncode:
+            sys.exit(f"ad-runner failed on {self.folder / 'program.mlir'}: {done.stderr}")
+        return folder
+
     def time(self, calls, of=""):
         """Seconds that the kernels whose names begin with `of` take in a run: the median run, times their share of all
         runs."""
@@ -138,6 +150,18 @@ def take_turns(contenders, rounds):
 def calls_for(seconds, estimate):
     """As many calls as fill about `seconds`."""
     return max(3, min(5000, round(seconds / estimate)))
+
+
+def timed(function, seconds):
+    """A function that calls the given one for so many seconds, 50 times at most, and gives the median of their times."""
+    def median():
+        def once():
+            begin = time.perf_counter()
+            function()
+            return time.perf_counter() - begin
+
+        return statistics.median(once() for _ in range(min(calls_for(seconds, once()), 50)))
+    return median
 
 
 def geometric_mean(values):

@@ -9,10 +9,8 @@ is there. PyTorch is named as missing where it is not installed.
 """
 
 import pathlib
-import subprocess
 import sys
 import tempfile
-import time
 
 import measure
 
@@ -97,30 +95,11 @@ def cases():
 
 def check(case, folder, arguments):
     """Ends the program if our result is wrong."""
-    out = folder / "results"
-    out.mkdir()
     ours = measure.Ours(folder, case.text, arguments)
-    command = [*ours.command[:ours.command.index("--report")], "--out-dir", str(out)]
-    command += [word for name, source in arguments.items() for word in ("--arg", f"{name}={source}")]
-    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
-    error = np.max(np.abs(np.load(out / "r.npy") - case.truth())) / np.max(np.abs(case.truth()))
+    error = np.max(np.abs(np.load(ours.results(arguments) / "r.npy") - case.truth())) / np.max(np.abs(case.truth()))
     if not error <= case.tolerance:
         sys.exit(f"{NAME}: {case}: the result is off by {error:.1e}, expected at most {case.tolerance:.0e}")
     return ours
-
-
-def timed(function):
-    def seconds():
-        begin = time.perf_counter()
-        function()
-        once = time.perf_counter() - begin
-        times = []
-        for _ in range(min(measure.calls_for(SECONDS, once), 50)):
-            begin = time.perf_counter()
-            function()
-            times.append(time.perf_counter() - begin)
-        return float(np.median(times))
-    return seconds
 
 
 def main():
@@ -134,7 +113,7 @@ def main():
                 arguments[argument] = folder / f"{argument}.npy"
             ours = check(case, folder, arguments)
             seconds = measure.take_turns({"ours": lambda: ours.time(20),
-                                          **{peer: timed(call) for peer, call in case.peers.items()}}, OPTIONS.rounds)
+                                          **{peer: measure.timed(call, SECONDS) for peer, call in case.peers.items()}}, OPTIONS.rounds)
         rows.append({"case": str(case), "seconds": seconds})
         print(f"{str(case):28} " + "  ".join(f"{peer} {1e3 * value:.2f}" for peer, value in seconds.items()), flush=True)
         measure.write_json(OPTIONS, rows)

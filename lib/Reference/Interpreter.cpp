@@ -159,6 +159,7 @@ Interpreter::Interpreter(ModuleOp module, adrt_context *context, Observer *obser
   registerReduction(semantics);
   registerNN(semantics);
   registerSorting(semantics);
+  registerConvolution(semantics);
   registerHost(semantics);
   registerControl(semantics);
   registerScalars(semantics);

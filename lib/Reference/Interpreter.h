@@ -57,6 +57,7 @@ void registerContraction(Semantics &semantics);
 void registerReduction(Semantics &semantics);
 void registerNN(Semantics &semantics);
 void registerSorting(Semantics &semantics);
+void registerConvolution(Semantics &semantics);
 void registerHost(Semantics &semantics);
 void registerControl(Semantics &semantics);
 void registerScalars(Semantics &semantics);

@@ -22,6 +22,7 @@ __all__ = [
     "abs",
     "add",
     "and_",
+    "arg_reduce_window",
     "argmax",
     "argmin",
     "argsort",
@@ -35,6 +36,7 @@ __all__ = [
     "compare",
     "concat",
     "constant",
+    "conv",
     "cos",
     "cross_entropy",
     "cumsum",
@@ -76,6 +78,7 @@ __all__ = [
     "reduce_min",
     "reduce_prod",
     "reduce_sum",
+    "reduce_window",
     "relu",
     "rem",
     "reshape",
@@ -97,6 +100,7 @@ __all__ = [
     "softmax",
     "softplus",
     "sort",
+    "spread_window",
     "sqrt",
     "stop_gradient",
     "sub",
@@ -159,6 +163,48 @@ def and_(lhs: Operand, rhs: Operand, *, allow: str | None = None) -> Tensor:
     ```
     """
     return emit("ad.and", [(lhs,), (rhs,)], [("allow", "allow", allow)])[0]
+
+
+def arg_reduce_window(
+    input: Operand,
+    *,
+    kind: str,
+    window: Sequence[int],
+    strides: Sequence[int] | None = None,
+    dilation: Sequence[int] | None = None,
+    low: Sequence[int] | None = None,
+    high: Sequence[int] | None = None,
+    allow: str | None = None,
+) -> Tensor:
+    """Positions of the largest or smallest elements of moving windows.
+
+    Semantics: for each place of the window, as in ad.reduce_window, the i64 position of its `max` or `min`: the number
+    of the element in row-major order, elements outside of the input included. The first of equal elements wins, and
+    the first NaN wins over all numbers; -0 < +0.
+
+    Constraints: (C1) the kind is max or min; (C2) there is a number for each axis in the window, and in each list that
+    is written; (C3) windows, strides and dilations are positive and paddings not negative, all below 2^31.
+
+    Adjoint: none: the result is an integer.
+
+    Example:
+    ```mlir
+    %p = ad.arg_reduce_window max %x window [2, 2] strides [2, 2] : tensor<4x6xf32>
+    ```
+    """
+    return emit(
+        "ad.arg_reduce_window",
+        [(input,)],
+        [
+            ("kind", "string", kind),
+            ("window", "axes", window),
+            ("strides", "axes", strides),
+            ("dilation", "axes", dilation),
+            ("low", "axes", low),
+            ("high", "axes", high),
+            ("allow", "allow", allow),
+        ],
+    )[0]
 
 
 def argmax(input: Operand, *, axis: int, allow: str | None = None) -> Tensor:
@@ -413,6 +459,64 @@ def constant(*, value: object) -> Tensor:
     ```
     """
     return emit("ad.constant", [], [("value", "elements", value)])[0]
+
+
+def conv(
+    input: Operand,
+    filter: Operand,
+    *,
+    dims: str,
+    strides: Sequence[int] | None = None,
+    low: Sequence[int] | None = None,
+    high: Sequence[int] | None = None,
+    input_dilation: Sequence[int] | None = None,
+    filter_dilation: Sequence[int] | None = None,
+    order: str | None = None,
+    allow: str | None = None,
+    type: TypeLike | None = None,
+) -> Tensor:
+    """Convolution.
+
+    Semantics: `dims` names the axes of input, filter and result by letters, as in "b01c,01co->b01o": digits are spatial
+    axes, which all three have. The result is the sum over the filter's spatial axes, and over letters that the result
+    does not have, of input times filter. Along a spatial axis, element i of the result and element k of the filter
+    meet element i * stride + k * filter_dilation of the padded input. The padded input is the input with
+    input_dilation - 1 zeros between neighbours, and `low` zeros before and `high` zeros after it; negative numbers take
+    elements away. Letters that all three have are groups. Lists have a number for each spatial axis, in the order of
+    the digits; strides and dilations are 1 and paddings 0 where they are not written. An empty filter axis counts as
+    one element for the size of the result. Accumulates as ad.dot does, in the order of the filter's axes.
+
+    Constraints: (C1) operands have one element type, and the result has it or the accumulator's; (C2) `dims` has the
+    form INPUT,FILTER->RESULT of lower-case letters and of the digits from 0 on; no part has one twice, all three have
+    the same digits, and each letter is in two parts at least; (C3) each part has a letter or digit for each axis; (C4)
+    each list has a number for each spatial axis, strides and dilations are positive, and all are below 2^31; (C5)
+    static sizes of axes with one letter agree; (C6) the result has the sizes of its letters, and along spatial axes
+    those of the places where the filter is inside of the padded input.
+
+    Adjoint: of the input: ad.conv of the cotangent with the reversed filter, strides and input dilations exchanged. Of
+    the filter: ad.conv of the input with the cotangent as the filter, strides and filter dilations exchanged.
+
+    Example:
+    ```mlir
+    %y = ad.conv %x, %w dims "b01c,01co->b01o" strides [2, 2] low [1, 1] high [1, 1]
+        : (tensor<8x32x32x16xf32>, tensor<3x3x16x24xf32>) -> tensor<8x16x16x24xf32>
+    ```
+    """
+    return emit(
+        "ad.conv",
+        [(input,), (filter,)],
+        [
+            ("dims", "string", dims),
+            ("strides", "axes", strides),
+            ("low", "axes", low),
+            ("high", "axes", high),
+            ("input_dilation", "axes", input_dilation),
+            ("filter_dilation", "axes", filter_dilation),
+            ("order", "order", order),
+            ("allow", "allow", allow),
+        ],
+        type=type,
+    )[0]
 
 
 def cos(input: Operand, *, allow: str | None = None) -> Tensor:
@@ -1346,6 +1450,56 @@ def reduce_sum(
     )[0]
 
 
+def reduce_window(
+    input: Operand,
+    positions: Operand | None = None,
+    *,
+    kind: str,
+    window: Sequence[int],
+    strides: Sequence[int] | None = None,
+    dilation: Sequence[int] | None = None,
+    low: Sequence[int] | None = None,
+    high: Sequence[int] | None = None,
+    allow: str | None = None,
+) -> Tensor:
+    """Reduction of the elements of moving windows.
+
+    Semantics: for each place of the window its `max`, `min`, `sum` or `mean`. `window` is its size along each axis;
+    along an axis, place i begins at element i * stride - low, and elements of a window are `dilation` apart. The
+    places are those where the window ends at most `high` elements after the input. Elements outside are 0 for sums and
+    means, and below or above all others for `max` and `min`. A NaN is the largest and the smallest element, and
+    -0 < +0. A mean is the sum divided once by the number of elements of the window, those outside included. The elements
+    of a window are added in ascending row-major order, in f32 for narrower floats. With `positions` (of
+    ad.arg_reduce_window) only the element at the position counts. Strides and dilations are 1 and paddings 0 where they
+    are not written.
+
+    Constraints: (C1) the kind is max, min, sum or mean; a mean has floats; (C2) there is a number for each axis in the
+    window, and in each list that is written; (C3) windows, strides and dilations are positive and paddings not negative,
+    all below 2^31; (C4) positions come with `sum`, and have the shape of the result.
+
+    Adjoint: of a sum: ad.spread_window of the cotangent; of a mean the same, divided by the number of elements; of max
+    and min: ad.spread_window at the positions of ad.arg_reduce_window.
+
+    Example:
+    ```mlir
+    %y = ad.reduce_window max %x window [1, 2, 2, 1] strides [1, 2, 2, 1] : tensor<8x32x32x16xf32>
+    ```
+    """
+    return emit(
+        "ad.reduce_window",
+        [(input,), () if positions is None else (positions,)],
+        [
+            ("kind", "string", kind),
+            ("window", "axes", window),
+            ("strides", "axes", strides),
+            ("dilation", "axes", dilation),
+            ("low", "axes", low),
+            ("high", "axes", high),
+            ("allow", "allow", allow),
+        ],
+    )[0]
+
+
 def relu(input: Operand, *, allow: str | None = None) -> Tensor:
     """Rectifier.
 
@@ -1809,6 +1963,55 @@ def sort(
     return emit(
         "ad.sort", [inputs], [("axis", "integer", axis), ("descending", "unit", descending), ("allow", "allow", allow)]
     )
+
+
+def spread_window(
+    input: Operand,
+    positions: Operand | None = None,
+    sizes: Sequence[Operand] = (),
+    *,
+    window: Sequence[int],
+    type: TypeLike,
+    strides: Sequence[int] | None = None,
+    dilation: Sequence[int] | None = None,
+    low: Sequence[int] | None = None,
+    high: Sequence[int] | None = None,
+    allow: str | None = None,
+) -> Tensor:
+    """Elements added to all places of their windows.
+
+    Semantics: each element of the result is the sum of the elements of the input whose windows, of an ad.reduce_window
+    with the same lists, contain it; with `positions`, of those whose position it has. They are added in the order in
+    which the window's elements meet it, in f32 for narrower floats. The dynamic sizes of the result are operands.
+
+    Constraints: (C1) the result has the element type and the rank of the input, and there is one size operand for each
+    of its dynamic dimensions; (C2) there is a number for each axis in the window, and in each list that is written;
+    (C3) windows, strides and dilations are positive and paddings not negative, all below 2^31; (C4) positions have
+    the shape of the input; (C5) static sizes of the input are the numbers of places that ad.reduce_window has in a
+    tensor of the result's sizes.
+
+    Adjoint: the sum of the cotangent over the windows (ad.reduce_window sum), at the positions if there are some.
+
+    Example:
+    ```mlir
+    %y = ad.spread_window %g window [2, 2] strides [2, 2] : (tensor<2x3xf32>) -> tensor<4x6xf32>
+    ```
+    """
+    return emit(
+        "ad.spread_window",
+        [(input,), () if positions is None else (positions,), sizes],
+        [
+            ("window", "axes", window),
+            ("strides", "axes", strides),
+            ("dilation", "axes", dilation),
+            ("low", "axes", low),
+            ("high", "axes", high),
+            ("allow", "allow", allow),
+        ],
+        type=type,
+        segmented=True,
+        indices=1,
+    )[0]
 
 
 def sqrt(input: Operand, *, allow: str | None = None) -> Tensor:

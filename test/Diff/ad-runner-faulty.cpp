@@ -14,6 +14,7 @@
 //   NAME       replaced by the operation NAME with the same operands
 //   over=N     of ad.launch, in the plan: writes its first result into the buffer of the first launch at line
 //              N, where there is one, of those whose first result has as many elements of the same type
+//   into=N     the same, of those whose first result has another size
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Runner/Runner.h"
 #include "adjoint/Runner/StandardHooks.h"
@@ -44,7 +45,7 @@ struct Fault {
         fault.operation = value.str();
       else if (name == "in")
         fault.function = value.str();
-      else if (name == "over" && !value.getAsInteger(10, fault.over))
+      else if ((name == "over" || name == "into") && !value.getAsInteger(10, fault.over))
         fault.kind = name.str();
       else if (name != "line" || value.getAsInteger(10, fault.line))
         fault.kind = word.str();
@@ -112,9 +113,10 @@ private:
       if (other == launch || lineOf(other.getLoc()) != fault.over)
         return WalkResult::advance();
       bool sameSize = haveSameSize(other.getResult(0).getType(), launch.getResult(0).getType());
-      if (!found || sameSize)
+      bool fits = sameSize == (fault.kind == "over");
+      if (!found || fits)
         found = other;
-      return sameSize ? WalkResult::interrupt() : WalkResult::advance();
+      return fits ? WalkResult::interrupt() : WalkResult::advance();
     });
     if (found)
       launch.getDestinationsMutable().slice(0, 1).assign(found.getDestinations().front());
@@ -129,7 +131,7 @@ private:
     } else if (fault.kind == "forward") {
       op->replaceAllUsesWith(ValueRange(op->getOperand(0)));
       op->erase();
-    } else if (fault.kind == "over") {
+    } else if (fault.kind == "over" || fault.kind == "into") {
       writeOver(cast<LaunchOp>(op));
     } else if (fault.kind == "round") {
       builder.setInsertionPointAfter(op);

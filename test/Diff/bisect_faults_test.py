@@ -153,7 +153,7 @@ def check_wrong_plan(case, with_output):
     def check(folder):
         program, arguments = write_step(folder / "step")
         lines = [line_of(text, program.read_text()) for text in (writer, overwritten, reader) if text]
-        words = f"after=ad-plan-memory op=ad.launch line={lines[0]} over={lines[1]}"
+        words = f"after=ad-plan-memory op=ad.launch line={lines[0]} {'over' if reader else 'into'}={lines[1]}"
         output = [f"--output={folder / 'reduced'}", "--seconds=1"] if with_output else []
         done = subprocess.run([BIN / "ad-diff", "bisect", program, *arguments, f"--runner-a={runners[0]}",
                                f"--runner-b={runners[1]}", f"--json={folder / 'report.json'}", *output],

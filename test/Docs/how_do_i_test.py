@@ -197,6 +197,13 @@ def embedding(table, ids):
     return {"rows": table[ids], "gradient": gradient}
 
 
+def convolution(x, w, b):
+    padded = np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
+    taps = [padded[:, i:i + 6, j:j + 8] @ w[i, j] for i in range(3) for j in range(3)]
+    y = np.maximum(sum(taps) + b, 0)
+    return {"y": y.reshape(2, 3, 2, 4, 2, 4).max((2, 4))}
+
+
 def branch(w, g):
     return {"w": w - g if np.isfinite(g).all() else w}
 
@@ -243,6 +250,7 @@ CASES = [
     ("loss-scaling", loss_scaling, {"w": normal(8, 3), "x": normal(4, 8)}),
     ("eight-bits", eight_bits, {"w": normal(8, 3), "x": normal(4, 8)}),
     ("embedding", embedding, {"table": normal(10, 4), "ids": below(10, 6)}),
+    ("convolution", convolution, {"x": normal(2, 6, 8, 3), "w": normal(3, 3, 3, 4), "b": normal(4)}),
     ("branch", branch, {"w": normal(3), "g": normal(3)}),
     ("branch", branch, {"w": normal(3), "g": not_finite}),
     ("random", random_step, {"w": normal(8, 3), "x": normal(4, 8), "seed": number(7), "step": number(3)}),

@@ -21,6 +21,7 @@ import elements
 import operations_indexing  # noqa: F401, registers its operations
 import operations_nn  # noqa: F401, registers its operations
 import operations_sorting  # noqa: F401, registers its operations
+import operations_windows  # noqa: F401, registers its operations
 import runner
 from generator import Program
 from smooth import SmoothGenerator

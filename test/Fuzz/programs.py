@@ -26,6 +26,7 @@ import elements
 import operations_indexing  # noqa: F401, registers its operations
 import operations_nn  # noqa: F401, registers its operations
 import operations_sorting  # noqa: F401, registers its operations
+import operations_windows  # noqa: F401, registers its operations
 import oracle
 import oracle_sums
 import runner

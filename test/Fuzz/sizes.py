@@ -25,6 +25,7 @@ import gradients
 import operations_indexing  # noqa: F401, registers its operations
 import operations_nn  # noqa: F401, registers its operations
 import operations_sorting  # noqa: F401, registers its operations
+import operations_windows  # noqa: F401, registers its operations
 import runner
 from smooth import SmoothGenerator
 

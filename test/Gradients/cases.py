@@ -22,10 +22,11 @@ from scalar_cases import CASES as SCALARS
 from slices_cases import CASES as SLICES
 from slope_bounds import without_bound
 from sorting_cases import CASES as SORTING
+from windows_cases import CASES as WINDOWS
 
 FAMILIES = {"control": CONTROL, "elementwise": ELEMENTWISE, "indexing": INDEXING, "loops": LOOPS,
             "movement": MOVEMENT, "reduction": REDUCTION,
-            "scalars": SCALARS, "slices": SLICES, "sorting": SORTING}
+            "scalars": SCALARS, "slices": SLICES, "sorting": SORTING, "windows": WINDOWS}
 
 # Differences cannot see where a gradient stops, and see steps where numbers are rounded; programs have no operations of
 # math, and some of arith and tensor run in none. Other tests have these.

@@ -46,6 +46,8 @@ int main(int argc, char **argv) {
   print("decompose", context, populateDecomposeContractionPatterns);
   print("decompose", context, populateDecomposeScatterPatterns);
   print("decompose", context, populateDecomposeSortingPatterns);
+  print("decompose", context, populateDecomposeConvPatterns);
+  print("decompose-for-gpus", context, populatePatchesOfConvPatterns);
   print("simplify", context, populateIndexPatterns);
   print("simplify", context, populateLoopPatterns);
   print("simplify", context, populateMovementPatterns);

@@ -14,7 +14,6 @@ class Case:
     result: str = "T"  # its type
     elements: tuple = ("f32",)
     shape: tuple = ()  # empty: pairs of adversarial numbers, or all values of a type of 8 or 16 bits
-    options: str = ""  # of the pass
 
 
 def elementwise(body, elements=ELEMENTWISE, result="T"):
@@ -77,6 +76,17 @@ CASES = {
        for kind in ("sum", "prod", "max", "min")},
     ("mean-as-sum", "ad.reduce_mean"): Case("%r = ad.reduce_mean %x axes [1] : T -> tensor<24xE>", "tensor<24xE>",
                                             ("f32", "bf16"), (24, 24)),
+    ("pad-input-of-conv", "ad.conv"): Case(
+        '%r = ad.conv %x, %y dims "0c,0o->co0" low [1] high [2] input_dilation [2] : (T, T) -> tensor<4x4x9xE>',
+        "tensor<4x4x9xE>", tuple(ELEMENTWISE), (6, 4)),
+    ("patches-of-conv", "ad.conv"): Case(
+        """%w = ad.reshape %y : T -> tensor<2x4x3xE>
+%r = ad.conv %x, %w dims "0c,0co->0o" strides [2] : (T, tensor<2x4x3xE>) -> tensor<3x3xE>""",
+        "tensor<3x3xE>", tuple(ELEMENTWISE), (6, 4)),
+    ("pointwise-conv", "ad.conv"): Case(
+        """%w = ad.reshape %y : T -> tensor<1x4x6xE>
+%r = ad.conv %x, %w dims "0c,0co->0o" : (T, tensor<1x4x6xE>) -> tensor<6x6xE>""",
+        "tensor<6x6xE>", tuple(ELEMENTWISE), (6, 4)),
     ("scatter-in-compute-type", "ad.scatter"): Case(
         """%i = ad.iota axis 0 : tensor<24xi32>
 %r = ad.scatter add %x[%i], %y axes [0] slices [1] outside clamp : T, tensor<24xi32>, T""",
@@ -162,6 +172,8 @@ CASES = {
         f"%r = ad.gemm %x, %y : (T, T) -> {COLUMNS}", COLUMNS, ("f8E4M3FN", "f8E5M2"), (24, 24)),
     ("widen-operands", "ad.dot"): Case(
         f"%r = ad.dot %x, %y : (T, T) -> {COLUMNS}", COLUMNS, ("f16",), (24, 24)),
+    ("widen-operands", "ad.conv"): Case(
+        f'%r = ad.conv %x, %y dims "mk,kn->mn" : (T, T) -> {COLUMNS}', COLUMNS, ("f16",), (24, 24)),
     ("widen-operands", "ad.gemm"): Case(
         f"%r = ad.gemm %x, %y : (T, T) -> {COLUMNS}", COLUMNS, ("f16",), (24, 24)),
     ("split-k", "ad.dot"): Case(

@@ -27,8 +27,8 @@ import runner  # noqa: E402
 from cases import CASES, FOLDS, NEVER, STRUCTURE  # noqa: E402
 
 ALL = ["reorder", "algebra", "contract", "widen", "mma", "narrow", "approx", "finite"]
-PASSES = {"decompose": "ad-decompose", "simplify": "ad-simplify", "split-k": "ad-split-k",
-          "widen-operands": "ad-widen-operands", "choose-instructions": "ad-choose-instructions",
+PASSES = {"decompose": "ad-decompose", "decompose-for-gpus": "ad-decompose=target=gpu", "simplify": "ad-simplify",
+          "split-k": "ad-split-k", "widen-operands": "ad-widen-operands", "choose-instructions": "ad-choose-instructions",
           "canonicalization": "ad-simplify"}
 Pattern = collections.namedtuple("Pattern", "set name root needs")
 
@@ -116,7 +116,7 @@ def optimize(text, kind, permissions, tool="ad-opt", unlabelled=""):
     """The program after the pass, where each operation has the permissions; the patterns that were applied."""
     environment = {**os.environ, "ADJOINT_UNLABELLED": unlabelled}
     explicit = re.sub(r"#ad\.allow<[^>]*>", f"#ad.allow<{'|'.join(permissions) or 'none'}>", with_permissions(text))
-    done = subprocess.run([runner.binary(tool), f"--{PASSES[kind]}", f"--remarks-filter={PASSES[kind]}"],
+    done = subprocess.run([runner.binary(tool), f"--{PASSES[kind]}", f"--remarks-filter={PASSES[kind].split('=')[0]}"],
                           input=explicit, capture_output=True, text=True, check=True, env=environment)
     applied = {name.strip('"') for name in re.findall(r"applied-pattern .*pattern=(.*?)\s*$", done.stderr, re.M)}
     # The driver of these passes does not count.

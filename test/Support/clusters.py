@@ -10,6 +10,7 @@ import elements
 import operations_indexing  # noqa: F401, registers its operations
 import operations_nn  # noqa: F401, registers its operations
 import operations_sorting  # noqa: F401, registers its operations
+import operations_windows  # noqa: F401, registers its operations
 from generator import Generator, Program, Value, tensor_type
 from operations import CATALOGUE, broadcast_result
 

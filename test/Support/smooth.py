@@ -5,6 +5,7 @@ when its operands come close to a kink, a pole or the end of its domain."""
 import numpy as np
 
 import control
+import operations_windows
 import oracle
 from generator import Generator, Program, tensor_type
 from operations import CATALOGUE, broadcast_result
@@ -70,6 +71,8 @@ def is_smooth(op, arrays):
         return bool(np.all(np.diff(values) > NEAR))
     if name in ("sort", "top_k"):
         return bool(np.all(np.diff(np.sort(arrays[0], op.attributes["axis"]), axis=op.attributes["axis"]) > NEAR))
+    if name in operations_windows.TABLE:
+        return operations_windows.is_smooth(op, arrays)
     if name in ("reduce_max", "reduce_min"):
         return _single_extreme(op, arrays[0], 1 if name == "reduce_max" else -1)
     if name == "clamp":
@@ -85,7 +88,7 @@ def is_smooth(op, arrays):
 OPERATIONS = sorted(UNARY) + [
     "add", "sub", "mul", "div", "rem", "max", "min", "pow", "atan2", "clamp", "fma", "compare", "select", "reshape",
     "broadcast", "sum_to_shape", "transpose", "slice", "dynamic_slice", "dynamic_update_slice", "pad", "concat",
-    "reverse", "gather", "take", "embedding", "scatter", "sort", "top_k",
+    "reverse", "gather", "take", "embedding", "scatter", "sort", "top_k", "conv", "reduce_window", "spread_window",
     "reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_mean", "cumsum", "dot", "gemm", "softmax",
     "log_softmax", "layer_norm", "rms_norm", "cross_entropy"]
 
@@ -93,7 +96,7 @@ OPERATIONS = sorted(UNARY) + [
 SIZED = ["reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_mean", "softmax", "log_softmax", "layer_norm",
          "rms_norm",
          "cross_entropy", "dot", "gemm", "reshape", "broadcast", "sum_to_shape", "concat", "slice", "dynamic_slice",
-         "pad", "gather", "take", "embedding", "scatter", "cumsum"]
+         "pad", "gather", "take", "embedding", "scatter", "cumsum", "conv", "reduce_window", "spread_window"]
 
 
 def evaluate(op, arrays):

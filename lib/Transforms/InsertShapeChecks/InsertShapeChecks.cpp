@@ -8,6 +8,7 @@
 #include "LoopNestChecks.h"
 #include "SliceChecks.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "adjoint/Dialect/AD/IR/ADWindowOps.h"
 #include "adjoint/Dialect/AD/IR/Sizes.h"
 #include "adjoint/Dialect/AD/IR/Written.h"
 #include "adjoint/Runtime/adrt.h"
@@ -95,6 +96,13 @@ static void dot(ConditionWriter &write, DotOp dot) {
     write.same(dot.getLhs(), l, dot.getRhs(), r);
   for (auto [l, r] : llvm::zip_equal(dot.getLhsContract(), dot.getRhsContract()))
     write.same(dot.getLhs(), l, dot.getRhs(), r);
+}
+
+static void conv(ConditionWriter &write, ConvOp conv) {
+  ConvAxes axes = *ConvAxes::split(conv.getDims());
+  for (auto [axis, letter] : llvm::enumerate(axes.filter))
+    if (size_t other = axes.input.find(letter); !ConvAxes::isSpatial(letter) && other != StringRef::npos)
+      write.same(conv.getInput(), other, conv.getFilter(), axis);
 }
 
 static void gemm(ConditionWriter &write, GemmOp gemm) {
@@ -239,6 +247,7 @@ class InsertShapeChecksPass : public ad::impl::InsertShapeChecksPassBase<InsertS
           .Case([&](ReshapeOp o) { reshape(write, o); })
           .Case([&](DotOp o) { dot(write, o); })
           .Case([&](GemmOp o) { gemm(write, o); })
+          .Case([&](ConvOp o) { conv(write, o); })
           .Case([&](SliceOp o) { slice(write, o); })
           .Case([&](DynamicSliceOp o) { dynamicSlice(write, o); })
           .Case([&](DynamicUpdateSliceOp o) { dynamicUpdateSlice(write, o); })

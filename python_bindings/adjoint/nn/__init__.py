@@ -2,7 +2,7 @@
 """Layers with the names, defaults and parameters of torch.nn. A model is a tree of its parameters: an argument of a
 traced function, whose gradient is such a model.
 
-Layers that need operations that do not exist yet (convolutions, BatchNorm) are missing.
+BatchNorm is missing.
 """
 
 from . import functional
@@ -11,6 +11,24 @@ from ._attention import (
     MultiheadAttention,
     TransformerEncoder,
     TransformerEncoderLayer,
+)
+from ._convolutions import (
+    AdaptiveAvgPool1d,
+    AdaptiveAvgPool2d,
+    AdaptiveAvgPool3d,
+    AvgPool1d,
+    AvgPool2d,
+    AvgPool3d,
+    Conv1d,
+    Conv2d,
+    Conv3d,
+    ConvTranspose1d,
+    ConvTranspose2d,
+    ConvTranspose3d,
+    Flatten,
+    MaxPool1d,
+    MaxPool2d,
+    MaxPool3d,
 )
 from ._layers import (
     ELU,
@@ -43,11 +61,24 @@ from ._recurrent import GRU, LSTM
 from ._safetensors import load_safetensors, save_safetensors
 
 __all__ = [
+    "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d",
+    "AdaptiveAvgPool3d",
+    "AvgPool1d",
+    "AvgPool2d",
+    "AvgPool3d",
     "BCELoss",
     "BCEWithLogitsLoss",
+    "Conv1d",
+    "Conv2d",
+    "Conv3d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
+    "ConvTranspose3d",
     "CrossEntropyLoss",
     "ELU",
     "Embedding",
+    "Flatten",
     "GELU",
     "GRU",
     "HuberLoss",
@@ -61,6 +92,9 @@ __all__ = [
     "LlamaDecoderLayer",
     "LogSoftmax",
     "MSELoss",
+    "MaxPool1d",
+    "MaxPool2d",
+    "MaxPool3d",
     "Module",
     "MultiheadAttention",
     "NLLLoss",
@@ -86,13 +120,6 @@ _MISSING = {
     "ModuleList": "a module may have a list of modules",
     "ModuleDict": "a module may have a dict of modules",
     "Parameter": "an array that a module has is a parameter",
-    **dict.fromkeys(
-        ("Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d"),
-        "Adjoint has no operation for convolutions yet",
-    ),
-    **dict.fromkeys(
-        ("MaxPool1d", "MaxPool2d", "AvgPool1d", "AvgPool2d"), "Adjoint has no operation for windows yet"
-    ),
     **dict.fromkeys(("BatchNorm1d", "BatchNorm2d"), "it changes its statistics while it is used; LayerNorm does not"),
 }
 

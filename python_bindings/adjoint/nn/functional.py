@@ -21,6 +21,23 @@ from .._products import matmul
 from .._shapes import axes_of
 from .._tensor import Tensor
 from .._types import INTEGERS
+from ._windows import (  # noqa: F401, the functions of this module too
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    conv1d,
+    conv2d,
+    conv3d,
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+)
 
 
 def linear(input: Any, weight: Any, bias: Any = None) -> Tensor:

@@ -20,8 +20,8 @@ public:
   /// One step of the chain of one position: `accumulators` are replaced by the next ones.
   LogicalResult step(linalg::GenericOp generic, ArrayRef<Index> loops, Value k,
                      MutableArrayRef<Value> accumulators);
-  /// Steps [lower, upper) of all positions in one loop. `start` has the accumulators of the first position,
-  /// then those of the next.
+  /// Steps [lower, upper) of all positions in one loop, or in a loop over the runs of the last of several
+  /// reduced loops. `start` has the accumulators of the first position, then those of the next.
   FailureOr<SmallVector<Value>> chain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
                                       ArrayRef<Value> start, Value lower, Value upper);
 
@@ -37,6 +37,17 @@ protected:
   ValueSource &values;
   LaneValues &laneValues;
   ReductionLoops &reductionLoops;
+
+private:
+  using Accumulators = SmallVector<Value>;
+  /// Sets the reduced loops of a position.
+  using SetLoops = llvm::function_ref<void(SmallVectorImpl<Index> &loops)>;
+
+  FailureOr<Accumulators> chainOfRuns(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
+                                      ArrayRef<Value> start, Value lower, Value upper, Value length);
+  LogicalResult stepAll(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops, SetLoops set,
+                        MutableArrayRef<Value> accumulators);
+  LogicalResult stepAt(linalg::GenericOp generic, ArrayRef<Index> loops, MutableArrayRef<Value> accumulators);
 };
 
 } // namespace mlir::ad::codegen

@@ -20,7 +20,23 @@ static SmallVector<unsigned> reductionDims(linalg::GenericOp generic) {
 }
 
 void ReductionLoops::setIndex(linalg::GenericOp generic, SmallVectorImpl<Index> &loops, const Index &linear) {
+  setIndices(generic, loops, reductionDims(generic), linear);
+}
+
+Value ReductionLoops::lengthOfRuns(linalg::GenericOp generic) {
   SmallVector<unsigned> dims = reductionDims(generic);
+  return dims.size() > 1 ? sizeOf(generic, dims.back()) : Value();
+}
+
+void ReductionLoops::setIndex(linalg::GenericOp generic, SmallVectorImpl<Index> &loops, Value run,
+                              Value element) {
+  SmallVector<unsigned> dims = reductionDims(generic);
+  loops[dims.pop_back_val()] = {element, 0, nullptr};
+  setIndices(generic, loops, dims, {run, 0, nullptr});
+}
+
+void ReductionLoops::setIndices(linalg::GenericOp generic, SmallVectorImpl<Index> &loops,
+                                ArrayRef<unsigned> dims, const Index &linear) {
   if (dims.size() == 1) {
     loops[dims.front()] = linear;
     return;

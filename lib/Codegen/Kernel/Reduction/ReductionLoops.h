@@ -21,6 +21,10 @@ public:
   Value total(linalg::GenericOp generic);
   /// Sets the reduced loops from one running index, the last loop fastest.
   void setIndex(linalg::GenericOp generic, SmallVectorImpl<Index> &loops, const Index &linear);
+  /// The size of the last of several reduced loops, which a run goes along; null if a single loop is reduced.
+  Value lengthOfRuns(linalg::GenericOp generic);
+  /// Sets the reduced loops at an element of a run.
+  void setIndex(linalg::GenericOp generic, SmallVectorImpl<Index> &loops, Value run, Value element);
   bool usesLanes(linalg::GenericOp generic);
   /// How many elements each result of short rows reduces; nothing if the program does not say, or for long
   /// rows.
@@ -29,6 +33,10 @@ public:
   bool vectorizesRows(linalg::GenericOp generic);
 
 private:
+  /// Sets these loops from one running index.
+  void setIndices(linalg::GenericOp generic, SmallVectorImpl<Index> &loops, ArrayRef<unsigned> dims,
+                  const Index &linear);
+
   LaneValues &laneValues;
   KernelArguments &arguments;
 };

@@ -6,6 +6,7 @@
 
 #include "../ADToLinalg.h"
 #include "adjoint/Codegen/Kernel/Contractions.h"
+#include "adjoint/Dialect/AD/IR/ADWindowOps.h"
 #include "adjoint/Dialect/AD/IR/Permissions.h"
 #include "adjoint/Dialect/AD/IR/RewriteControl.h"
 
@@ -59,6 +60,17 @@ struct DotLowering : LoweringModel<DotLowering, DotOp> {
   }
 };
 
+struct ConvLowering : LoweringModel<ConvLowering, ConvOp> {
+  static Value lower(ConvOp op, OpBuilder &builder) {
+    if (!op.isUnpadded()) {
+      op.emitOpError("is lowered without padding; run ad-decompose before");
+      return {};
+    }
+    Value sum = contract(builder, op, accumulatorType(getElementTypeOrSelf(op.getInput())));
+    return roundTo(builder, op->getResult(0), sum);
+  }
+};
+
 struct GemmLowering : LoweringModel<GemmLowering, GemmOp> {
   static Value lower(GemmOp op, OpBuilder &builder) {
     Type element = getElementTypeOrSelf(op.getResult());
@@ -108,5 +120,5 @@ struct GemmLowering : LoweringModel<GemmLowering, GemmOp> {
 } // namespace
 
 void ad::registerContractionModels(DialectRegistry &registry) {
-  registerLoweringModels<DotLowering, GemmLowering>(registry);
+  registerLoweringModels<DotLowering, GemmLowering, ConvLowering>(registry);
 }

@@ -26,35 +26,6 @@ static SmallVector<utils::IteratorType> iteratorsAlongOneAxis(int64_t rank) {
   return iterators;
 }
 
-// A key whose signed integer order is the order of the values: -0 < +0, and NaN above everything.
-static Value orderKey(OpBuilder &builder, Location loc, Value value, bool negate) {
-  Type type = computeType(value.getType());
-  value = convertScalar(builder, loc, value, type);
-  auto floatType = dyn_cast<FloatType>(type);
-  if (!floatType) {
-    Value wide = convertScalar(builder, loc, value, builder.getI64Type());
-    // ~x reverses the order without overflow.
-    return negate ? Value(arith::XOrIOp::create(
-                        builder, loc, wide,
-                        arith::ConstantIntOp::create(builder, loc, builder.getI64Type(), -1)))
-                  : wide;
-  }
-  Value isNaN = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, value, value);
-  if (negate)
-    value = arith::NegFOp::create(builder, loc, value);
-  unsigned width = floatType.getWidth();
-  Type bitsType = builder.getIntegerType(width);
-  Value bits = arith::BitcastOp::create(builder, loc, bitsType, value);
-  auto constant = [&](const APInt &number) -> Value {
-    return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(bitsType, number));
-  };
-  Value sign = arith::ShRSIOp::create(builder, loc, bits, constant(APInt(width, width - 1)));
-  Value flip = arith::AndIOp::create(builder, loc, sign, constant(APInt::getSignedMaxValue(width)));
-  Value key = arith::XOrIOp::create(builder, loc, bits, flip);
-  key = arith::SelectOp::create(builder, loc, isNaN, constant(APInt::getSignedMaxValue(width)), key);
-  return convertScalar(builder, loc, key, builder.getI64Type());
-}
-
 namespace {
 // Carries the best key and its index; only a strictly better key replaces, so the first one wins.
 template <class OpTy, bool isMinimum>
@@ -72,7 +43,7 @@ struct ArgReduceLowering : LoweringModel<ArgReduceLowering<OpTy, isMinimum>, OpT
         builder, loc, TypeRange{keys.getType(), indices.getType()}, op.getInput(), ValueRange{keys, indices},
         ArrayRef<AffineMap>{in, out, out}, iteratorsAlongOneAxis(rank),
         [&](OpBuilder &b, Location l, ValueRange scalars) {
-          Value key = orderKey(b, l, scalars[0], isMinimum);
+          Value key = ScalarCode{b, l}.orderKey(scalars[0], /*descending=*/isMinimum);
           Value index = arith::IndexCastOp::create(b, l, i64, linalg::IndexOp::create(b, l, rank - 1));
           Value better = arith::CmpIOp::create(b, l, arith::CmpIPredicate::sgt, key, scalars[1]);
           Value bestKey = arith::SelectOp::create(b, l, better, key, scalars[1]);

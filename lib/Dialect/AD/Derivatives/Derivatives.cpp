@@ -16,6 +16,7 @@ void ad::registerDerivatives(DialectRegistry &registry) {
     attachSliceRules(context);
     attachIndexingRules(context);
     attachSortingRules(context);
+    attachWindowRules(context);
     attachContractionRules(context);
     attachReductionRules(context);
     attachNNRules(context);

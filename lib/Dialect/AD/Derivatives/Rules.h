@@ -172,6 +172,7 @@ void attachShapeRules(MLIRContext *context);
 void attachSliceRules(MLIRContext *context);
 void attachIndexingRules(MLIRContext *context);
 void attachSortingRules(MLIRContext *context);
+void attachWindowRules(MLIRContext *context);
 void attachContractionRules(MLIRContext *context);
 void attachReductionRules(MLIRContext *context);
 void attachNNRules(MLIRContext *context);

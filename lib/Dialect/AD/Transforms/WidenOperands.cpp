@@ -4,6 +4,7 @@
 // convert an element again for every register tile that reads it.
 
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "adjoint/Dialect/AD/IR/ADWindowOps.h"
 #include "adjoint/Dialect/AD/IR/Permissions.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
@@ -60,6 +61,11 @@ static bool readsOften(GemmOp op, int64_t least) {
          reaches(least, op.getType(), [](int64_t axis) { return axis == 1; });
 }
 
+// Windows overlap, and the filter moves over all of them.
+static bool readsOften(ConvOp op, int64_t least) {
+  return reaches(least, cast<RankedTensorType>(op.getResult().getType()), [](int64_t) { return true; });
+}
+
 // A cast of the value to the type that the operation may use; null if there is none.
 static Value existingCast(Value value, Type wide, Operation *op) {
   Block *block = value.getParentBlock();
@@ -86,11 +92,14 @@ template <typename OpTy> struct WidenOperands : NumericsPattern<OpTy> {
       : NumericsPattern<OpTy>(context, "widen-operands"), dotProducts(dotProducts) {}
 
   LogicalResult match(OpTy op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
-    Type left = elementOf(op.getLhs()), right = elementOf(op.getRhs());
+    Type left = elementOf(op->getOperand(0)), right = elementOf(op->getOperand(1));
     if (!wideType(left) || !wideType(right))
       return rewriter.notifyMatchFailure(op, "expected operands that are narrower than the accumulator");
     bool bf16 = left.isBF16() && right.isBF16();
-    if (bf16 && dotProducts && !op->hasAttr(kInstructionAttr) && allows(op, Permissions::mma))
+    // They have no form for several contracted axes, as a convolution has.
+    constexpr bool hasInstructions = !std::is_same_v<OpTy, ConvOp>;
+    if (hasInstructions && bf16 && dotProducts && !op->hasAttr(kInstructionAttr) &&
+        allows(op, Permissions::mma))
       return rewriter.notifyMatchFailure(op, "dot-product instructions read bf16");
     if (!readsOften(op, bf16 ? kMinReadsBF16 : kMinReads))
       return rewriter.notifyMatchFailure(op, "expected operands whose elements are read often");
@@ -99,7 +108,7 @@ template <typename OpTy> struct WidenOperands : NumericsPattern<OpTy> {
 
   void rewrite(OpTy op, PatternRewriter &rewriter) const override {
     LDBG() << "widened: " << op;
-    Type wide = wideType(elementOf(op.getLhs()));
+    Type wide = wideType(elementOf(op->getOperand(0)));
     IRMapping operands;
     for (Value operand : op->getOperands())
       operands.map(operand, widen(operand, wide, op, rewriter));
@@ -131,5 +140,6 @@ struct WidenOperandsPass : ad::impl::WidenOperandsPassBase<WidenOperandsPass> {
 } // namespace
 
 void ad::populateWidenOperandsPatterns(RewritePatternSet &patterns, bool dotProducts) {
-  patterns.add<WidenOperands<DotOp>, WidenOperands<GemmOp>>(patterns.getContext(), dotProducts);
+  patterns.add<WidenOperands<DotOp>, WidenOperands<GemmOp>, WidenOperands<ConvOp>>(patterns.getContext(),
+                                                                                   dotProducts);
 }

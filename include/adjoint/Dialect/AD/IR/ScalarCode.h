@@ -46,6 +46,10 @@ struct ScalarCode {
   }
   Value convert(Value scalar, Type type) const { return convertScalar(builder, loc, scalar, type); }
 
+  /// An i64 whose order, or the reverse of it, is the order of the numbers: -0 < +0. NaN is above all others
+  /// in both.
+  Value orderKey(Value number, bool descending) const;
+
   /// The scalars in the types in which operations on them compute: f32 for 16- and 8-bit floats.
   SmallVector<Value> widen(ValueRange scalars) const;
 };

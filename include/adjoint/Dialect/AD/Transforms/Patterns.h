@@ -30,6 +30,12 @@ void populateDecomposeScatterPatterns(RewritePatternSet &patterns);
 /// Bit-exact: ad.sort and ad.top_k by ad.argsort.
 void populateDecomposeSortingPatterns(RewritePatternSet &patterns);
 
+/// Bit-exact: convolutions of padded inputs, and those that are contractions.
+void populateDecomposeConvPatterns(RewritePatternSet &patterns);
+
+/// Bit-exact: convolutions by ad.dot of a copy of the input that has the elements of all windows.
+void populatePatchesOfConvPatterns(RewritePatternSet &patterns);
+
 /// Bit-exact: transposes that are folded into the axes of ad.dot, and movement that cancels.
 void populateMovementPatterns(RewritePatternSet &patterns);
 

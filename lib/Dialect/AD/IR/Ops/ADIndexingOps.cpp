@@ -7,6 +7,7 @@
 #include "../Attributes/NameDirectives.h"
 #include "../ShapeUtils.h"
 #include "adjoint/Dialect/AD/IR/ADSortingOps.h"
+#include "adjoint/Dialect/AD/IR/ADWindowOps.h"
 #include "adjoint/Dialect/AD/IR/ScalarCode.h"
 
 using namespace mlir;
@@ -321,5 +322,8 @@ void ADDialect::registerIndexingOps() {
       ,
 #define GET_OP_LIST
 #include "adjoint/Dialect/AD/IR/ADSortingOps.cpp.inc"
+      ,
+#define GET_OP_LIST
+#include "adjoint/Dialect/AD/IR/ADWindowOps.cpp.inc"
       >();
 }

@@ -59,6 +59,9 @@ struct DecomposePass : ad::impl::DecomposePassBase<DecomposePass> {
     populateDecomposeContractionPatterns(set);
     populateDecomposeScatterPatterns(set);
     populateDecomposeSortingPatterns(set);
+    populateDecomposeConvPatterns(set);
+    if (findTargetKind(target) == TargetKind::gpu)
+      populatePatchesOfConvPatterns(set);
     SmallVector<StringRef> known = decomposable(set);
     for (const std::string &name : ops)
       if (!llvm::is_contained(known, name))

@@ -1,0 +1,194 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Convolutions in forms that kernels have: padding is an operation of its own, and a filter of one element
+// along each spatial axis is a contraction. Both add the same products in the same order.
+
+#include "DecomposeConv.h"
+#include "DecompositionSteps.h"
+#include "adjoint/Dialect/AD/IR/ADWindowOps.h"
+#include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
+#include "adjoint/Dialect/AD/Transforms/Patterns.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+Value ad::productOf(OpBuilder &builder, ConvOp op, Location loc, const LetteredTensor &input,
+                    const LetteredTensor &filter) {
+  StringRef result = ConvAxes::split(op.getDims())->result;
+  SmallVector<int64_t> inputBatch, filterBatch, inputContract, filterContract;
+  std::string made;
+  for (auto [axis, letter] : llvm::enumerate(filter.letters)) {
+    size_t other = input.letters.find(letter);
+    if (other == std::string::npos)
+      continue;
+    bool isBatch = result.contains(letter);
+    (isBatch ? inputBatch : inputContract).push_back(other);
+    (isBatch ? filterBatch : filterContract).push_back(axis);
+    if (isBatch)
+      made += letter;
+  }
+  auto appendFree = [&](StringRef letters, ArrayRef<int64_t> batch, ArrayRef<int64_t> contract) {
+    for (auto [axis, letter] : llvm::enumerate(letters))
+      if (!llvm::is_contained(batch, axis) && !llvm::is_contained(contract, axis))
+        made += letter;
+  };
+  appendFree(input.letters, inputBatch, inputContract);
+  appendFree(filter.letters, filterBatch, filterContract);
+  SmallVector<int64_t> shape, permutation;
+  for (char letter : made)
+    shape.push_back(typeOf(op.getResult()).getDimSize(result.find(letter)));
+  for (char letter : result)
+    permutation.push_back(made.find(letter));
+  Value product = DotOp::create(builder, loc, typeOf(op.getResult()).clone(shape), input.tensor, filter.tensor,
+                                inputBatch, filterBatch, inputContract, filterContract, op.getOrderAttr(),
+                                op.getAllowAttr());
+  return llvm::is_sorted(permutation)
+             ? product
+             : TransposeOp::create(builder, loc, product, permutation, PermissionsAttr()).getResult();
+}
+
+namespace {
+/// The input with zeros around its elements and between them, or without some at its ends.
+class PaddedInput {
+public:
+  PaddedInput(OpBuilder &builder, Location loc, ConvOp op)
+      : builder(builder), loc(loc), axes(*ConvAxes::split(op.getDims())), windows(op.getWindowAxes()),
+        value(op.getInput()) {}
+
+  Value build() {
+    pad();
+    crop();
+    return value;
+  }
+
+private:
+  /// The window along an axis of the input; one of size 1 along axes that are not spatial.
+  WindowAxis windowOf(int64_t axis) const {
+    char letter = axes.input[axis];
+    return ConvAxes::isSpatial(letter) ? windows[letter - '0'] : WindowAxis();
+  }
+
+  void pad() {
+    SmallVector<int64_t> low, high, interior;
+    for (int64_t axis = 0; axis < typeOf(value).getRank(); ++axis) {
+      WindowAxis window = windowOf(axis);
+      low.push_back(std::max<int64_t>(window.low, 0));
+      high.push_back(std::max<int64_t>(window.high, 0));
+      interior.push_back(window.inputDilation - 1);
+    }
+    auto isZero = [](int64_t count) { return count == 0; };
+    if (llvm::all_of(low, isZero) && llvm::all_of(high, isZero) && llvm::all_of(interior, isZero))
+      return;
+    Type element = typeOf(value).getElementType();
+    Value zero = isa<FloatType>(element) ? scalarConstant(builder, loc, element, 0.0)
+                                         : integerConstant(builder, loc, element, 0);
+    value = PadOp::create(builder, loc, value, zero, low, high, interior, PermissionsAttr());
+  }
+
+  void crop() {
+    SmallVector<int64_t> offsets, shape;
+    SmallVector<Value> sizes;
+    bool isCropped = false;
+    for (int64_t axis = 0; axis < typeOf(value).getRank(); ++axis) {
+      WindowAxis window = windowOf(axis);
+      int64_t before = std::max<int64_t>(-window.low, 0), after = std::max<int64_t>(-window.high, 0);
+      isCropped |= before > 0 || after > 0;
+      offsets.push_back(before);
+      OpFoldResult size = remaining(axis, before + after);
+      shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
+      if (ShapedType::isDynamic(shape.back()))
+        sizes.push_back(cast<Value>(size));
+    }
+    if (isCropped)
+      value = SliceOp::create(builder, loc, typeOf(value).clone(shape), value, offsets,
+                              SmallVector<int64_t>(shape.size(), 1), sizes, PermissionsAttr());
+  }
+
+  /// The elements along an axis without so many, or none.
+  OpFoldResult remaining(int64_t axis, int64_t removed) {
+    OpFoldResult size = sizeOf(builder, loc, value, axis);
+    if (std::optional<int64_t> known = getConstantIntValue(size))
+      return builder.getIndexAttr(std::max<int64_t>(*known - removed, 0));
+    if (removed == 0)
+      return size;
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+    Value less = arith::SubIOp::create(builder, loc, cast<Value>(size),
+                                       arith::ConstantIndexOp::create(builder, loc, removed));
+    return OpFoldResult(Value(arith::MaxSIOp::create(builder, loc, less, zero)));
+  }
+
+  OpBuilder &builder;
+  Location loc;
+  ConvAxes axes;
+  SmallVector<WindowAxis> windows;
+  Value value;
+};
+
+struct PadInputOfConv : NumericsPattern<ConvOp> {
+  explicit PadInputOfConv(MLIRContext *context) : NumericsPattern(context, "pad-input-of-conv") {}
+
+  LogicalResult match(ConvOp op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
+    if (op.isUnpadded())
+      return rewriter.notifyMatchFailure(op, "expected an input that is padded");
+    return success();
+  }
+
+  void rewrite(ConvOp op, PatternRewriter &rewriter) const override {
+    Steps steps(rewriter, op);
+    Value input = PaddedInput(rewriter, steps.loc, op).build();
+    auto made = ConvOp::create(rewriter, steps.loc, typeOf(op.getResult()), input, op.getFilter(), op.getDims(),
+                               op.getStrides(), ArrayRef<int64_t>(), ArrayRef<int64_t>(), ArrayRef<int64_t>(),
+                               op.getFilterDilation(), op.getOrderAttr(), op.getAllowAttr());
+    rewriter.replaceOp(op, made);
+  }
+};
+
+/// A filter of one element along each spatial axis, which reads each element once.
+struct PointwiseConv : NumericsPattern<ConvOp> {
+  explicit PointwiseConv(MLIRContext *context) : NumericsPattern(context, "pointwise-conv") {}
+
+  LogicalResult match(ConvOp op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
+    if (!op.isUnpadded() || llvm::any_of(op.getWindowAxes(), [](const WindowAxis &window) {
+          return window.size != 1 || window.stride != 1;
+        }))
+      return rewriter.notifyMatchFailure(op, "expected a filter of one element that meets each element");
+    ConvAxes axes = *ConvAxes::split(op.getDims());
+    if (llvm::all_of(axes.summed(), ConvAxes::isSpatial))
+      return rewriter.notifyMatchFailure(op, "expected channels that are summed");
+    auto isShared = [&](char letter) { return axes.input.contains(letter) && axes.filter.contains(letter); };
+    if (axes.spatialRank() == 0 && llvm::all_of(axes.result, isShared))
+      return rewriter.notifyMatchFailure(op, "expected an axis of one operand: else ad.dot has another order");
+    return success();
+  }
+
+  void rewrite(ConvOp op, PatternRewriter &rewriter) const override {
+    Steps steps(rewriter, op);
+    ConvAxes axes = *ConvAxes::split(op.getDims());
+    auto [filter, letters] = withoutSpatialAxes(rewriter, steps.loc, op.getFilter(), axes.filter);
+    rewriter.replaceOp(op, productOf(rewriter, op, steps.loc, {op.getInput(), axes.input.str()}, {filter, letters}));
+  }
+
+private:
+  static std::pair<Value, std::string> withoutSpatialAxes(OpBuilder &builder, Location loc, Value filter,
+                                                          StringRef part) {
+    SmallVector<int64_t> shape;
+    std::string letters;
+    for (auto [letter, size] : llvm::zip_equal(part, typeOf(filter).getShape()))
+      if (!ConvAxes::isSpatial(letter)) {
+        letters += letter;
+        shape.push_back(size);
+      }
+    return {ReshapeOp::create(builder, loc, typeOf(filter).clone(shape), filter,
+                              dynamicSizes(builder, loc, filter), PermissionsAttr()),
+            letters};
+  }
+};
+} // namespace
+
+void ad::populateDecomposeConvPatterns(RewritePatternSet &patterns) {
+  patterns.add<PadInputOfConv, PointwiseConv>(patterns.getContext());
+}

@@ -1,0 +1,22 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What decompositions of convolutions share.
+
+#ifndef ADJOINT_LIB_DIALECT_AD_TRANSFORMS_DECOMPOSE_DECOMPOSECONV_H
+#define ADJOINT_LIB_DIALECT_AD_TRANSFORMS_DECOMPOSE_DECOMPOSECONV_H
+
+#include "adjoint/Dialect/AD/IR/ADWindowOps.h"
+
+namespace mlir::ad {
+/// A tensor with a letter for each axis.
+struct LetteredTensor {
+  Value tensor;
+  std::string letters;
+};
+
+/// The result of a convolution as ad.dot, in its order: the sum over the letters that its result does not have.
+Value productOf(OpBuilder &builder, ConvOp op, Location loc, const LetteredTensor &input,
+                const LetteredTensor &filter);
+} // namespace mlir::ad
+
+#endif // ADJOINT_LIB_DIALECT_AD_TRANSFORMS_DECOMPOSE_DECOMPOSECONV_H

@@ -1,0 +1,56 @@
+// RUN: ad-opt %s --ad-decompose | FileCheck %s --enable-var-scope
+
+// Zeros around the elements and between them.
+// CHECK-LABEL: func.func @padded(
+// CHECK-SAME:    %[[X:.+]]: tensor<5x4xf32>, %[[W:.+]]: tensor<3x4x2xf32>)
+// CHECK:       %[[ZERO:.+]] = ad.constant dense<0.000000e+00> : tensor<f32>
+// CHECK:       %[[P:.+]] = ad.pad %[[X]], %[[ZERO]] low [2, 0] high [1, 0] interior [1, 0] {allow = #ad.allow<contract>} : tensor<5x4xf32>, tensor<f32>
+// CHECK:       %[[Y:.+]] = ad.conv %[[P]], %[[W]] dims "0c,0co->0o" strides [2] filter_dilation [2] {allow = #ad.allow<contract>} : (tensor<12x4xf32>, tensor<3x4x2xf32>) -> tensor<4x2xf32>
+// CHECK:       return %[[Y]]
+func.func @padded(%x: tensor<5x4xf32>, %w: tensor<3x4x2xf32>) -> tensor<4x2xf32> {
+  %y = ad.conv %x, %w dims "0c,0co->0o" strides [2] low [2] high [1] input_dilation [2] filter_dilation [2]
+      {allow = #ad.allow<contract>} : (tensor<5x4xf32>, tensor<3x4x2xf32>) -> tensor<4x2xf32>
+  return %y : tensor<4x2xf32>
+}
+
+// Negative paddings take elements away.
+// CHECK-LABEL: func.func @cropped(
+// CHECK-SAME:    %[[X:.+]]: tensor<9x4xf32>, %[[W:.+]]: tensor<3x4x2xf32>)
+// CHECK:       %[[P:.+]] = ad.pad %[[X]], %{{.+}} low [0, 0] high [3, 0] interior [0, 0]
+// CHECK:       %[[S:.+]] = ad.slice %[[P]] [2, 0] strides [1, 1] : tensor<12x4xf32> -> tensor<10x4xf32>
+// CHECK:       ad.conv %[[S]], %[[W]] dims "0c,0co->0o" : (tensor<10x4xf32>, tensor<3x4x2xf32>) -> tensor<8x2xf32>
+func.func @cropped(%x: tensor<9x4xf32>, %w: tensor<3x4x2xf32>) -> tensor<8x2xf32> {
+  %y = ad.conv %x, %w dims "0c,0co->0o" low [-2] high [3] : (tensor<9x4xf32>, tensor<3x4x2xf32>) -> tensor<8x2xf32>
+  return %y : tensor<8x2xf32>
+}
+
+// Without padding nothing changes.
+// CHECK-LABEL: func.func @unpadded(
+// CHECK-NEXT:  ad.conv %{{.+}}, %{{.+}} dims "0c,0co->0o" strides [2]
+// CHECK-NEXT:  return
+func.func @unpadded(%x: tensor<9x4xf32>, %w: tensor<3x4x2xf32>) -> tensor<4x2xf32> {
+  %y = ad.conv %x, %w dims "0c,0co->0o" strides [2] : (tensor<9x4xf32>, tensor<3x4x2xf32>) -> tensor<4x2xf32>
+  return %y : tensor<4x2xf32>
+}
+
+// One element of the filter along each spatial axis: a product of matrices in each group.
+// CHECK-LABEL: func.func @pointwise(
+// CHECK-SAME:    %[[X:.+]]: tensor<2x3x4x5xf32>, %[[W:.+]]: tensor<1x2x5x7xf32>)
+// CHECK:       %[[F:.+]] = ad.reshape %[[W]] : tensor<1x2x5x7xf32> -> tensor<2x5x7xf32>
+// CHECK:       %[[D:.+]] = ad.dot %[[X]], %[[F]] batch [0] x [0] contract [3] x [1] {order = #ad.order<chain>} : (tensor<2x3x4x5xf32>, tensor<2x5x7xf32>) -> tensor<2x3x4x7xf32>
+// CHECK:       %[[Y:.+]] = ad.transpose %[[D]] [1, 3, 0, 2] : tensor<2x3x4x7xf32>
+// CHECK:       return %[[Y]]
+func.func @pointwise(%x: tensor<2x3x4x5xf32>, %w: tensor<1x2x5x7xf32>) -> tensor<3x7x2x4xf32> {
+  %y = ad.conv %x, %w dims "gb0c,0gco->bog0" {order = #ad.order<chain>}
+      : (tensor<2x3x4x5xf32>, tensor<1x2x5x7xf32>) -> tensor<3x7x2x4xf32>
+  return %y : tensor<3x7x2x4xf32>
+}
+
+// Only groups and channels: ad.dot would add in the order of lanes.
+// CHECK-LABEL: func.func @groups_alone(
+// CHECK-NEXT:  ad.conv
+// CHECK-NEXT:  return
+func.func @groups_alone(%x: tensor<2x5xf32>, %w: tensor<2x5xf32>) -> tensor<2xf32> {
+  %y = ad.conv %x, %w dims "gc,gc->g" : (tensor<2x5xf32>, tensor<2x5xf32>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}
