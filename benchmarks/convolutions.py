@@ -119,7 +119,7 @@ class Layer:
             windows = np.lib.stride_tricks.sliding_window_view(np.pad(arrays["x"], pads), self.kernel, axes)
             windows = windows[(slice(None), *[slice(None, None, self.stride)] * self.rank)]
             if self.depthwise:
-                return np.einsum(f"bhwcij,ijc->bhwc", windows, arrays["w"])
+                return np.einsum("bhwcij,ijc->bhwc", windows, arrays["w"])
             ends = list(range(self.rank + 2, 2 * self.rank + 2))
             return np.tensordot(windows, arrays["w"], ([*ends, self.rank + 1], list(range(self.rank + 1))))
 

@@ -83,8 +83,7 @@ private:
     int64_t offset = 0;
     for (auto [axis, letter] : llvm::enumerate(axes.filter)) {
       bool isSummed = llvm::is_contained(letters, letter);
-      offset +=
-          (isSummed ? stepOf(letter, steps) : place[axes.result.find(letter)]) * filterStrides[axis];
+      offset += (isSummed ? stepOf(letter, steps) : place[axes.result.find(letter)]) * filterStrides[axis];
     }
     return offset;
   }
@@ -105,7 +104,8 @@ static int32_t checkLetters(ConvOp op, Frame &frame, const Tensor &input, const 
     size_t other = axes.input.find(letter);
     if (ConvAxes::isSpatial(letter) || other == StringRef::npos)
       continue;
-    int64_t expected = input.getDim(static_cast<int64_t>(other)), size = filter.getDim(static_cast<int64_t>(axis));
+    int64_t expected = input.getDim(static_cast<int64_t>(other)),
+            size = filter.getDim(static_cast<int64_t>(axis));
     if (expected != size)
       return frame.fail(op, ADRT_FAIL_SAME_SIZE, {static_cast<int64_t>(axis), expected, size});
   }

@@ -54,6 +54,25 @@ LAYERS = {
     nn.BCELoss: ({}, {"reduction": TEXTS}), nn.BCEWithLogitsLoss: ({}, {"reduction": TEXTS}),
 }
 
+OF_WINDOWS = [-3, 2.0, "4", None, True, (3, 3, 3, 3)]
+CONVOLUTION = {"in_channels": [*SIZES, 0, 3], "out_channels": [*SIZES, 0, 3], "kernel_size": [*OF_WINDOWS, 0],
+               "stride": [*OF_WINDOWS, 0], "padding": [*OF_WINDOWS, "other"], "dilation": [*OF_WINDOWS, 0],
+               "groups": [*SIZES, 0], "bias": FLAGS}
+POOL = {"kernel_size": [*OF_WINDOWS, 0], "stride": [-3, 2.0, "4", 0], "padding": OF_WINDOWS, "ceil_mode": FLAGS}
+RIGHT = {"in_channels": 4, "out_channels": 4, "kernel_size": 3, "groups": 2}
+LAYERS |= {
+    **{kind: (RIGHT, {**CONVOLUTION, "padding_mode": TEXTS}) for kind in (nn.Conv1d, nn.Conv2d, nn.Conv3d)},
+    **{kind: (RIGHT, {**CONVOLUTION, "output_padding": OF_WINDOWS})
+       for kind in (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)},
+    **{kind: ({"kernel_size": 3}, {**POOL, "dilation": [*OF_WINDOWS, 0], "return_indices": [*FLAGS, True]})
+       for kind in (nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d)},
+    **{kind: ({"kernel_size": 3}, {**POOL, "count_include_pad": FLAGS})
+       for kind in (nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d)},
+    **{kind: ({"output_size": 3}, {"output_size": [*OF_WINDOWS, 0]})
+       for kind in (nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d, nn.AdaptiveAvgPool3d)},
+    nn.Flatten: ({}, {"start_dim": [1.0, "1", None], "end_dim": [1.0, "1", None]}),
+}
+
 TWO = {"input": X, "target": X}
 SHAPES = [-3, 2.0, "4", None, (2, -1), (2, 2.0), ("2",), {"a": 2}]
 FUNCTIONS = {

@@ -13,7 +13,7 @@ from .._constants import tensor
 from .._errors import OptionError
 from .._shapes import listed_axes
 from .._tensor import Tensor
-from . import functional as f
+from . import _windows as f
 from ._module import Initializer, Module, initializer
 from ._windows import sizes_of
 
@@ -142,69 +142,108 @@ class ConvTranspose3d(_ConvTranspose):
     rank = 3
 
 
-class _Pooling(Module):
-    """A function of pooling with its arguments."""
+class _Pool(Module):
+    """The sizes of windows, which functions of pooling take."""
 
-    function: Any = None
+    rank = 0
 
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, *arguments: Any, **options: Any):
-        self.arguments, self.options = (kernel_size, stride, padding, *arguments), options
-
-    def forward(self, input: Any) -> Any:
-        return type(self).function(input, *self.arguments, **self.options)
-
-
-class MaxPool1d(_Pooling):
-    function = staticmethod(f.max_pool1d)
+    def __init__(self, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool):
+        self.kernel_size = tuple(sizes_of("kernel_size", kernel_size, self.rank))
+        self.stride = self.kernel_size if stride is None else tuple(sizes_of("stride", stride, self.rank))
+        self.padding = tuple(sizes_of("padding", padding, self.rank, 0))
+        self.ceil_mode = flag("ceil_mode", ceil_mode)
 
 
-class MaxPool2d(_Pooling):
-    function = staticmethod(f.max_pool2d)
+class _MaxPool(_Pool):
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        return_indices: bool = False,
+        ceil_mode: bool = False,
+    ):
+        super().__init__(kernel_size, stride, padding, ceil_mode)
+        if flag("return_indices", return_indices):
+            raise OptionError("expected return_indices as False, got True; ops.arg_reduce_window gives positions")
+        self.dilation = tuple(sizes_of("dilation", dilation, self.rank))
+
+    def forward(self, input: Any) -> Tensor:
+        pool = (f.max_pool1d, f.max_pool2d, f.max_pool3d)[self.rank - 1]
+        return pool(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode)
 
 
-class MaxPool3d(_Pooling):
-    function = staticmethod(f.max_pool3d)
+class MaxPool1d(_MaxPool):
+    rank = 1
 
 
-class AvgPool1d(_Pooling):
-    function = staticmethod(f.avg_pool1d)
+class MaxPool2d(_MaxPool):
+    rank = 2
 
 
-class AvgPool2d(_Pooling):
-    function = staticmethod(f.avg_pool2d)
+class MaxPool3d(_MaxPool):
+    rank = 3
 
 
-class AvgPool3d(_Pooling):
-    function = staticmethod(f.avg_pool3d)
+class _AvgPool(_Pool):
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ):
+        super().__init__(kernel_size, stride, padding, ceil_mode)
+        self.count_include_pad = flag("count_include_pad", count_include_pad)
+
+    def forward(self, input: Any) -> Tensor:
+        pool = (f.avg_pool1d, f.avg_pool2d, f.avg_pool3d)[self.rank - 1]
+        return pool(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
+
+
+class AvgPool1d(_AvgPool):
+    rank = 1
+
+
+class AvgPool2d(_AvgPool):
+    rank = 2
+
+
+class AvgPool3d(_AvgPool):
+    rank = 3
 
 
 class _AdaptiveAvgPool(Module):
-    function: Any = None
+    rank = 0
 
     def __init__(self, output_size: Any):
-        self.output_size = output_size
+        self.output_size = tuple(sizes_of("output_size", output_size, self.rank))
 
-    def forward(self, input: Any) -> Any:
-        return type(self).function(input, self.output_size)
+    def forward(self, input: Any) -> Tensor:
+        pool = (f.adaptive_avg_pool1d, f.adaptive_avg_pool2d, f.adaptive_avg_pool3d)[self.rank - 1]
+        return pool(input, self.output_size)
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPool):
-    function = staticmethod(f.adaptive_avg_pool1d)
+    rank = 1
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPool):
-    function = staticmethod(f.adaptive_avg_pool2d)
+    rank = 2
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPool):
-    function = staticmethod(f.adaptive_avg_pool3d)
+    rank = 3
 
 
 class Flatten(Module):
     """The axes from `start_dim` to `end_dim` as one."""
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1):
-        self.start_dim, self.end_dim = start_dim, end_dim
+        self.start_dim, self.end_dim = (whole(name, dim, -(2**63)) for name, dim in
+                                        (("start_dim", start_dim), ("end_dim", end_dim)))
 
     def forward(self, input: Any) -> Tensor:
         value = tensor(input)

@@ -83,7 +83,7 @@ def _conv(
     digits = "".join(map(str, range(rank)))
 
     def compute(x: Tensor) -> Tensor:
-        options = {"strides": stride, "low": low, "high": high, "filter_dilation": dilation}
+        options: dict[str, Any] = {"strides": stride, "low": low, "high": high, "filter_dilation": dilation}
         if groups == 1:
             return ops.conv(x, weight, dims=f"bc{digits},oc{digits}->bo{digits}", **options)
         made = ops.conv(
@@ -135,7 +135,7 @@ def _conv_transpose(
         if one >= max(step, spread):
             raise OptionError(f"expected output_padding below the stride or the dilation, got {output_padding!r}")
     low = [(size - 1) * step - before for size, step, before in zip(kernel, dilation, padding)]
-    options = {
+    options: dict[str, Any] = {
         "low": low,
         "high": [before + more for before, more in zip(low, extra)],
         "input_dilation": stride,
@@ -212,7 +212,7 @@ class _Pool:
             if before > ((size - 1) * step + 1) // 2:
                 raise OptionError(f"expected a padding of at most half of the window, got {padding!r}")
 
-    def lists(self, x: Tensor) -> dict[str, list[int]]:
+    def lists(self, x: Tensor) -> dict[str, Any]:
         ones, zeros = [1] * (x.ndim - self.rank), [0] * (x.ndim - self.rank)
         after = [before + more for before, more in zip(self.padding, self.extra(x))]
         return {
@@ -280,7 +280,7 @@ def _counts(pool: _Pool, x: Tensor, includes_padding: bool) -> np.ndarray:
         starts = np.arange(max(places, 0)) * stride
         inside = np.minimum(starts + window, last) - np.maximum(starts, first)
         counts = np.multiply.outer(counts, inside)
-    return counts[0]
+    return np.asarray(counts[0])
 
 
 def _avg_pool(

@@ -20,8 +20,8 @@ static Value reversed(Rule &rule, Value filter, StringRef letters) {
   return axes.empty() ? filter : ReverseOp::create(rule.builder, rule.loc, filter, axes, PermissionsAttr());
 }
 
-// The filter with this letter as its last one, if it has it: the result runs along it too, so that both are read
-// and written in vectors.
+// The filter with this letter as its last one, if it has it: the result runs along it too, so that both are
+// read and written in vectors.
 static std::pair<Value, std::string> endingIn(Rule &rule, char letter, Value filter, StringRef letters) {
   size_t axis = letters.find(letter);
   if (axis == StringRef::npos || ConvAxes::isSpatial(letter))
@@ -40,7 +40,8 @@ static std::pair<Value, std::string> endingIn(Rule &rule, char letter, Value fil
   return {TransposeOp::create(rule.builder, rule.loc, filter, order, PermissionsAttr()), made};
 }
 
-static Value convolve(Rule &rule, Value input, Value filter, const Twine &dims, ArrayRef<WindowAxis> windows) {
+static Value convolve(Rule &rule, Value input, Value filter, const Twine &dims,
+                      ArrayRef<WindowAxis> windows) {
   auto list = [&](int64_t WindowAxis::*field) {
     return llvm::map_to_vector(windows, [&](const WindowAxis &window) { return window.*field; });
   };
@@ -59,7 +60,8 @@ static Value firstPart(Rule &rule, Value value, Value like) {
 
 // With dynamic sizes the elements that no window of a strided convolution reaches are not known: the windows
 // of the derivative then have `least` after the input, which are enough, and what is too much is cut off.
-static bool endWindow(WindowAxis &window, int64_t places, int64_t elements, int64_t least, int64_t unreached) {
+static bool endWindow(WindowAxis &window, int64_t places, int64_t elements, int64_t least,
+                      int64_t unreached) {
   if (!ShapedType::isDynamic(places) && !ShapedType::isDynamic(elements) &&
       !ShapedType::isDynamic(window.size)) {
     window.high = window.highFor(places, elements);
@@ -106,8 +108,8 @@ static LogicalResult convRule(ConvOp op, Rule &rule) {
                            forward.stride - 1);
     }
     Value input = rule.cast(op.getInput(), element);
-    Value given = convolve(rule, input, rule.cotangent,
-                           axes.input + "," + axes.result + "->" + axes.filter, inverse);
+    Value given =
+        convolve(rule, input, rule.cotangent, axes.input + "," + axes.result + "->" + axes.filter, inverse);
     rule.give(1, isExact ? given : firstPart(rule, given, op.getFilter()));
   }
   return success();
@@ -116,8 +118,7 @@ static LogicalResult convRule(ConvOp op, Rule &rule) {
 //===- Reductions of windows -===//
 
 // The cotangent of the operand of a reduction over the windows of `op`.
-template <typename OpT>
-static Value spread(OpT op, RuleBuilder &rule, Value cotangent, Value positions) {
+template <typename OpT> static Value spread(OpT op, RuleBuilder &rule, Value cotangent, Value positions) {
   Value input = op.getInput();
   RankedTensorType type = typeOf(cotangent).clone(typeOf(input).getShape());
   return SpreadWindowOp::create(rule.builder, rule.loc, type, cotangent, positions, op.getWindow(),

@@ -42,7 +42,9 @@ static LogicalResult verifyLetters(const ConvAxes &axes, EmitError error) {
   return success();
 }
 
-static ArrayRef<int64_t> numbers(DenseI64ArrayAttr list) { return list ? list.asArrayRef() : ArrayRef<int64_t>(); }
+static ArrayRef<int64_t> numbers(DenseI64ArrayAttr list) {
+  return list ? list.asArrayRef() : ArrayRef<int64_t>();
+}
 
 template <typename OpT> static LogicalResult verifyLists(OpT op, int64_t rank, EmitError error) {
   std::tuple<StringRef, DenseI64ArrayAttr, int64_t> lists[] = {
@@ -54,7 +56,8 @@ template <typename OpT> static LogicalResult verifyLists(OpT op, int64_t rank, E
   for (auto [name, attribute, least] : lists) {
     ArrayRef<int64_t> list = numbers(attribute);
     if (!list.empty() && int64_t(list.size()) != rank) // conv_c4
-      return error() << "expected " << rank << " numbers of " << name << ", one for each spatial axis, or none, "
+      return error() << "expected " << rank << " numbers of " << name
+                     << ", one for each spatial axis, or none, "
                      << "but got " << list.size();
     for (int64_t number : list)
       if (number < least || number > std::numeric_limits<int32_t>::max()) // conv_c4
@@ -112,9 +115,10 @@ static FailureOr<SmallVector<int64_t>> inferShape(OpT op, RankedTensorType input
     if (ConvAxes::isSpatial(letter))
       shape.push_back(windows[letter - '0'].places(input.getDimSize(left)));
     else
-      shape.push_back(left == StringRef::npos    ? filter.getDimSize(right)
-                      : right == StringRef::npos ? input.getDimSize(left)
-                                                 : commonSize(input.getDimSize(left), filter.getDimSize(right)));
+      shape.push_back(left == StringRef::npos ? filter.getDimSize(right)
+                      : right == StringRef::npos
+                          ? input.getDimSize(left)
+                          : commonSize(input.getDimSize(left), filter.getDimSize(right)));
   }
   return shape;
 }

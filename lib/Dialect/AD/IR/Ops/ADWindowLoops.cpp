@@ -27,9 +27,15 @@ template <typename OpT> static SmallVector<OpFoldResult> loopSizes(OpT op, OpBui
   return sizes;
 }
 
-SmallVector<OpFoldResult> ReduceWindowOp::getLoopSizes(OpBuilder &builder) { return loopSizes(*this, builder); }
-SmallVector<OpFoldResult> ArgReduceWindowOp::getLoopSizes(OpBuilder &builder) { return loopSizes(*this, builder); }
-SmallVector<OpFoldResult> SpreadWindowOp::getLoopSizes(OpBuilder &builder) { return loopSizes(*this, builder); }
+SmallVector<OpFoldResult> ReduceWindowOp::getLoopSizes(OpBuilder &builder) {
+  return loopSizes(*this, builder);
+}
+SmallVector<OpFoldResult> ArgReduceWindowOp::getLoopSizes(OpBuilder &builder) {
+  return loopSizes(*this, builder);
+}
+SmallVector<OpFoldResult> SpreadWindowOp::getLoopSizes(OpBuilder &builder) {
+  return loopSizes(*this, builder);
+}
 
 // One loop for each axis of the result, then one for each axis along which a window has several elements.
 static SmallVector<utils::IteratorType> loopsOf(ArrayRef<WindowAxis> axes) {
@@ -80,7 +86,8 @@ static TypedAttr extremeOf(Type element, bool smallest) {
                                             : APFloat::getLargest(semantics, smallest));
   }
   unsigned width = element.getIntOrFloatBitWidth();
-  return IntegerAttr::get(element, smallest ? APInt::getSignedMinValue(width) : APInt::getSignedMaxValue(width));
+  return IntegerAttr::get(element,
+                          smallest ? APInt::getSignedMinValue(width) : APInt::getSignedMaxValue(width));
 }
 
 static TypedAttr outsideOf(StringRef kind, Type element, OpBuilder builder) {
@@ -139,13 +146,14 @@ struct WindowCode : ScalarCode {
   Value positionOf(ArrayRef<WindowAxis> axes, ValueRange indices) const {
     Value position = index(0);
     for (auto [number, axis] : llvm::enumerate(loopedAxes(axes)))
-      position = make<arith::AddIOp>({make<arith::MulIOp>({position, index(axes[axis].size)}),
-                                      indices[axes.size() + number]});
+      position = make<arith::AddIOp>(
+          {make<arith::MulIOp>({position, index(axes[axis].size)}), indices[axes.size() + number]});
     return arith::IndexCastOp::create(builder, loc, builder.getI64Type(), position);
   }
 
   Value isPosition(ArrayRef<WindowAxis> axes, ValueRange indices, Value position) const {
-    return compare(arith::CmpIPredicate::eq, convert(position, builder.getI64Type()), positionOf(axes, indices));
+    return compare(arith::CmpIPredicate::eq, convert(position, builder.getI64Type()),
+                   positionOf(axes, indices));
   }
 
   Value zero(Value like) const { return constant(like.getType(), 0); }
@@ -247,7 +255,8 @@ SmallVector<Value> SpreadWindowOp::emitElement(OpBuilder &builder, Location loc,
   }
   if (getPositions())
     require(code.isPosition(axes, indices, scalars[1]));
-  return ofElement(*this, builder, loc, {counts ? code.select(counts, element, code.zero(element)) : element});
+  return ofElement(*this, builder, loc,
+                   {counts ? code.select(counts, element, code.zero(element)) : element});
 }
 
 SmallVector<Value> SpreadWindowOp::emitNeutral(OpBuilder &builder, Location loc) {

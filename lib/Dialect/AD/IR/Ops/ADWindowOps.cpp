@@ -22,22 +22,28 @@ static void printKeyword(OpAsmPrinter &printer, Operation *, StringAttr kind) {
 
 //===- Lists -===//
 
-static ArrayRef<int64_t> numbers(DenseI64ArrayAttr list) { return list ? list.asArrayRef() : ArrayRef<int64_t>(); }
+static ArrayRef<int64_t> numbers(DenseI64ArrayAttr list) {
+  return list ? list.asArrayRef() : ArrayRef<int64_t>();
+}
 
 namespace {
 /// The lists of an operation, with a number for each axis or none.
 struct Lists {
-  template <typename OpT> explicit Lists(OpT op)
+  template <typename OpT>
+  explicit Lists(OpT op)
       : window(numbers(op.getWindowAttr())), strides(numbers(op.getStridesAttr())),
-        dilation(numbers(op.getDilationAttr())), low(numbers(op.getLowAttr())), high(numbers(op.getHighAttr())) {}
+        dilation(numbers(op.getDilationAttr())), low(numbers(op.getLowAttr())),
+        high(numbers(op.getHighAttr())) {}
 
   LogicalResult verify(int64_t rank, EmitError error) const {
     if (int64_t(window.size()) != rank) // reduce_window_c2, arg_reduce_window_c2, spread_window_c2
-      return error() << "expected a window of " << rank << " sizes, one for each axis, but got " << window.size();
+      return error() << "expected a window of " << rank << " sizes, one for each axis, but got "
+                     << window.size();
     for (auto [name, list] : named()) {
-      if (!list.empty() && int64_t(list.size()) != rank) // reduce_window_c2, arg_reduce_window_c2, spread_window_c2
-        return error() << "expected " << rank << " numbers of " << name << ", one for each axis, or none, but got "
-                       << list.size();
+      if (!list.empty() &&
+          int64_t(list.size()) != rank) // reduce_window_c2, arg_reduce_window_c2, spread_window_c2
+        return error() << "expected " << rank << " numbers of " << name
+                       << ", one for each axis, or none, but got " << list.size();
       int64_t least = name == "low" || name == "high" ? 0 : 1;
       for (int64_t number : list) // reduce_window_c3, arg_reduce_window_c3, spread_window_c3
         if (number < least || number > std::numeric_limits<int32_t>::max())
@@ -83,19 +89,21 @@ SmallVector<WindowAxis> SpreadWindowOp::getWindowAxes() { return Lists(*this).ax
 
 // A reduction without positions that has the shape of the places.
 template <typename Adaptor>
-static LogicalResult inferPlaces(Adaptor adaptor, Type element, EmitError error, SmallVectorImpl<Type> &types) {
+static LogicalResult inferPlaces(Adaptor adaptor, Type element, EmitError error,
+                                 SmallVectorImpl<Type> &types) {
   auto type = dyn_cast<RankedTensorType>(adaptor.getInput().getType());
   if (!type)
     return error() << "expected a ranked tensor";
   Lists lists(adaptor);
   if (failed(lists.verify(type.getRank(), error)))
     return failure();
-  types.push_back(RankedTensorType::get(lists.places(type.getShape()), element ? element : type.getElementType()));
+  types.push_back(
+      RankedTensorType::get(lists.places(type.getShape()), element ? element : type.getElementType()));
   return success();
 }
 
-LogicalResult ReduceWindowOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                               SmallVectorImpl<Type> &types) {
+LogicalResult ReduceWindowOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                               Adaptor adaptor, SmallVectorImpl<Type> &types) {
   auto error = [&] { return inferenceError(location, getOperationName()); };
   StringRef kind = adaptor.getKindAttr() ? adaptor.getKind() : "";
   if (!llvm::is_contained({"max", "min", "sum", "mean"}, kind)) // reduce_window_c1
@@ -142,7 +150,8 @@ LogicalResult SpreadWindowOp::verifyWindows() {
   SmallVector<int64_t> places = lists.places(to.getShape());
   for (auto [axis, size, count] : llvm::enumerate(from.getShape(), places))
     if (!maySizesAgree(size, count)) // spread_window_c5
-      return error() << "expected " << count << " elements along axis " << axis << ", as many as places of the "
+      return error() << "expected " << count << " elements along axis " << axis
+                     << ", as many as places of the "
                      << "window, but got " << size;
   return success();
 }

@@ -43,9 +43,9 @@ Value ad::productOf(OpBuilder &builder, ConvOp op, Location loc, const LetteredT
     shape.push_back(typeOf(op.getResult()).getDimSize(result.find(letter)));
   for (char letter : result)
     permutation.push_back(made.find(letter));
-  Value product = DotOp::create(builder, loc, typeOf(op.getResult()).clone(shape), input.tensor, filter.tensor,
-                                inputBatch, filterBatch, inputContract, filterContract, op.getOrderAttr(),
-                                op.getAllowAttr());
+  Value product = DotOp::create(builder, loc, typeOf(op.getResult()).clone(shape), input.tensor,
+                                filter.tensor, inputBatch, filterBatch, inputContract, filterContract,
+                                op.getOrderAttr(), op.getAllowAttr());
   return llvm::is_sorted(permutation)
              ? product
              : TransposeOp::create(builder, loc, product, permutation, PermissionsAttr()).getResult();
@@ -140,9 +140,10 @@ struct PadInputOfConv : NumericsPattern<ConvOp> {
   void rewrite(ConvOp op, PatternRewriter &rewriter) const override {
     Steps steps(rewriter, op);
     Value input = PaddedInput(rewriter, steps.loc, op).build();
-    auto made = ConvOp::create(rewriter, steps.loc, typeOf(op.getResult()), input, op.getFilter(), op.getDims(),
-                               op.getStrides(), ArrayRef<int64_t>(), ArrayRef<int64_t>(), ArrayRef<int64_t>(),
-                               op.getFilterDilation(), op.getOrderAttr(), op.getAllowAttr());
+    auto made =
+        ConvOp::create(rewriter, steps.loc, typeOf(op.getResult()), input, op.getFilter(), op.getDims(),
+                       op.getStrides(), ArrayRef<int64_t>(), ArrayRef<int64_t>(), ArrayRef<int64_t>(),
+                       op.getFilterDilation(), op.getOrderAttr(), op.getAllowAttr());
     rewriter.replaceOp(op, made);
   }
 };
@@ -161,7 +162,8 @@ struct PointwiseConv : NumericsPattern<ConvOp> {
       return rewriter.notifyMatchFailure(op, "expected channels that are summed");
     auto isShared = [&](char letter) { return axes.input.contains(letter) && axes.filter.contains(letter); };
     if (axes.spatialRank() == 0 && llvm::all_of(axes.result, isShared))
-      return rewriter.notifyMatchFailure(op, "expected an axis of one operand: else ad.dot has another order");
+      return rewriter.notifyMatchFailure(op,
+                                         "expected an axis of one operand: else ad.dot has another order");
     return success();
   }
 
@@ -169,7 +171,8 @@ struct PointwiseConv : NumericsPattern<ConvOp> {
     Steps steps(rewriter, op);
     ConvAxes axes = *ConvAxes::split(op.getDims());
     auto [filter, letters] = withoutSpatialAxes(rewriter, steps.loc, op.getFilter(), axes.filter);
-    rewriter.replaceOp(op, productOf(rewriter, op, steps.loc, {op.getInput(), axes.input.str()}, {filter, letters}));
+    rewriter.replaceOp(
+        op, productOf(rewriter, op, steps.loc, {op.getInput(), axes.input.str()}, {filter, letters}));
   }
 
 private:

@@ -14,7 +14,8 @@ struct LetteredTensor {
   std::string letters;
 };
 
-/// The result of a convolution as ad.dot, in its order: the sum over the letters that its result does not have.
+/// The result of a convolution as ad.dot, in its order: the sum over the letters that its result does not
+/// have.
 Value productOf(OpBuilder &builder, ConvOp op, Location loc, const LetteredTensor &input,
                 const LetteredTensor &filter);
 } // namespace mlir::ad

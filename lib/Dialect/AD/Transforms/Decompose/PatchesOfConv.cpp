@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Convolutions as products with a copy of the input that has the elements of all windows, the patches. For targets
-// whose kernels for products read operands by rows and columns alone.
+// Convolutions as products with a copy of the input that has the elements of all windows, the patches. For
+// targets whose kernels for products read operands by rows and columns alone.
 
 #include "DecomposeConv.h"
 #include "DecompositionSteps.h"
@@ -50,7 +50,8 @@ public:
   }
 
 private:
-  /// Along the axis of the digit stays what there is more of; the other one gets an axis with a part for each.
+  /// Along the axis of the digit stays what there is more of; the other one gets an axis with a part for
+  /// each.
   void split(char digit) {
     const WindowAxis &window = windows[digit - '0'];
     int64_t count = places[digit - '0'];
@@ -128,7 +129,9 @@ struct PatchesOfConv : NumericsPattern<ConvOp> {
       return rewriter.notifyMatchFailure(op, "expected windows over an input without padding");
     for (auto [digit, window] : llvm::enumerate(op.getWindowAxes())) {
       int64_t places = op.getType().getDimSize(axes.result.find(static_cast<char>('0' + digit)));
-      auto isFew = [](int64_t count) { return !ShapedType::isDynamic(count) && count > 0 && count <= kMaxParts; };
+      auto isFew = [](int64_t count) {
+        return !ShapedType::isDynamic(count) && count > 0 && count <= kMaxParts;
+      };
       if (ShapedType::isDynamic(window.size) || window.size == 0 || places == 0 ||
           (!isFew(window.size) && !isFew(places)))
         return rewriter.notifyMatchFailure(op, "expected few elements in a window, or few places");
