@@ -20,7 +20,7 @@ CANONICAL = (128, 128)
 # Around the blocks and tiles of the canonical order, and the vectors and squares in which kernels sum them.
 SHORT = (1, 2, 7, 15, 16, 17, 31, 32, 33, 64, 100, 127, 128, 129, 160, 255, 256, 257, 300, 384, 400, 512, 640, 1000, 2100)
 LONG = (4000, 16383, 16384, 16385, 16512, 20000, 32768, 33000, 49153)
-OTHERS = (1, 1, 2, 3, 4, 5, 8, 15, 16, 17, 31, 33, 40)
+OTHERS = (1, 1, 2, 3, 4, 5, 6, 8, 10, 15, 16, 17, 31, 33, 40)
 MAX_ELEMENTS = 150_000
 ORDERS = ("#ad.order<chain>", "#ad.order<chain = {0}, chain = {1}, chain>")
 BEFORE = {"": "", "%v = ad.mul %x, %x : {t}": "square", "%v = ad.neg %x : {t}": "negate"}

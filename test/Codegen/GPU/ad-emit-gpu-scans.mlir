@@ -9,7 +9,11 @@
 // REMARK-NOT: divided-reduction
 // REMARK: scan-class | Category:ad-gpu | chains=adjacent, kernel=reduce_0
 // REMARK-NOT: divided-reduction
+// REMARK: scan-class | Category:ad-gpu | chains=alternating, kernel=reduce_0
+// REMARK-NOT: divided-reduction
 // REMARK: scan-class | Category:ad-gpu | chains=contiguous, kernel=reduce_0
+// REMARK: divided-reduction | Category:ad-gpu | divided=always, kernel=reduce_0
+// REMARK: scan-class | Category:ad-gpu | chains=alternating, kernel=reduce_0
 // REMARK: divided-reduction | Category:ad-gpu | divided=always, kernel=reduce_0
 // REMARK: scan-class | Category:ad-gpu | chains=contiguous, kernel=reduce_0
 // REMARK: divided-reduction | Category:ad-gpu | divided="by its sizes", kernel=reduce_0
@@ -49,9 +53,30 @@ func.func @rows(%x: tensor<40x1000xbf16>) -> tensor<40x1000xbf16> {
 // CHECK-COUNT-32: llvm.load
 // CHECK: arith.addf %[[SUM]], %{{.+}}
 // CHECK: gpu.return
-func.func @columns(%x: tensor<5000x40xf32>) -> tensor<5000x40xf32> {
-  %y = ad.cumsum %x axis 0 : tensor<5000x40xf32>
-  return %y : tensor<5000x40xf32>
+func.func @columns(%x: tensor<5000x4000xf32>) -> tensor<5000x4000xf32> {
+  %y = ad.cumsum %x axis 0 : tensor<5000x4000xf32>
+  return %y : tensor<5000x4000xf32>
+}
+
+// -----
+
+// Three columns alternate in memory (decision 0058): the square of each of 8 warps has 8 blocks of the order, and 33 steps of
+// 3 columns for each. Lanes load 24 rows of 32 adjacent elements; then each of 24 lanes adds every third element.
+// CHECK-LABEL: module attributes
+// CHECK: func.func private @reduce_0({{.*}}tile = 8x1099511627776x3
+// CHECK: llvm.mlir.global internal @reduce_0$totals() {{.*}} : !llvm.array<768 x i8>
+// CHECK: llvm.mlir.global internal @reduce_0$squares() {{.*}} : !llvm.array<25344 x i8>
+// CHECK: gpu.func @reduce_0
+// CHECK: nvvm.bar.warp.sync
+// CHECK-COUNT-24: llvm.load %{{.+}} {alignment = 4 : i64}
+// CHECK: nvvm.bar.warp.sync
+// CHECK: arith.cmpi ult, %{{.+}}, %c24
+// CHECK: scf.if
+// CHECK-COUNT-32: arith.addf
+// CHECK: gpu.return
+func.func @few_columns(%x: tensor<40x1024x3xf32>) -> tensor<40x1024x3xf32> {
+  %y = ad.cumsum %x axis 1 : tensor<40x1024x3xf32>
+  return %y : tensor<40x1024x3xf32>
 }
 
 // -----
@@ -69,6 +94,22 @@ func.func @columns(%x: tensor<5000x40xf32>) -> tensor<5000x40xf32> {
 func.func @long(%x: tensor<100000xf32>) -> tensor<100000xf32> {
   %y = ad.cumsum %x axis 0 : tensor<100000xf32>
   return %y : tensor<100000xf32>
+}
+
+// -----
+
+// Of 5 columns, a thread block has 32 blocks of the order at a time: each of 7 tiles is divided into 4 parts. The second kernel
+// sums the totals of blocks, and has those of tiles in shared memory.
+// CHECK-LABEL: module attributes
+// CHECK: func.func private @reduce_0$partial({{.*}}tile = 4096x5
+// CHECK: func.func private @reduce_0$merge({{.*}}persistent_blocks = 8, tile = 4096x5
+// CHECK-NOT: @reduce_0$partial$tiles
+// CHECK: llvm.mlir.global internal @reduce_0$merge$tiles() {{.*}} : !llvm.array<140 x i8>
+// CHECK: gpu.func @reduce_0$merge
+// CHECK: gpu.return
+func.func @parts(%x: tensor<100000x5xf32>) -> tensor<100000x5xf32> {
+  %y = ad.cumsum %x axis 0 : tensor<100000x5xf32>
+  return %y : tensor<100000x5xf32>
 }
 
 // -----

@@ -222,7 +222,7 @@ namespace {
 struct ScanPlan : KernelPlan {
   explicit ScanPlan(const TiledScan &scan) : scan(scan) {}
   SmallVector<Fact> facts() const override {
-    return {{"chains", scan.isContiguous ? "contiguous" : "adjacent"}};
+    return {{"chains", !scan.hasSquares() ? "adjacent" : scan.columns == 1 ? "contiguous" : "alternating"}};
   }
   TiledScan scan;
 };

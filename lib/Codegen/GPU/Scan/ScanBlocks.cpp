@@ -10,11 +10,11 @@ using namespace mlir::ad;
 using namespace mlir::ad::device;
 
 LogicalResult ScanTiles::emitPass(const Tile &tile, Pass pass) {
-  return scan.isContiguous ? emitRows(tile, pass) : emitColumns(tile, pass);
+  return scan.hasSquares() ? emitSquares(tile, pass) : emitColumns(tile, pass);
 }
 
 // Numbers of blocks are short.
-static std::pair<Value, Value> divideShort(OpBuilder &builder, Location loc, Value number, Value by) {
+std::pair<Value, Value> ScanTiles::divideShort(Value number, Value by) {
   Type word = builder.getI32Type(), index = builder.getIndexType();
   Value shortNumber = builder.createOrFold<arith::IndexCastOp>(loc, word, number);
   Value shortBy = builder.createOrFold<arith::IndexCastOp>(loc, word, by);
@@ -24,33 +24,32 @@ static std::pair<Value, Value> divideShort(OpBuilder &builder, Location loc, Val
           builder.createOrFold<arith::IndexCastOp>(loc, index, rest)};
 }
 
-// Adjacent threads have adjacent blocks of a chain where it is contiguous, else adjacent chains.
+// Adjacent runs are adjacent blocks of a bundle in squares, else of adjacent chains.
 ScanTiles::Block ScanTiles::blockAt(const Tile &tile, Value first, int64_t offset) {
-  Value by = scan.isContiguous ? tile.blocks : tile.chains;
+  Value by = scan.hasSquares() ? tile.blocks : tile.bundles;
   std::optional<int64_t> known = constantOf(by);
-  bool isOneChain = scan.isContiguous && constantOf(tile.chains) == 1;
+  bool isOneBundle = scan.hasSquares() && constantOf(tile.bundles) == 1;
   // Offsets that stay in one part, or are whole parts, are the same in all warps.
   int64_t outerOffset = 0, innerOffset = 0;
-  if (isOneChain || (known && *known % kStepsOfSquare == 0)) {
+  if (offset == 0 || isOneBundle || (known && *known % scan.runsOfSquare() == 0)) {
     innerOffset = offset;
-  } else if (known && kStepsOfSquare % *known == 0) {
+  } else if (known && scan.runsOfSquare() % *known == 0) {
     outerOffset = offset / *known;
     innerOffset = offset % *known;
-  } else if (offset != 0) {
+  } else {
     first = binary<arith::AddIOp>(first, indexConstant(offset));
   }
   auto [outer, inner] =
-      isOneChain ? std::pair<Value, Value>(indexConstant(0), first) : divideShort(builder, loc, first, by);
+      isOneBundle ? std::pair<Value, Value>(indexConstant(0), first) : divideShort(first, by);
   Block found;
-  auto ofChain = [&](Value chain, int64_t distance) {
-    chain = binary<arith::AddIOp>(tile.firstChain, chain);
-    return binary<arith::AddIOp>(chain, indexConstant(distance));
+  auto ofBundle = [&](Value bundle, int64_t distance) {
+    bundle = binary<arith::AddIOp>(tile.firstBundle, bundle);
+    return binary<arith::AddIOp>(bundle, indexConstant(distance));
   };
-  found.chain = scan.isContiguous ? ofChain(outer, outerOffset) : ofChain(inner, innerOffset);
-  Value block = binary<arith::AddIOp>(scan.isContiguous ? inner : outer,
-                                      binary<arith::MulIOp>(tile.number, indexConstant(scan.blocksOfTile)));
+  found.bundle = scan.hasSquares() ? ofBundle(outer, outerOffset) : ofBundle(inner, innerOffset);
+  Value block = binary<arith::AddIOp>(scan.hasSquares() ? inner : outer, firstBlockOf(tile));
   found.lower = binary<arith::MulIOp>(block, indexConstant(scan.block));
-  found.offset = (scan.isContiguous ? innerOffset : outerOffset) * scan.block;
+  found.offset = (scan.hasSquares() ? innerOffset : outerOffset) * scan.block;
   return found;
 }
 
@@ -67,20 +66,29 @@ Value ScanTiles::upperOf(const Block &block) {
   return binary<arith::MinUIOp>(binary<arith::AddIOp>(lowerOf(block), indexConstant(scan.block)), length);
 }
 
-SmallVector<Index> ScanTiles::loopsOf(Value chain, Value step) {
-  SmallVector<Index> loops =
-      scans.loopsOf(scan.op, mapping.positionOfElement(chain, scans.nestOverChains(scan.op).sizes));
+// The axes of a bundle are those before the scanned one, and the column is in the axes after it.
+Position ScanTiles::positionOf(Value bundle, Value column) {
+  SmallVector<Value> sizes = scans.nestOverChains(scan.op).sizes;
+  if (!column)
+    return mapping.positionOfElement(bundle, sizes);
+  unsigned outer = axisOfSteps();
+  Position position = mapping.positionOfElement(bundle, ValueRange(sizes).take_front(outer));
+  llvm::append_range(position, mapping.positionOfElement(column, ValueRange(sizes).drop_front(outer)));
+  return position;
+}
+
+SmallVector<Index> ScanTiles::loopsOf(Value bundle, Value column, Value step) {
+  SmallVector<Index> loops = scans.loopsOf(scan.op, positionOf(bundle, column));
   loops[scannedDim(scan.op)] = {step, 0, nullptr};
   return loops;
 }
 
 // A chain starts from its outs in its first block only.
-FailureOr<Value> ScanTiles::startOf(const Block &block) {
+FailureOr<Value> ScanTiles::startOf(const Block &block, Value column) {
   Value isFirst =
       arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, lowerOf(block), indexConstant(0));
   Value neutral = scans.neutralOf(scan.op);
-  FailureOr<Value> start =
-      scans.startOf(scan.op, mapping.positionOfElement(block.chain, scans.nestOverChains(scan.op).sizes));
+  FailureOr<Value> start = scans.startOf(scan.op, positionOf(block.bundle, column));
   if (failed(start))
     return failure();
   Value chosen = arith::SelectOp::create(builder, loc, isFirst, toMemory(*start), toMemory(neutral));
@@ -108,10 +116,10 @@ LogicalResult ScanTiles::emitColumns(const Tile &tile, Pass pass) {
   return emitLoop(
       mapping.threadInBlock, tile.count, mapping.blockThreads, [&](Value number) -> LogicalResult {
         Block block = blockAt(tile, number);
-        FailureOr<Value> start = startOf(block);
+        FailureOr<Value> start = startOf(block, nullptr);
         if (failed(start))
           return failure();
-        Value carry = pass == Pass::results && hasCarries() ? loadTotal(number) : Value();
+        Value carry = pass == Pass::results && hasCarries() ? loadTotal(totals, number) : Value();
         Value lower = lowerOf(block), upper = upperOf(block);
         Value rest = binary<arith::RemUIOp>(binary<arith::SubIOp>(upper, lower), indexConstant(kStepsAtOnce));
         Value middle = binary<arith::SubIOp>(upper, rest);
@@ -121,7 +129,7 @@ LogicalResult ScanTiles::emitColumns(const Tile &tile, Pass pass) {
         if (failed(sum))
           return failure();
         if (pass == Pass::totals)
-          storeTotal(number, *sum);
+          keepTotal(block, nullptr, number, *sum);
         return success();
       });
 }
@@ -135,7 +143,8 @@ FailureOr<Value> ScanTiles::columnSteps(const Block &block, Pass pass, Value car
   Scope scope(*this);
   SmallVector<SmallVector<Index>> steps;
   for (int64_t i = 0; i < unroll; ++i)
-    steps.push_back(loopsOf(block.chain, binary<arith::AddIOp>(loop.getInductionVar(), indexConstant(i))));
+    steps.push_back(
+        loopsOf(block.bundle, nullptr, binary<arith::AddIOp>(loop.getInductionVar(), indexConstant(i))));
   if (failed(evaluator.loadFirst(scan.op, steps)))
     return failure();
   SmallVector<Value> results;

@@ -13,16 +13,16 @@ FailureOr<bool> ScanSizes::emitSizes() {
   if (failed(bindArguments()))
     return failure();
   layOut();
-  Buffer totals = totalsOfTiles(Value());
+  Buffer totals = totalsInMemory(Value());
   Value count = binary<arith::MulIOp>(totals.sizes[0], totals.sizes[1]);
   Value bytes = binary<arith::MulIOp>(count, indexConstant(memoryBytes(totals.element)));
-  int64_t blockThreads = scan.isContiguous ? kThreadsOfRows : kBlockThreads;
-  Value threads = binary<arith::MulIOp>(binary<arith::MulIOp>(groups, tiles), indexConstant(blockThreads));
+  Value threads =
+      binary<arith::MulIOp>(binary<arith::MulIOp>(groups, parts), indexConstant(scan.threadsPerBlock()));
   Value divides = indexConstant(1);
   if (!division.always) {
     Value enough = binary<arith::MulIOp>(smCount, indexConstant(kMinBlocksPerSM));
     Value areFew = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, groups, enough);
-    Value areLong = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt, tiles, indexConstant(1));
+    Value areLong = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt, parts, indexConstant(1));
     divides = arith::SelectOp::create(builder, loc, binary<arith::AndIOp>(areFew, areLong), divides,
                                       indexConstant(0));
   }

@@ -182,6 +182,7 @@ def sums():
     yield Case("max-rows", reduce("reduce_max", SQUARE, (1,), "f32"))
     yield Case("scan-rows", cumsum(SQUARE, 1, "f32"))
     yield Case("scan-columns", cumsum(SQUARE, 0, "f32"))
+    yield Case("scan-few-columns", cumsum((4096, 4096, 3), 1, "f32"))
 
 
 def contractions():

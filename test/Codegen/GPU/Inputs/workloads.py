@@ -57,8 +57,9 @@ def rows():
 
 
 def running_sums():
-    """Along rows and columns, and of one long row."""
-    for shape, axis, element in (((1 << 24,), 0, "f32"), (ROWS, 1, "f32"), (ROWS, 0, "f32"), (ROWS, 1, "bf16")):
+    """Along rows and columns, few and many, and of one long row."""
+    for shape, axis, element in (((1 << 24,), 0, "f32"), (ROWS, 1, "f32"), (ROWS, 0, "f32"), (ROWS, 1, "bf16"),
+                                 ((1024, 4096, 2), 1, "f32"), ((100000, 3), 0, "f32")):
         name = f"running sum {'x'.join(map(str, shape))} axis {axis} {element}"
         yield name, cost_cases.cumsum(shape, axis, element), "strict"
 
