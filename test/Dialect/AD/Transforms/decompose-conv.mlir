@@ -54,3 +54,13 @@ func.func @groups_alone(%x: tensor<2x5xf32>, %w: tensor<2x5xf32>) -> tensor<2xf3
   %y = ad.conv %x, %w dims "gc,gc->g" : (tensor<2x5xf32>, tensor<2x5xf32>) -> tensor<2xf32>
   return %y : tensor<2xf32>
 }
+
+// A size that the type leaves open stays open, though the producer knows it.
+// CHECK-LABEL: func.func @known_size(
+// CHECK:       ad.slice {{.+}} : tensor<?x4xf32> -> tensor<?x4xf32>
+// CHECK:       ad.conv {{.+}} : (tensor<?x4xf32>, tensor<3x4x2xf32>) -> tensor<?x2xf32>
+func.func @known_size(%x: tensor<9x4xf32>, %w: tensor<3x4x2xf32>) -> tensor<?x2xf32> {
+  %open = tensor.cast %x : tensor<9x4xf32> to tensor<?x4xf32>
+  %y = ad.conv %open, %w dims "0c,0co->0o" low [-2] : (tensor<?x4xf32>, tensor<3x4x2xf32>) -> tensor<?x2xf32>
+  return %y : tensor<?x2xf32>
+}

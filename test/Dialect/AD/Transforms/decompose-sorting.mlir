@@ -72,3 +72,13 @@ func.func @long(%x: tensor<100000xf32>) -> tensor<100000xi64> {
   %p = ad.argsort %x axis 0 : tensor<100000xf32>
   return %p : tensor<100000xi64>
 }
+
+// A size that the type leaves open stays open, though the producer knows it.
+// CHECK-LABEL: func.func @known_size(
+// CHECK:       ad.iota axis 1(%{{.+}}) : tensor<?x3xi64>
+// CHECK:       ad.scatter set {{.+}} : tensor<?x3xi64>
+func.func @known_size(%x: tensor<4x3xi32>) -> tensor<?x3xi64> {
+  %open = tensor.cast %x : tensor<4x3xi32> to tensor<?x3xi32>
+  %p = ad.argsort %open axis 1 : tensor<?x3xi32>
+  return %p : tensor<?x3xi64>
+}

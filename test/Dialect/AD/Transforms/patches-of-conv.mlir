@@ -1,7 +1,7 @@
 // RUN: ad-opt %s --ad-decompose=target=gpu | FileCheck %s --enable-var-scope
 // RUN: ad-opt %s --ad-decompose=target=cpu | FileCheck %s --check-prefix=CPU
 
-// CPU-COUNT-4: ad.conv
+// CPU-COUNT-5: ad.conv
 
 // A copy of the input for each row of the window, and one of these for each column: windows, then their elements.
 // CHECK-LABEL: func.func @few_elements(
@@ -47,4 +47,13 @@ func.func @depthwise(%x: tensor<8x20x4xf32>, %w: tensor<3x4xf32>) -> tensor<8x18
 func.func @long(%x: tensor<100x4xf32>, %w: tensor<40x4x5xf32>) -> tensor<61x5xf32> {
   %y = ad.conv %x, %w dims "0c,0co->0o" : (tensor<100x4xf32>, tensor<40x4x5xf32>) -> tensor<61x5xf32>
   return %y : tensor<61x5xf32>
+}
+
+// A size that the type leaves open stays open, though the producer knows it.
+// CHECK-LABEL: func.func @known_size(
+// CHECK:       ad.dot {{.+}} -> tensor<?x2xf32>
+func.func @known_size(%x: tensor<9x4xf32>, %w: tensor<3x4x2xf32>) -> tensor<?x2xf32> {
+  %open = tensor.cast %x : tensor<9x4xf32> to tensor<?x4xf32>
+  %y = ad.conv %open, %w dims "0c,0co->0o" : (tensor<?x4xf32>, tensor<3x4x2xf32>) -> tensor<?x2xf32>
+  return %y : tensor<?x2xf32>
 }

@@ -3,6 +3,7 @@
 // The decomposition of ad.argsort: the rank of an element is the number of those that come before it, and its
 // position is written where its rank says. It compares every element of a row with every other one.
 
+#include "../ShapeUtils.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "adjoint/Dialect/AD/IR/ADIndexingOps.h"
 #include "adjoint/Dialect/AD/IR/ADSortingOps.h"
@@ -23,6 +24,7 @@ public:
       : builder(builder), loc(loc), input(input), rank(typeOf(input).getRank()) {
     for (int64_t axis = 0; axis < rank; ++axis)
       sizes.push_back(sizeOf(builder, loc, input, axis));
+    sizes = normalizeSizes(builder, loc, typeOf(input), sizes); // the result has the input's open sizes
     // Row i, column j: element i is compared with element j.
     squareSizes = sizes;
     squareSizes.push_back(sizes.back());
@@ -56,9 +58,9 @@ private:
     SmallVector<int64_t> shape;
     SmallVector<Value> open;
     for (OpFoldResult size : all) {
-      shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
-      if (ShapedType::isDynamic(shape.back()))
-        open.push_back(getValueOrCreateConstantIndexOp(builder, loc, size));
+      if (auto value = dyn_cast<Value>(size))
+        open.push_back(value);
+      shape.push_back(isa<Value>(size) ? ShapedType::kDynamic : *getConstantIntValue(size));
     }
     return {RankedTensorType::get(shape, element), open};
   }

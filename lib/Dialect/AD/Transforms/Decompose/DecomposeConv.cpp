@@ -99,25 +99,24 @@ private:
       isCropped |= before > 0 || after > 0;
       offsets.push_back(before);
       OpFoldResult size = remaining(axis, before + after);
-      shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
-      if (ShapedType::isDynamic(shape.back()))
-        sizes.push_back(cast<Value>(size));
+      if (auto open = dyn_cast<Value>(size))
+        sizes.push_back(open);
+      shape.push_back(isa<Value>(size) ? ShapedType::kDynamic : *getConstantIntValue(size));
     }
     if (isCropped)
       value = SliceOp::create(builder, loc, typeOf(value).clone(shape), value, offsets,
                               SmallVector<int64_t>(shape.size(), 1), sizes, PermissionsAttr());
   }
 
-  /// The elements along an axis without so many, or none.
+  /// The elements along an axis without so many, or none. Open sizes stay open: the result has them too.
   OpFoldResult remaining(int64_t axis, int64_t removed) {
-    OpFoldResult size = sizeOf(builder, loc, value, axis);
-    if (std::optional<int64_t> known = getConstantIntValue(size))
-      return builder.getIndexAttr(std::max<int64_t>(*known - removed, 0));
-    if (removed == 0)
-      return size;
+    int64_t known = typeOf(value).getDimSize(axis);
+    if (!ShapedType::isDynamic(known))
+      return builder.getIndexAttr(std::max<int64_t>(known - removed, 0));
+    Value size = getValueOrCreateConstantIndexOp(builder, loc, sizeOf(builder, loc, value, axis));
+    Value less =
+        arith::SubIOp::create(builder, loc, size, arith::ConstantIndexOp::create(builder, loc, removed));
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-    Value less = arith::SubIOp::create(builder, loc, cast<Value>(size),
-                                       arith::ConstantIndexOp::create(builder, loc, removed));
     return OpFoldResult(Value(arith::MaxSIOp::create(builder, loc, less, zero)));
   }
 
