@@ -27,6 +27,7 @@ OF_LARGE_TILES = 168  # of contractions, one block of which takes a large tile o
 OF_SUM_TILES = 255  # of those that threads multiply and add; one block of 256 threads may have so many
 OF_WARP_TILES = 255  # of those on the tensor cores of warps; a tile of 64 x 64 has 128 accumulators in each thread
 OF_PROMOTED_SUMS = 255  # of those with two sets of accumulators; one block of 256 threads may have so many
+OF_SQUARES = 255  # of running sums along a few columns; one block of 256 threads may have so many
 # ptxas keeps a register in memory over calls of its own function for 64-bit divisions.
 SPILLS = {"f64": 16, "classes-f64": 16}  # bytes, else none
 # Where ptxas makes a product of 8-bit floats from conversions and products of f16, the K loop has no register left
@@ -158,6 +159,20 @@ func.func @main(%x: {r}, %w: {w}, %s: {s}, %l: {l}, %d: {d}) -> ({r}, {r}, {w}, 
 """
 
 
+# Along a few columns: whole squares, with a remainder, of tiles in parts; along many in parts.
+RUNNING_SUMS = [("300x1024x2x", 1), ("70x12289x3x", 1), ("100000x5x", 0), ("6711x31x", 0)]
+
+
+def of_running_sums(element):
+    types = [f"tensor<{shape}{element}>" for shape, _ in RUNNING_SUMS]
+    arguments = ", ".join(f"%x{number}: {kind}" for number, kind in enumerate(types))
+    sums = "".join(f"  %y{number} = ad.cumsum %x{number} axis {axis} : {types[number]}\n"
+                   for number, (_, axis) in enumerate(RUNNING_SUMS))
+    values = ", ".join(f"%y{number}" for number in range(len(types)))
+    return (f"func.func @main({arguments}) -> ({', '.join(types)}) {{\n{sums}"
+            f"  return {values} : {', '.join(types)}\n}}\n")
+
+
 def ptx_of(path, chip):
     numerics = "numerics=fast,narrow " if path.stem.startswith("products") else ""
     done = subprocess.run(["ad-opt", path, f"--ad-to-gpu={numerics}chip={chip}"], capture_output=True, text=True)
@@ -286,6 +301,8 @@ def complaints(ptxas, path, chip):
         most = OF_LARGE_TILES if kernel.startswith("dot") else REGISTERS
         if path.stem.startswith("products") and kernel not in by_warpgroups:
             most = OF_WARP_TILES
+        if path.stem.startswith("running-sums"):
+            most = OF_SQUARES
         if path.stem.startswith("in-order"):
             most = OF_SUM_TILES
         if of_bytes or path.stem.startswith("f8") and kernel.startswith("dot"):
@@ -322,6 +339,9 @@ def main():
         for stem, element in (("products-unknown", "bf16"), ("unknown-f32", "f32"), ("unknown-f64", "f64")):
             paths.append(pathlib.Path(name) / f"{stem}.mlir")
             paths[-1].write_text(of_products(element, OF_UNKNOWN_SIZES))
+        for element in ("f32", "bf16"):
+            paths.append(pathlib.Path(name) / f"running-sums-{element}.mlir")
+            paths[-1].write_text(of_running_sums(element))
         for element in FLOATS:
             paths.append(pathlib.Path(name) / f"classes-{element}.mlir")
             paths[-1].write_text(of_classes(element))
