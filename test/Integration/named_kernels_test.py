@@ -179,6 +179,16 @@ def dot_case(draw, element):
             [batch, m, n], exact, lambda name: product_bound(name, k, unit(element), scale))
 
 
+def conv_case(draw, element):
+    places, outputs, taps = draw.randint(2, 9), draw.randint(1, 9), draw.randint(2, 3)
+    channels = -(-length(draw) // taps)
+    a, b = values(draw, (places + taps - 1, channels), element), values(draw, (taps, channels, outputs), element)
+    windows = np.stack([a[tap:tap + places] for tap in range(taps)], 1)
+    exact, scale = np.einsum("mkc,kcn->mn", windows, b), np.einsum("mkc,kcn->mn", np.abs(windows), np.abs(b))
+    return ({"a": a, "b": b}, 'ad.conv %a, %b dims "0c,0co->0o"', "({a}, {b}) -> {result}", [places, outputs], exact,
+            lambda name: product_bound(name, taps * channels, unit(element), scale))
+
+
 def gemm_case(draw, element):
     m, n, k = *(draw.randint(1, size) for size in (9, 9)), length(draw)
     a, b, c = values(draw, (k, m), element), values(draw, (k, n), element), values(draw, (n,), element)
@@ -207,14 +217,14 @@ def scaled_dot_case(draw, element):
 
 ATTRIBUTES = {"gemm": "transA, alpha = 1.5, beta = 0.5"}
 RESULTS = {"scaled_dot": 3}
-PRODUCTS = {"dot", "gemm", "scaled_dot"}
+PRODUCTS = {"conv", "dot", "gemm", "scaled_dot"}
 CASES = {
     **{f"reduce_{kind}": (lambda kind: lambda *given: sum_case(kind, *given))(kind)
        for kind in ("sum", "mean", "prod", "max", "min")},
     "sum_to_shape": sum_to_shape_case, "cumsum": cumsum_case, "layer_norm": layer_norm_case, "rms_norm": rms_norm_case,
     **{kind: (lambda kind: lambda *given: softmax_case(kind, *given))(kind) for kind in ("softmax", "log_softmax")},
     "cross_entropy": cross_entropy_case, "dot": dot_case, "gemm": gemm_case,
-    "scaled_dot": scaled_dot_case,
+    "scaled_dot": scaled_dot_case, "conv": conv_case,
 }
 
 

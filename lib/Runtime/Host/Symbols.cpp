@@ -1,10 +1,11 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
    The symbols that the JIT links compiled code against: the functions of adrt.h, the sort, the memory
-   functions that a code generator may call on its own, and functions of the C library that round correctly or
-   are exact. Code for CPUs without an instruction for such a function calls it. */
+   functions that a code generator may call on its own, functions of the C library that round correctly or are
+   exact, and conversions to bf16. Code for CPUs without an instruction for such a function calls it. */
 #include "adjoint/Runtime/Host/Symbols.h"
 #include "adjoint/Runtime/Host/Argsort.h"
+#include "adjoint/Runtime/Host/BF16.h"
 #include "adjoint/Runtime/adrt.h"
 
 #include <cmath>
@@ -56,6 +57,8 @@ SymbolTable adrt::getSymbols() {
       {"memcpy", address<MemoryCopy>(std::memcpy)},
       {"memmove", address<MemoryCopy>(std::memmove)},
       {"memset", address(std::memset)},
+      {"__truncsfbf2", address(bf16FromF32)},
+      {"__truncdfbf2", address(bf16FromF64)},
       ADJOINT_FUNCTION(Ternary, fma),
       ADJOINT_FUNCTION(Binary, fmod),
       ADJOINT_FUNCTION(Unary, floor),
