@@ -60,7 +60,7 @@ def bytecode(text, folder):
              "--allow-unregistered-dialect"]
     unlimited = lambda: resource.setrlimit(resource.RLIMIT_STACK, (resource.RLIM_INFINITY,) * 2)
     subprocess.run(["mlir-opt", str(source), *words, "-o", str(target)], check=True, capture_output=True,
-                   preexec_fn=unlimited, timeout=120)
+                   preexec_fn=unlimited, timeout=600)
     return target
 
 

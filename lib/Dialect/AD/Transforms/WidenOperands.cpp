@@ -97,9 +97,8 @@ template <typename OpTy> struct WidenOperands : NumericsPattern<OpTy> {
       return rewriter.notifyMatchFailure(op, "expected operands that are narrower than the accumulator");
     bool bf16 = left.isBF16() && right.isBF16();
     // They have no form for several contracted axes, as a convolution has.
-    constexpr bool hasInstructions = !std::is_same_v<OpTy, ConvOp>;
-    if (hasInstructions && bf16 && dotProducts && !op->hasAttr(kInstructionAttr) &&
-        allows(op, Permissions::mma))
+    bool arePairs = bf16 && dotProducts && !std::is_same_v<OpTy, ConvOp>;
+    if (arePairs && !op->hasAttr(kInstructionAttr) && allows(op, Permissions::mma))
       return rewriter.notifyMatchFailure(op, "dot-product instructions read bf16");
     if (!readsOften(op, bf16 ? kMinReadsBF16 : kMinReads))
       return rewriter.notifyMatchFailure(op, "expected operands whose elements are read often");
