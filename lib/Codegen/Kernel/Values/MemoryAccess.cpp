@@ -132,7 +132,8 @@ Value MemoryAccess::load(const Buffer &buffer, const Position &position) {
   }
   if (!indices && step == -1)
     return loadReversed(buffer, base);
-  if (!indices && !mask && std::abs(step) <= longestShuffledStride)
+  // The step of a slice may be the least number, which has no magnitude.
+  if (!indices && !mask && step >= -longestShuffledStride && step <= longestShuffledStride)
     return loadStrided(buffer, base, step);
   if (!indices)
     indices = laneValues.laneVector({base, step, nullptr});
