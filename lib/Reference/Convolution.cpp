@@ -99,16 +99,9 @@ private:
 
 /// Axes that share a letter must have one size; the error names the axis of the filter.
 static int32_t checkLetters(ConvOp op, Frame &frame, const Tensor &input, const Tensor &filter) {
-  ConvAxes axes = *ConvAxes::split(op.getDims());
-  for (auto [axis, letter] : llvm::enumerate(axes.filter)) {
-    size_t other = axes.input.find(letter);
-    if (ConvAxes::isSpatial(letter) || other == StringRef::npos)
-      continue;
-    int64_t expected = input.getDim(static_cast<int64_t>(other)),
-            size = filter.getDim(static_cast<int64_t>(axis));
-    if (expected != size)
-      return frame.fail(op, ADRT_FAIL_SAME_SIZE, {static_cast<int64_t>(axis), expected, size});
-  }
+  for (auto [ofInput, ofFilter] : ConvAxes::split(op.getDims())->sharedAxes())
+    if (input.getDim(ofInput) != filter.getDim(ofFilter))
+      return frame.fail(op, ADRT_FAIL_SAME_SIZE, {ofFilter, input.getDim(ofInput), filter.getDim(ofFilter)});
   return ADRT_OK;
 }
 

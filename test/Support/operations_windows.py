@@ -163,7 +163,7 @@ def conv(op, arrays):
     want, finite = _convolve(x, w, op), (np.where(np.isfinite(a), np.abs(a), 0) for a in (x, w))
     error = _bound(op, want, int(np.prod(summed, dtype=np.int64)), _convolve(np.abs(x), np.abs(w), op))
     overflows = _convolve(*finite, op) >= elements.LARGEST[elements.accumulator(op.operands[0].element)]
-    return want, np.where(np.isinf(want) & overflows, -1, error)
+    return want, np.where(overflows, np.where(np.isinf(want), -1, -error), error)
 
 
 # Reductions of windows.

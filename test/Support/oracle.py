@@ -2,7 +2,8 @@
 """What an operation must give, computed by NumPy in f64, and how far a result may be from it.
 
 expected(op, arrays) returns (array, None) where the bits follow from the specification (data movement, integers,
-correctly rounded operations), else (values in f64, largest error; -1 for any infinity or NaN); element by element.
+correctly rounded operations), else (values in f64, largest error), element by element; where the error is negative,
+the result may be an infinity or NaN, too.
 Elementwise functions are allowed the bounds of docs/numerics-functions.md, sums gamma_k * sum of |a_i b_i|."""
 
 import math
@@ -246,9 +247,9 @@ def differences(op, arrays, result):
         want, error = np.broadcast_to(want, result.shape).reshape(-1), np.broadcast_to(error, result.shape).reshape(-1)
         equal = (got == rounded) | (np.isnan(got) & np.isnan(want))
         limited = np.clip(want, -elements.LARGEST[element], elements.LARGEST[element])
-        near = np.isfinite(got) & (np.minimum(np.abs(got - want), np.abs(got - limited)) <= error)
+        near = np.isfinite(got) & (np.minimum(np.abs(got - want), np.abs(got - limited)) <= np.abs(error))
         # Results that overflow where the exact one does not quite, and the other way round.
         edge = np.isinf(got) & (np.abs(want) + error >= elements.LARGEST[element]) & (np.sign(got) == np.sign(want))
-        # Sums that may be infinite or NaN, by where they overflow.
+        # Sums whose parts overflow in one order and not in another.
         either = (error < 0) & ~np.isfinite(got)
     return np.flatnonzero(~(equal | near | edge | either))

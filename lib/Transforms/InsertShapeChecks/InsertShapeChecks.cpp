@@ -99,10 +99,8 @@ static void dot(ConditionWriter &write, DotOp dot) {
 }
 
 static void conv(ConditionWriter &write, ConvOp conv) {
-  ConvAxes axes = *ConvAxes::split(conv.getDims());
-  for (auto [axis, letter] : llvm::enumerate(axes.filter))
-    if (size_t other = axes.input.find(letter); !ConvAxes::isSpatial(letter) && other != StringRef::npos)
-      write.same(conv.getInput(), other, conv.getFilter(), axis);
+  for (auto [ofInput, ofFilter] : ConvAxes::split(conv.getDims())->sharedAxes())
+    write.same(conv.getInput(), ofInput, conv.getFilter(), ofFilter);
 }
 
 static void gemm(ConditionWriter &write, GemmOp gemm) {

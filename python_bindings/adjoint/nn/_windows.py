@@ -65,6 +65,16 @@ def _grouped(tensor: Tensor, axis: int, groups: int, name: str) -> Tensor:
     return tensor.reshape((*tensor.shape[:axis], groups, size // groups, *tensor.shape[axis + 1 :]))
 
 
+def _convolve(x: Tensor, weight: Tensor, of_weight: str, groups: int, options: dict[str, Any]) -> Tensor:
+    """`of_weight` has the letters of the weight's first axes, of input channels c and output channels o."""
+    digits = "".join(map(str, range(x.ndim - 2)))
+    if groups == 1:
+        return ops.conv(x, weight, dims=f"bc{digits},{of_weight}{digits}->bo{digits}", **options)
+    x, weight = _grouped(x, 1, groups, "an input"), _grouped(weight, 0, groups, "a weight")
+    made = ops.conv(x, weight, dims=f"bgc{digits},g{of_weight}{digits}->bgo{digits}", **options)
+    return made.reshape((made.shape[0], made.shape[1] * made.shape[2], *made.shape[3:]))
+
+
 def _with_bias(made: Tensor, bias: Any, rank: int) -> Tensor:
     return made if bias is None else made + common(bias)[0].reshape((-1, *[1] * rank))
 
@@ -80,21 +90,9 @@ def _conv(
         low, high = _same_padding(kernel, dilation, stride) if padding == "same" else ([0] * rank, [0] * rank)
     else:
         low = high = sizes_of("padding", padding, rank, 0)
-    digits = "".join(map(str, range(rank)))
-
-    def compute(x: Tensor) -> Tensor:
-        options: dict[str, Any] = {"strides": stride, "low": low, "high": high, "filter_dilation": dilation}
-        if groups == 1:
-            return ops.conv(x, weight, dims=f"bc{digits},oc{digits}->bo{digits}", **options)
-        made = ops.conv(
-            _grouped(x, 1, groups, "an input"),
-            _grouped(weight, 0, groups, "a weight"),
-            dims=f"bgc{digits},goc{digits}->bgo{digits}",
-            **options,
-        )
-        return made.reshape((made.shape[0], made.shape[1] * made.shape[2], *made.shape[3:]))
-
-    return _with_bias(_batched(rank, input, compute), bias, rank)
+    options = {"strides": stride, "low": low, "high": high, "filter_dilation": dilation}
+    made = _batched(rank, input, lambda x: _convolve(x, weight, "oc", groups, options))
+    return _with_bias(made, bias, rank)
 
 
 def conv1d(
@@ -135,27 +133,15 @@ def _conv_transpose(
         if one >= max(step, spread):
             raise OptionError(f"expected output_padding below the stride or the dilation, got {output_padding!r}")
     low = [(size - 1) * step - before for size, step, before in zip(kernel, dilation, padding)]
-    options: dict[str, Any] = {
+    options = {
         "low": low,
         "high": [before + more for before, more in zip(low, extra)],
         "input_dilation": stride,
         "filter_dilation": dilation,
     }
-    digits = "".join(map(str, range(rank)))
     weight = ops.reverse(weight, axes=list(range(2, rank + 2)))
-
-    def compute(x: Tensor) -> Tensor:
-        if groups == 1:
-            return ops.conv(x, weight, dims=f"bc{digits},co{digits}->bo{digits}", **options)
-        made = ops.conv(
-            _grouped(x, 1, groups, "an input"),
-            _grouped(weight, 0, groups, "a weight"),
-            dims=f"bgc{digits},gco{digits}->bgo{digits}",
-            **options,
-        )
-        return made.reshape((made.shape[0], made.shape[1] * made.shape[2], *made.shape[3:]))
-
-    return _with_bias(_batched(rank, input, compute), bias, rank)
+    made = _batched(rank, input, lambda x: _convolve(x, weight, "co", groups, options))
+    return _with_bias(made, bias, rank)
 
 
 def conv_transpose1d(

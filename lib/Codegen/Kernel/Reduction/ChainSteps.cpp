@@ -45,9 +45,7 @@ FailureOr<SmallVector<Value>> ChainSteps::chain(linalg::GenericOp generic, Array
   Scope scope(context);
   SmallVector<Value> next(loop.getRegionIterArgs());
   Value k = loop.getInductionVar();
-  auto set = [&](SmallVectorImpl<Index> &inner) {
-    reductionLoops.setIndex(generic, inner, Index{k, 0, nullptr});
-  };
+  auto set = [&](SmallVectorImpl<Index> &inner) { reductionLoops.setIndex(generic, inner, {k, 0, nullptr}); };
   if (failed(stepAll(generic, loops, set, next)))
     return failure();
   afterStep(generic, loops, k);
@@ -83,7 +81,7 @@ FailureOr<SmallVector<Value>> ChainSteps::chainOfRuns(linalg::GenericOp generic,
     Scope scope(context);
     SmallVector<Value> next(loop.getRegionIterArgs());
     auto set = [&](SmallVectorImpl<Index> &inner) {
-      reductionLoops.setIndex(generic, inner, run, loop.getInductionVar());
+      reductionLoops.setIndexInRun(generic, inner, run, loop.getInductionVar());
     };
     if (failed(stepAll(generic, loops, set, next)))
       return failure();
@@ -96,7 +94,7 @@ FailureOr<SmallVector<Value>> ChainSteps::chainOfRuns(linalg::GenericOp generic,
 LogicalResult ChainSteps::step(linalg::GenericOp generic, ArrayRef<Index> loops, Value k,
                                MutableArrayRef<Value> accumulators) {
   SmallVector<Index> inner(loops);
-  reductionLoops.setIndex(generic, inner, Index{k, 0, nullptr});
+  reductionLoops.setIndex(generic, inner, {k, 0, nullptr});
   return stepAt(generic, inner, accumulators);
 }
 

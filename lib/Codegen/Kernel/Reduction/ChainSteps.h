@@ -39,12 +39,11 @@ protected:
   ReductionLoops &reductionLoops;
 
 private:
-  using Accumulators = SmallVector<Value>;
   /// Sets the reduced loops of a position.
   using SetLoops = llvm::function_ref<void(SmallVectorImpl<Index> &loops)>;
 
-  FailureOr<Accumulators> chainOfRuns(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
-                                      ArrayRef<Value> start, Value lower, Value upper, Value length);
+  FailureOr<SmallVector<Value>> chainOfRuns(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
+                                            ArrayRef<Value> start, Value lower, Value upper, Value length);
   LogicalResult stepAll(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops, SetLoops set,
                         MutableArrayRef<Value> accumulators);
   LogicalResult stepAt(linalg::GenericOp generic, ArrayRef<Index> loops, MutableArrayRef<Value> accumulators);

@@ -28,8 +28,8 @@ Value ReductionLoops::lengthOfRuns(linalg::GenericOp generic) {
   return dims.size() > 1 ? sizeOf(generic, dims.back()) : Value();
 }
 
-void ReductionLoops::setIndex(linalg::GenericOp generic, SmallVectorImpl<Index> &loops, Value run,
-                              Value element) {
+void ReductionLoops::setIndexInRun(linalg::GenericOp generic, SmallVectorImpl<Index> &loops, Value run,
+                                   Value element) {
   SmallVector<unsigned> dims = reductionDims(generic);
   loops[dims.pop_back_val()] = {element, 0, nullptr};
   setIndices(generic, loops, dims, {run, 0, nullptr});

@@ -24,7 +24,7 @@ public:
   /// The size of the last of several reduced loops, which a run goes along; null if a single loop is reduced.
   Value lengthOfRuns(linalg::GenericOp generic);
   /// Sets the reduced loops at an element of a run.
-  void setIndex(linalg::GenericOp generic, SmallVectorImpl<Index> &loops, Value run, Value element);
+  void setIndexInRun(linalg::GenericOp generic, SmallVectorImpl<Index> &loops, Value run, Value element);
   bool usesLanes(linalg::GenericOp generic);
   /// How many elements each result of short rows reduces; nothing if the program does not say, or for long
   /// rows.

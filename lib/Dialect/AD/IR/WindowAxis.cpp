@@ -80,6 +80,14 @@ SmallVector<char> ConvAxes::summed() const {
   return letters;
 }
 
+SmallVector<std::pair<int64_t, int64_t>> ConvAxes::sharedAxes() const {
+  SmallVector<std::pair<int64_t, int64_t>> axes;
+  for (auto [axis, letter] : llvm::enumerate(filter))
+    if (size_t other = input.find(letter); !isSpatial(letter) && other != StringRef::npos)
+      axes.push_back({static_cast<int64_t>(other), static_cast<int64_t>(axis)});
+  return axes;
+}
+
 AffineMap ConvAxes::inputMap(ArrayRef<WindowAxis> windows, MLIRContext *context) const {
   auto loop = [&](unsigned number) { return getAffineDimExpr(number, context); };
   auto indices = llvm::map_to_vector(input, [&](char letter) -> AffineExpr {

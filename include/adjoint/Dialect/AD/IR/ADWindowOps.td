@@ -67,7 +67,7 @@ def AD_ConvOp : AD_ComputeOp<"conv", [InferTypeOpAdaptorWithIsCompatible]> {
 class AD_WindowOp<string mnemonic, list<Trait> traits = []> : AD_ComputeOp<mnemonic, !listconcat(traits, [
     DeclareOpInterfaceMethods<LoopNestOpInterface,
                               ["getLoopSizes", "emitNeutral", "emitCombine", "emitResults"]>])> {
-  // The functions are in lib/Dialect/AD/IR/Ops/ADWindowOps.cpp.
+  // In lib/Dialect/AD/IR/Ops: ADWindowOps.cpp has types and sizes, ADWindowLoops.cpp loops and scalar code.
   code declarations = [{
     /// The window along each axis.
     ::llvm::SmallVector<::mlir::ad::WindowAxis> getWindowAxes();

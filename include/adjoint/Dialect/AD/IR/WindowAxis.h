@@ -38,6 +38,8 @@ struct ConvAxes {
   int64_t spatialRank() const { return llvm::count_if(filter, isSpatial); }
   /// The letters of the filter over which the result is a sum, in the order of summation.
   SmallVector<char> summed() const;
+  /// The axes of input and filter that have one letter, and so one size: those of sums and of groups.
+  SmallVector<std::pair<int64_t, int64_t>> sharedAxes() const;
   /// The loops: one for each axis of the result, then one for each summed letter.
   unsigned loopCount() const { return result.size() + summed().size(); }
   /// The elements that an iteration reads, without padding.

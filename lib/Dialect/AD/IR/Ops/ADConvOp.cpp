@@ -4,6 +4,7 @@
 // docs/spec/windows.md.
 
 #include "../ShapeUtils.h"
+#include "WindowLists.h"
 #include "adjoint/Dialect/AD/IR/ADWindowOps.h"
 
 using namespace mlir;
@@ -42,10 +43,6 @@ static LogicalResult verifyLetters(const ConvAxes &axes, EmitError error) {
   return success();
 }
 
-static ArrayRef<int64_t> numbers(DenseI64ArrayAttr list) {
-  return list ? list.asArrayRef() : ArrayRef<int64_t>();
-}
-
 template <typename OpT> static LogicalResult verifyLists(OpT op, int64_t rank, EmitError error) {
   std::tuple<StringRef, DenseI64ArrayAttr, int64_t> lists[] = {
       {"strides", op.getStridesAttr(), 1},
@@ -53,17 +50,9 @@ template <typename OpT> static LogicalResult verifyLists(OpT op, int64_t rank, E
       {"high", op.getHighAttr(), -std::numeric_limits<int32_t>::max()},
       {"input_dilation", op.getInputDilationAttr(), 1},
       {"filter_dilation", op.getFilterDilationAttr(), 1}};
-  for (auto [name, attribute, least] : lists) {
-    ArrayRef<int64_t> list = numbers(attribute);
-    if (!list.empty() && int64_t(list.size()) != rank) // conv_c4
-      return error() << "expected " << rank << " numbers of " << name
-                     << ", one for each spatial axis, or none, "
-                     << "but got " << list.size();
-    for (int64_t number : list)
-      if (number < least || number > std::numeric_limits<int32_t>::max()) // conv_c4
-        return error() << "expected numbers of " << name << " from " << least << " to 2147483647, but got "
-                       << number;
-  }
+  for (auto [name, list, least] : lists)
+    if (failed(verifyNumbers(name, numbersOf(list), rank, "spatial axis", least, error))) // conv_c4
+      return failure();
   return success();
 }
 
@@ -72,7 +61,7 @@ static SmallVector<WindowAxis> windowsOf(OpT op, const ConvAxes &axes, ArrayRef<
   SmallVector<WindowAxis> windows(axes.spatialRank());
   for (auto [i, window] : llvm::enumerate(windows)) {
     auto at = [&, number = i](DenseI64ArrayAttr list, int64_t otherwise) {
-      return numbers(list).empty() ? otherwise : numbers(list)[number];
+      return numbersOf(list).empty() ? otherwise : numbersOf(list)[number];
     };
     window.size = filterShape[axes.filter.find('0' + i)];
     window.stride = at(op.getStridesAttr(), 1);
@@ -100,14 +89,10 @@ static FailureOr<SmallVector<int64_t>> inferShape(OpT op, RankedTensorType input
                      << " axes of the " << name;
   if (failed(verifyLists(op, axes->spatialRank(), error)))
     return failure();
-  for (auto [axis, letter] : llvm::enumerate(axes->filter)) {
-    size_t other = axes->input.find(letter);
-    if (ConvAxes::isSpatial(letter) || other == StringRef::npos)
-      continue;
-    if (!maySizesAgree(input.getDimSize(other), filter.getDimSize(axis))) // conv_c5
-      return error() << "expected axes '" << StringRef(&letter, 1) << "' of one size, but got "
-                     << input.getDimSize(other) << " and " << filter.getDimSize(axis);
-  }
+  for (auto [ofInput, ofFilter] : axes->sharedAxes())
+    if (!maySizesAgree(input.getDimSize(ofInput), filter.getDimSize(ofFilter))) // conv_c5
+      return error() << "expected axes '" << axes->filter.substr(ofFilter, 1) << "' of one size, but got "
+                     << input.getDimSize(ofInput) << " and " << filter.getDimSize(ofFilter);
   SmallVector<WindowAxis> windows = windowsOf(op, *axes, filter.getShape());
   SmallVector<int64_t> shape;
   for (char letter : axes->result) {

@@ -5,6 +5,7 @@
 
 #include "adjoint/Dialect/AD/IR/ADWindowOps.h"
 #include "../ShapeUtils.h"
+#include "WindowLists.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -22,33 +23,25 @@ static void printKeyword(OpAsmPrinter &printer, Operation *, StringAttr kind) {
 
 //===- Lists -===//
 
-static ArrayRef<int64_t> numbers(DenseI64ArrayAttr list) {
-  return list ? list.asArrayRef() : ArrayRef<int64_t>();
-}
-
 namespace {
 /// The lists of an operation, with a number for each axis or none.
 struct Lists {
   template <typename OpT>
   explicit Lists(OpT op)
-      : window(numbers(op.getWindowAttr())), strides(numbers(op.getStridesAttr())),
-        dilation(numbers(op.getDilationAttr())), low(numbers(op.getLowAttr())),
-        high(numbers(op.getHighAttr())) {}
+      : window(numbersOf(op.getWindowAttr())), strides(numbersOf(op.getStridesAttr())),
+        dilation(numbersOf(op.getDilationAttr())), low(numbersOf(op.getLowAttr())),
+        high(numbersOf(op.getHighAttr())) {}
 
   LogicalResult verify(int64_t rank, EmitError error) const {
     if (int64_t(window.size()) != rank) // reduce_window_c2, arg_reduce_window_c2, spread_window_c2
       return error() << "expected a window of " << rank << " sizes, one for each axis, but got "
                      << window.size();
     for (auto [name, list] : named()) {
-      if (!list.empty() &&
-          int64_t(list.size()) != rank) // reduce_window_c2, arg_reduce_window_c2, spread_window_c2
-        return error() << "expected " << rank << " numbers of " << name
-                       << ", one for each axis, or none, but got " << list.size();
       int64_t least = name == "low" || name == "high" ? 0 : 1;
-      for (int64_t number : list) // reduce_window_c3, arg_reduce_window_c3, spread_window_c3
-        if (number < least || number > std::numeric_limits<int32_t>::max())
-          return error() << "expected numbers of " << name << " from " << least << " to 2147483647, but got "
-                         << number;
+      // reduce_window_c2, arg_reduce_window_c2, spread_window_c2, reduce_window_c3, arg_reduce_window_c3,
+      // spread_window_c3
+      if (failed(verifyNumbers(name, list, rank, "axis", least, error)))
+        return failure();
     }
     return success();
   }

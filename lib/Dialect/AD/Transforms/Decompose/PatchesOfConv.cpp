@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Convolutions as products with a copy of the input that has the elements of all windows, the patches. For
-// targets whose kernels for products read operands by rows and columns alone.
+// Convolutions as products with a copy of the input that has the elements of all windows, the patches
+// (im2col). For targets whose kernels for products read operands by rows and columns alone.
 
 #include "DecomposeConv.h"
 #include "DecompositionSteps.h"
