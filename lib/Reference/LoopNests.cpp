@@ -193,7 +193,7 @@ private:
     const ElementAccess &access = accessOf(operand);
     for (auto [axis, index] : llvm::enumerate(indicesOf(access, loops))) {
       int64_t number = static_cast<int64_t>(axis), size = operands[operand.getOperandNumber()].getDim(number);
-      if (access.outOfRange != OutOfRange::error && size == 0)
+      if (access.outOfRange == OutOfRange::clamp && size == 0)
         return frame.fail(op, ADRT_FAIL_BOUNDS, {number, 0, 0});
       if (access.outOfRange == OutOfRange::error && (index < 0 || index >= size))
         return frame.fail(op, ADRT_FAIL_BOUNDS, {number, index, size});

@@ -5,6 +5,7 @@
 #include "adjoint/Support/Thread.h"
 #include "llvm/Support/FileSystem.h"
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -24,6 +25,7 @@ struct Cleanup {
   std::mutex mutex;
   std::set<std::string> paths;
   pid_t child = 0;
+  std::atomic<bool> ends = false; ///< a signal that ends the process was received
   int pipeEnds[2] = {-1, -1};
 
   static Cleanup &get() {
@@ -86,6 +88,7 @@ bool Cleanup::start() {
 
 void mlir::ad::runner::cleanUpAndEndBy(int signal) {
   int saved = errno;
+  Cleanup::get().ends = true;
   char byte = static_cast<char>(signal);
   bool isAwake = write(Cleanup::get().pipeEnds[1], &byte, 1) == 1;
   errno = saved;
@@ -93,6 +96,11 @@ void mlir::ad::runner::cleanUpAndEndBy(int signal) {
     return;
   std::signal(signal, SIG_DFL); // without the thread, paths stay, but the process ends
   kill(getpid(), signal);
+}
+
+void mlir::ad::runner::waitForEndBySignal() {
+  while (Cleanup::get().ends)
+    pause();
 }
 
 void mlir::ad::runner::removeTemporaryFiles() {

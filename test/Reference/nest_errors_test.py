@@ -108,11 +108,6 @@ AT_RUN_TIME = [
     (loops("%e", "tensor<?xf32>", D0, "tensor<4xf32>", [f'map = {D0}, outside = "clamp"'],
            more=", sizes = array<i64: 4>"), "tensor<4xf32>",
      "'nest.loops' op dimension 0: index 0 is outside of size 0"),
-    (loops("%e", "tensor<?xf32>", D0, "tensor<4xf32>", [f'map = {D0}, outside = "value", padding = 2.0 : f32'],
-           more=", sizes = array<i64: 4>"), "tensor<4xf32>",
-     "'nest.loops' op dimension 0: index 0 is outside of size 0"),
-    (write("%e, %x", "tensor<?xf32>, tensor<4xf32>", "tensor<?xf32>", [f'map = {D0}, outside = "drop"', f"map = {D0}"]),
-     "tensor<?xf32>", "'nest.write' op dimension 0: index 0 is outside of size 0"),
     (loops("%z", "tensor<?xf32>", D0, "tensor<4xf32>", ["map = affine_map<(d0) -> (d0 * 2)>"]), "tensor<4xf32>",
      "'nest.loops' op dimension 0: index 4 is outside of size 3"),
 ]

@@ -23,8 +23,9 @@ class Lists:
     """The lists of axes of one gather or scatter into x, drawn at random, with its indices."""
 
     def __init__(self, g, x, modes):
-        # An axis without elements has none to read or write.
-        sized = [axis for axis in range(x.rank) if x.sizes[axis]]
+        self.outside = g.pick(modes)
+        # An axis without elements has none to read or write, nor a nearest one.
+        sized = [axis for axis in range(x.rank) if x.sizes[axis] or self.outside in ("fill", "drop")]
         order = [int(axis) for axis in g.rng.permutation(sized)]
         self.axes = sorted(order[:g.rank(1, min(2, len(order)))])
         self.batch = sorted(order[len(self.axes):][:1] if g.chance(0.3) else [])
@@ -34,7 +35,6 @@ class Lists:
         self.index_batch = [g.rank(0, len(sizes)) for _ in self.batch]  # one at most
         for place, axis in zip(self.index_batch, self.batch):
             sizes.insert(place, x.sizes[axis])
-        self.outside = g.pick(modes)
         self.indices = [_indices(g, tuple(sizes), x.sizes[axis], self.outside) for axis in self.axes]
         rank = len(sizes) + len(others)
         self.slices = sorted(int(i) for i in g.rng.permutation(rank)[:len(others)])
@@ -92,7 +92,7 @@ def _gather(g, element):
 
 
 def _index_sizes(g, x, axis):
-    rows = int(np.prod(x.sizes, dtype=np.int64)) // x.sizes[axis]
+    rows = int(np.prod([size for other, size in enumerate(x.sizes) if other != axis], dtype=np.int64))
     return g.sizes(g.rank(0, 2), limit=max(g.largest // max(rows, 1), 1))
 
 
@@ -107,8 +107,8 @@ def _along(x, axis, indices):
 @operation("take", ALL)
 def _take(g, element):
     x = _indexed(g, element)
-    axis = g.pick([axis for axis in range(x.rank) if x.sizes[axis]])
     outside = g.pick(["error", "clamp", "fill"])
+    axis = g.pick([axis for axis in range(x.rank) if x.sizes[axis] or outside == "fill"])
     indices = _indices(g, _index_sizes(g, x, axis), x.sizes[axis], outside)
     mode = f" outside {outside}" if outside != "error" else ""
     replaced = lambda shape, new: tuple(shape[:axis]) + tuple(new) + tuple(shape[axis + 1:])

@@ -169,11 +169,7 @@ def conv(op, arrays):
 # Reductions of windows.
 
 def _windows(g, sizes, fill=0.4):
-    """Windows that read nothing from axes without elements."""
     windows = [Window(g, size, 4) if not g.chance(fill) else Window(g, size, 1) for size in sizes]
-    for window in windows:
-        if not window.elements:
-            window.low = window.high = 0
     while np.prod([window.places * window.size for window in windows], dtype=np.int64) > MAX_PRODUCTS:
         wide = max(windows, key=lambda window: window.size * window.places)
         wide.size, wide.low, wide.high = 1, 0, 0
@@ -229,7 +225,7 @@ def _spread_window(g, element):
     sizes = g.sizes(g.rank(0, 4), limit=g.largest // 4)
     windows, static = _windows(g, sizes), g.static(sizes)
     for window in windows:
-        if window.elements and not window.places:
+        if window.elements and not window.places and g.chance(0.8):
             window.size = 1
     x = g.argument(element, tuple(window.places for window in windows))
     operands, prelude, at = [x], [], ""

@@ -225,6 +225,8 @@ static int runDriver(MutableArrayRef<char *> arguments, DialectRegistry &registr
   llvm::raw_string_ostream os(text);
   ad::TaskPool pool(adrt::countCPUs());
   bool failed = mlir::failed(MlirOptMain(os, std::move(file), registry, withTaskPool(config, pool)));
+  if (failed)
+    ad::runner::waitForEndBySignal();
   // Of a file with several programs, those before the wrong one are printed, and not written to a file.
   if (failed && output != "-")
     return kExitProgram;

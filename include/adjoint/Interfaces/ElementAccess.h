@@ -12,7 +12,7 @@
 namespace mlir::ad {
 
 /// What an index outside of the tensor means. An axis without elements has no nearest element: an iteration
-/// that accesses one is an error in every case.
+/// that clamps an index to one is an error.
 enum class OutOfRange {
   error, ///< the program ends with an error that names the operation, the axis, the index and the size
   clamp, ///< the nearest index

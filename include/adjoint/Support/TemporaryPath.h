@@ -21,6 +21,10 @@ void cleanUpOnSignals(llvm::ArrayRef<int> signals);
 /// Does the same from a signal handler of the tool, after cleanUpOnSignals.
 void cleanUpAndEndBy(int signal);
 
+/// Does not return if a signal that was received ends this process: a child that the same signal ended, as
+/// when it goes to all processes of a terminal, has no fault that a message could name.
+void waitForEndBySignal();
+
 /// Removes temporary files and kills the child process, without memory and for a process that ends now.
 /// Folders stay, and everything does if another thread is changing it.
 void removeTemporaryFiles();

@@ -3,6 +3,7 @@
 // Messages and progress on stderr.
 #include "Console.h"
 #include "adjoint/Support/Printable.h"
+#include "adjoint/Support/TemporaryPath.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/SourceMgr.h"
@@ -66,6 +67,7 @@ void Console::warn(const llvm::Twine &message) {
 }
 
 int Console::fail(llvm::Error error) {
+  waitForEndBySignal();
   clearProgress();
   auto [code, message] = consumeExitError(std::move(error));
   if (!message.empty())

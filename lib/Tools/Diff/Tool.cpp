@@ -136,6 +136,7 @@ int mlir::ad::diff::runDiffTool(int argc, char **argv, RunProgramCommand runProg
   };
   Expected<DiffReport> report = run();
   if (!report) {
+    waitForEndBySignal();
     auto [code, message] = consumeExitError(report.takeError());
     complain(message);
     return code == ExitNoTarget ? ExitNoTarget : ExitUsage;

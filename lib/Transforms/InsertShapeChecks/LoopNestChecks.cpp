@@ -103,7 +103,7 @@ private:
         requireSizeOf(cast<AffineDimExpr>(index).getPosition(), operand.get(), axis);
         continue;
       }
-      if (access.outOfRange == OutOfRange::error || ConditionWriter::type(operand.get()).getDimSize(axis) > 0)
+      if (access.outOfRange != OutOfRange::clamp || ConditionWriter::type(operand.get()).getDimSize(axis) > 0)
         continue;
       Value size = write.size(operand.get(), axis);
       Value fits = write.either(isEmpty(), write.compare(arith::CmpIPredicate::sgt, size, write.constant(0)));

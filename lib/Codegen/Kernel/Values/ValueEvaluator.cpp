@@ -3,6 +3,7 @@
 // Values of tensors at positions: through access maps, with scalar code cloned to vectors.
 
 #include "ValueEvaluator.h"
+#include "adjoint/Dialect/AD/Transforms/LoopNestCode.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -207,6 +208,36 @@ FailureOr<Value> ValueEvaluator::extract(tensor::ExtractOp op, IRMapping &values
   return evaluateOne(op.getTensor(), position);
 }
 
+// A vector of elements is read if one of them is inside of the tensor, which has elements then.
+FailureOr<Value> ValueEvaluator::extractInside(tensor::ExtractOp op, IRMapping &values,
+                                               ArrayRef<Index> loops) {
+  auto choice = op->hasOneUse() ? dyn_cast<arith::SelectOp>(*op->user_begin()) : arith::SelectOp();
+  Value inside =
+      choice && choice.getTrueValue() == op.getResult() ? lookup(choice.getCondition(), values) : Value();
+  if (!inside)
+    return op->emitOpError("counts only inside of its tensor, but no choice takes it there");
+  if (isa<VectorType>(inside.getType()))
+    inside = vector::ReductionOp::create(builder, loc, vector::CombiningKind::OR, inside);
+  LogicalResult isRead = success();
+  Type type;
+  auto read = [&](OpBuilder &, Location) {
+    Scope scope(context);
+    FailureOr<Value> element = extract(op, values, loops);
+    isRead = element;
+    Value moved = succeeded(element) ? movable(*element) : inside;
+    type = moved.getType();
+    scf::YieldOp::create(builder, loc, moved);
+  };
+  auto skip = [&](OpBuilder &, Location) {
+    scf::YieldOp::create(builder, loc,
+                         arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type)).getResult());
+  };
+  Value element = scf::IfOp::create(builder, loc, inside, read, skip).getResult(0);
+  if (failed(isRead))
+    return failure();
+  return fromMemory(element, op.getType());
+}
+
 // Any operation of scalar code.
 FailureOr<Value> ValueEvaluator::cloneScalar(Operation *op, IRMapping &values, ArrayRef<Index> loops) {
   if (auto index = dyn_cast<linalg::IndexOp>(op)) {
@@ -216,7 +247,8 @@ FailureOr<Value> ValueEvaluator::cloneScalar(Operation *op, IRMapping &values, A
     return value;
   }
   if (auto read = dyn_cast<tensor::ExtractOp>(op)) {
-    FailureOr<Value> value = extract(read, values, loops);
+    FailureOr<Value> value =
+        read->hasAttr(kInsideOnlyAttr) ? extractInside(read, values, loops) : extract(read, values, loops);
     if (succeeded(value))
       values.map(read.getResult(), *value);
     return value;

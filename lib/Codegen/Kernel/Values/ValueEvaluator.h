@@ -44,6 +44,7 @@ private:
   LogicalResult loadFirst(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
                           llvm::SmallPtrSetImpl<Operation *> &visited);
   FailureOr<Value> extract(tensor::ExtractOp op, IRMapping &values, ArrayRef<Index> loops);
+  FailureOr<Value> extractInside(tensor::ExtractOp op, IRMapping &values, ArrayRef<Index> loops);
   FailureOr<Value> cloneScalar(Operation *op, IRMapping &values, ArrayRef<Index> loops);
   FailureOr<Value> cloneArithmetic(Operation *op, IRMapping &values);
   Value lookup(Value value, IRMapping &values);

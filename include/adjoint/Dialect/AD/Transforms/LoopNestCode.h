@@ -13,6 +13,10 @@
 
 namespace mlir::ad {
 
+/// On a `tensor.extract` whose tensor may have no elements: it counts only where the condition of the
+/// `arith.select` that takes it holds, and no code reads it elsewhere.
+inline constexpr llvm::StringLiteral kInsideOnlyAttr = "ad.inside_only";
+
 /// Whether all indices along the axis are inside of it in a nest of loops of these sizes, as far as is known
 /// when compiling; ShapedType::kDynamic is a size that is not.
 bool isSurelyInside(const ElementAccess &access, RankedTensorType type, int64_t axis,
@@ -42,6 +46,8 @@ public:
 
 private:
   Value expand(AffineExpr expr, ValueRange symbols) const;
+  /// Whether an iteration may access an axis without elements.
+  bool mayBeEmpty(const ElementAccess &access, RankedTensorType type) const;
   Value areInside(const ElementAccess &access, RankedTensorType type, ValueRange sizes,
                   ValueRange indices) const;
 };

@@ -95,6 +95,12 @@ Value AccessCode::areInside(const ElementAccess &access, RankedTensorType type, 
   return all;
 }
 
+bool AccessCode::mayBeEmpty(const ElementAccess &access, RankedTensorType type) const {
+  return llvm::any_of(llvm::enumerate(type.getShape()), [&](auto axis) {
+    return axis.value() <= 0 && !isSurelyInside(access, type, axis.index(), extents);
+  });
+}
+
 Value AccessCode::read(Value tensor, const ElementAccess &access, ValueRange symbols,
                        ValueRange sizes) const {
   auto type = cast<RankedTensorType>(tensor.getType());
@@ -102,9 +108,11 @@ Value AccessCode::read(Value tensor, const ElementAccess &access, ValueRange sym
   Value inside = access.outOfRange == OutOfRange::value ? areInside(access, type, sizes, at) : Value();
   if (access.outOfRange != OutOfRange::error)
     clampIndices(access, type, sizes, at);
-  Value element = tensor::ExtractOp::create(builder, loc, tensor, at);
+  auto element = tensor::ExtractOp::create(builder, loc, tensor, at);
   if (!inside)
     return element;
+  if (mayBeEmpty(access, type))
+    element->setAttr(kInsideOnlyAttr, builder.getUnitAttr());
   Value padding = arith::ConstantOp::create(builder, loc, access.padding);
   return arith::SelectOp::create(builder, loc, inside, element, padding);
 }
