@@ -41,6 +41,8 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machineFor(const CpuTarget 
                                                cpu.featureString(), /*isJIT=*/true);
   if (!machine)
     return exitError(ExitNoTarget, llvm::toString(machine.takeError()));
+  if (cpu.emulatesGPU)
+    (*machine)->setOptLevel(llvm::CodeGenOptLevel::None);
   return machine;
 }
 

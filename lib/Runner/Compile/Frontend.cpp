@@ -377,7 +377,9 @@ Expected<CompiledProgram> Frontend::generate(LoadedProgram &program, const CpuTa
   compiled.device = deviceName();
   takeImage(module, compiled);
   listener.progress("compiling: code");
-  Expected<std::vector<std::string>> objects = compileToObjects(module, cpu, report.stages);
+  CpuTarget target = cpu;
+  target.emulatesGPU = options.target == Target::GpuSim;
+  Expected<std::vector<std::string>> objects = compileToObjects(module, target, report.stages);
   if (!objects)
     return objects.takeError();
   compiled.objects = std::move(*objects);

@@ -18,6 +18,8 @@ struct CpuTarget {
   int64_t vectorBytes = 16;          ///< of the widest vector register
   bool dotProducts = false;          ///< of pairs of bf16 (AVX512_BF16) and of four i8 (AVX512_VNNI)
   bool halfInstructions = false;     ///< that convert between f16 and f32 (F16C)
+  /// Kernels call the emulated GPU for each access: optimized code is not worth the time of its compilation.
+  bool emulatesGPU = false;
   std::string featureString() const;
 };
 
