@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-# Trains two classifiers of hand-written digits, from a bare Debian machine on.
+# Trains three classifiers of hand-written digits, from a bare Debian machine on.
 #
 #   scripts/demo.sh [--seeds N] [--target NAME]
 #
-# Installs what is missing, builds ad-opt, ad-runner and adrt-run, and trains examples/digits/mlp.mlir and
-# transformer.mlir on one core. The loss is shown as it falls; parameters, losses and a picture of the loss curve land
-# in build/demo. Closes with a line per model. With --seeds N each model trains N times (other split, parameters and
-# order of the digits). --target says where (default: cpu); on gpu-sim the perceptron takes two minutes, the transformer
-# hours.
+# Installs what is missing, builds ad-opt, ad-runner and adrt-run, and trains mlp.mlir, transformer.mlir and
+# convolution.mlir of examples/digits on one core. The loss is shown as it falls; parameters, losses and a picture of the
+# loss curve land in build/demo. Closes with a line per model. With --seeds N each model trains N times (other split,
+# parameters and order of the digits). --target says where (default: cpu); on gpu-sim the perceptron takes two minutes,
+# each of the others hours.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
@@ -30,17 +30,17 @@ while (($#)); do
   esac
 done
 
-# The times of the two models, where they are known.
+# The times of the three models, where they are known.
 case $target in
-  cpu) times=(' (under a minute)' ' (under a minute)') ;;
-  gpu-sim) times=(' (two minutes)' ' (hours)') ;;
-  reference | cuda) times=('' '') ;;
+  cpu) times=(' (under a minute)' ' (under a minute)' ' (under a minute)') ;;
+  gpu-sim) times=(' (two minutes)' ' (hours)' ' (hours)') ;;
+  reference | cuda) times=('' '' '') ;;
   *) die "unknown target '$target', expected reference, cpu, gpu-sim or cuda" ;;
 esac
 
-say "step 1 of 4: packages, Python environment, configuration (2 minutes on a bare machine, else a second)"
+say "step 1 of 5: packages, Python environment, configuration (2 minutes on a bare machine, else a second)"
 scripts/setup.sh
-say "step 2 of 4: building the tools that README.md shows (7 to 20 minutes on two cores, seconds when nothing changed)"
+say "step 2 of 5: building the tools that README.md shows (7 to 20 minutes on two cores, seconds when nothing changed)"
 build ad-opt ad-runner adrt-run ad-diff ad-diff-programs
 
 closing=()
@@ -52,10 +52,12 @@ train() {
     "${seeds[@]}" --threads 1 --target "$target" | tee "$log"
   closing+=("$(tail -n 1 "$log")")
 }
-say "step 3 of 4: training the perceptron${times[0]}"
+say "step 3 of 5: training the perceptron${times[0]}"
 train mlp
-say "step 4 of 4: training the transformer${times[1]}"
+say "step 4 of 5: training the transformer${times[1]}"
 train transformer
+say "step 5 of 5: training the convolutional network${times[2]}"
+train convolution
 
 echo
 printf '%s\n' "${closing[@]}"

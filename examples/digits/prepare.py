@@ -92,10 +92,28 @@ def transformer_parameters(rng, width=64, inner=128, layers=2):
     }
 
 
+def convolution_parameters(rng):
+    """Filters have the axes of the window, then the channels that come in and those that come out."""
+    return {
+        "first": normal(rng, (3, 3, 1, 16), math.sqrt(2.0 / 9)),
+        "first_bias": zeros(16),
+        "second": normal(rng, (3, 3, 16, 32), math.sqrt(2.0 / (9 * 16))),
+        "second_bias": zeros(32),
+        "head": matrix(rng, 2 * 2 * 32, CLASSES),
+        "head_bias": zeros(CLASSES),
+    }
+
+
+def falling(start):
+    """A rate that falls from `start` to 0 in a straight line."""
+    return lambda steps: start * (1.0 - np.arange(steps) / steps)
+
+
 # Per model: epochs, initial parameters, and the learning rate at each step where the program does not fix it.
 MODELS = {
     "mlp": (20, mlp_parameters, None),
-    "transformer": (12, transformer_parameters, lambda steps: 0.05 * (1.0 - np.arange(steps) / steps)),
+    "convolution": (20, convolution_parameters, falling(0.05)),
+    "transformer": (12, transformer_parameters, falling(0.05)),
 }
 
 

@@ -31,7 +31,7 @@ MIN_PROGRAMS = 20  # fewer, and the way in which the tests are written is no lon
 # Options that say what a program gets, not how a test runs it.
 KEPT = re.compile(r"--(arg|feed|dim|entry)(=|$)")
 FAST_BOUND = 2.0**-14  # of the largest element of a result
-STEPS = {"mlp": 6, "transformer": 1}
+STEPS = {"mlp": 6, "transformer": 1, "convolution": 1}
 STEPS_WRITTEN = re.compile(r"%(steps|batches) = arith\.constant \d+ : index")
 
 

@@ -11,7 +11,7 @@ import sys
 
 import numpy as np
 import torch
-from torch.nn.functional import cross_entropy, layer_norm
+from torch.nn.functional import conv2d, cross_entropy, layer_norm, max_pool2d
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[3] / "examples" / "digits"))
@@ -46,6 +46,15 @@ def transformer(p, pixels):
     return x.mean(1) @ p["head"] + p["head_bias"]
 
 
+def convolution(p, pixels):
+    """PyTorch has the channels of images before their axes, and those of filters first."""
+    x = pixels.reshape(-1, 1, 8, 8)
+    for name in ("first", "second"):
+        x = torch.relu(conv2d(x, p[name].permute(3, 2, 0, 1), p[f"{name}_bias"], padding=1))
+        x = max_pool2d(x, 2)
+    return x.permute(0, 2, 3, 1).flatten(1) @ p["head"] + p["head_bias"]
+
+
 def losses(model, name):
     parameters, streams = prepare.make_inputs(name, seed=0)
     p = {key: torch.tensor(value, dtype=torch.float64, requires_grad=True) for key, value in parameters.items()}
@@ -65,5 +74,5 @@ def losses(model, name):
 
 
 if __name__ == "__main__":
-    np.save(HERE / "mlp_loss.npy", losses(mlp, "mlp"))
-    np.save(HERE / "transformer_loss.npy", losses(transformer, "transformer"))
+    for model in (mlp, transformer, convolution):
+        np.save(HERE / f"{model.__name__}_loss.npy", losses(model, model.__name__))
