@@ -70,6 +70,10 @@ LAYERS |= {
        for kind in (nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d)},
     **{kind: ({"output_size": 3}, {"output_size": [*OF_WINDOWS, 0]})
        for kind in (nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d, nn.AdaptiveAvgPool3d)},
+    nn.GroupNorm: ({"num_groups": 2, "num_channels": 4},
+                   {"num_groups": [*SIZES, 0, 3], "num_channels": [*SIZES, 0, 3], "eps": [*NUMBERS, -1.0], "affine": FLAGS}),
+    **{kind: ({"num_features": 4}, {"num_features": [*SIZES, 0], "eps": [*NUMBERS, -1.0], "affine": FLAGS})
+       for kind in (nn.InstanceNorm1d, nn.InstanceNorm2d, nn.InstanceNorm3d)},
     nn.Flatten: ({}, {"start_dim": [1.0, "1", None], "end_dim": [1.0, "1", None]}),
 }
 
@@ -80,6 +84,9 @@ FUNCTIONS = {
     F.gelu: ({"x": X}, {"approximate": TEXTS}), F.softplus: ({"x": X}, {"beta": [*NUMBERS, 0]}),
     F.softmax: ({"x": X}, {"dim": [1.0, "1", 5]}), F.log_softmax: ({"x": X}, {"dim": [1.0, "1", 5]}),
     F.layer_norm: ({"x": X, "weight": X[0], "bias": X[0]}, {"eps": [*NUMBERS, -1.0]}),
+    F.group_norm: ({"input": X, "num_groups": 1},
+                   {"num_groups": [*SIZES, 0, 5], "weight": [X, X[0, :1]], "bias": [X, X[0, :1]], "eps": [*NUMBERS, -1.0]}),
+    F.instance_norm: ({"input": X}, {"weight": [X, X[0, :1]], "bias": [X, X[0, :1]], "eps": [*NUMBERS, -1.0]}),
     F.rms_norm: ({"x": X, "weight": X[0]}, {"eps": [*NUMBERS, -1.0]}),
     F.embedding: ({"input": LABELS, "weight": X}, {"padding_idx": [1.0, "1", 2, -3]}),
     F.dropout: ({"x": X}, {"p": [*NUMBERS, -0.1, 1.0]}),

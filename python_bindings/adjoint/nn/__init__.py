@@ -57,6 +57,7 @@ from ._layers import (
     Tanh,
 )
 from ._module import Initializer, Module
+from ._norms import GroupNorm, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
 from ._recurrent import GRU, LSTM
 from ._safetensors import load_safetensors, save_safetensors
 
@@ -81,8 +82,12 @@ __all__ = [
     "Flatten",
     "GELU",
     "GRU",
+    "GroupNorm",
     "HuberLoss",
     "Initializer",
+    "InstanceNorm1d",
+    "InstanceNorm2d",
+    "InstanceNorm3d",
     "KLDivLoss",
     "L1Loss",
     "LSTM",
@@ -120,7 +125,10 @@ _MISSING = {
     "ModuleList": "a module may have a list of modules",
     "ModuleDict": "a module may have a dict of modules",
     "Parameter": "an array that a module has is a parameter",
-    **dict.fromkeys(("BatchNorm1d", "BatchNorm2d"), "it changes its statistics while it is used; LayerNorm does not"),
+    **dict.fromkeys(
+        ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d"),
+        "it changes its statistics while it is used; GroupNorm and LayerNorm do not",
+    ),
 }
 
 

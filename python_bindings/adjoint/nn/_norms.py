@@ -1,0 +1,114 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Norms of channels: functions and layers with the names and defaults of PyTorch. Inputs are (batch, channels, …)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import numpy, ops
+from .._arithmetic import floating, in_wide
+from .._checks import flag, number, whole
+from .._errors import OptionError, TracingError
+from .._tensor import Tensor
+from ._module import Module, ones, zeros
+
+
+def _channels_of(input: Tensor) -> int:
+    channels = input._static[1] if input.ndim >= 2 else None
+    if channels is None:
+        raise TracingError(f"expected an input (batch, channels, …) with a known number of channels, got {input}")
+    return channels
+
+
+def _for_each_channel(name: str, value: Any, channels: int, rank: int) -> Tensor:
+    factor = floating(value)
+    if factor._static != (channels,):
+        raise TracingError(f"expected the {name} with an element for each of {channels} channels, got {factor}")
+    return factor.reshape((channels, *[1] * (rank - 2)))
+
+
+def _normalized(input: Tensor, groups: int, eps: float) -> Tensor:
+    """Each group of channels with all that is after them is one row of `ops.layer_norm`."""
+    rows = input.reshape((input.shape[0], groups, -1))
+    shape = (rows.shape[2],)
+    element = rows.element_type
+    made = ops.layer_norm(rows, numpy.ones(shape, dtype=element), numpy.zeros(shape, dtype=element), epsilon=eps)
+    return made.reshape(input.shape)
+
+
+def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
+    """(x - mean) / sqrt(variance + eps) over each group of channels and all axes after them, times `weight` plus `bias`,
+    which have an element for each channel. Narrow floats are computed in f32 and rounded once."""
+    value, groups, small = floating(input), whole("num_groups", num_groups), number("eps", eps, 0)
+    channels = _channels_of(value)
+    if channels % groups:
+        raise TracingError(f"expected a multiple of num_groups={groups} as the number of channels, got {value}")
+    named = {"weight": weight, "bias": bias}
+    factors = {name: _for_each_channel(name, one, channels, value.ndim) for name, one in named.items() if one is not None}
+
+    def compute(x: Tensor, *operands: Tensor) -> Tensor:
+        given = dict(zip(factors, operands))
+        made = _normalized(x, groups, small)
+        made = made * given["weight"] if "weight" in given else made
+        return made + given["bias"] if "bias" in given else made
+
+    return in_wide(compute, value, *factors.values())
+
+
+def instance_norm(input: Any, *, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
+    """`group_norm` whose groups are the channels."""
+    value = floating(input)
+    return group_norm(value, _channels_of(value), weight, bias, eps)
+
+
+class GroupNorm(Module):
+    """`group_norm` of num_channels channels."""
+
+    def __init__(
+        self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, *, dtype: Any = "f32"
+    ):
+        self.num_groups, channels = whole("num_groups", num_groups), whole("num_channels", num_channels)
+        if channels % self.num_groups:
+            raise OptionError(f"expected num_channels as a multiple of num_groups, got {channels} and {self.num_groups}")
+        is_affine = flag("affine", affine)
+        self.weight = ones((channels,), dtype) if is_affine else None
+        self.bias = zeros((channels,), dtype) if is_affine else None
+        self.eps = number("eps", eps, 0)
+
+    def forward(self, input: Any) -> Tensor:
+        return group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
+
+
+class _InstanceNorm(Module):
+    """`instance_norm` of num_features channels, of an input with a batch or without one."""
+
+    rank = 0
+
+    def __init__(self, num_features: int, eps: float = 1e-5, *, affine: bool = False, dtype: Any = "f32"):
+        self.num_features, is_affine = whole("num_features", num_features), flag("affine", affine)
+        self.weight = ones((self.num_features,), dtype) if is_affine else None
+        self.bias = zeros((self.num_features,), dtype) if is_affine else None
+        self.eps = number("eps", eps, 0)
+
+    def forward(self, input: Any) -> Tensor:
+        value = floating(input)
+        if value.ndim == self.rank + 1:
+            return self.forward(value[None])[0]
+        if value.ndim != self.rank + 2 or _channels_of(value) != self.num_features:
+            raise TracingError(
+                f"expected an input of rank {self.rank + 2}, or {self.rank + 1} without a batch, with "
+                f"{self.num_features} channels, got {value}"
+            )
+        return instance_norm(value, weight=self.weight, bias=self.bias, eps=self.eps)
+
+
+class InstanceNorm1d(_InstanceNorm):
+    rank = 1
+
+
+class InstanceNorm2d(_InstanceNorm):
+    rank = 2
+
+
+class InstanceNorm3d(_InstanceNorm):
+    rank = 3
