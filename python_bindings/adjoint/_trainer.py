@@ -28,6 +28,7 @@ from ._loops import fori_loop
 from ._nonfinite import NonFinites, nan
 from ._progress import Bar, Losses, NotFinite, loss_curve
 from ._scaling import all_finite
+from ._statistics import statistics_of, with_statistics
 from ._streams import feed, receive
 from ._traced_program import TracedProgram
 from ._types import FLOATS
@@ -192,29 +193,31 @@ class Trainer:
     def _step(self, carried: tuple[Any, Any, Any, Any], batches: Batches) -> tuple[Any, Any, Any, Any]:
         model, state, scale, history = carried
         batch = tree.unflatten(batches.form, [feed(*each) for each in zip(batches.names, batches.specs)])
-        value, gradients, history = self._differentiate(model, batch, scale, history)
+        value, statistics, gradients, history = self._differentiate(model, batch, scale, history)
         receive("loss", value)
+        seen = with_statistics(model, statistics)
         if self.loss_scale is not None:
             gradients = self.loss_scale.unscale(gradients, scale)
         clipped = gradients if self.clip_norm is None else clip_by_global_norm(gradients, self.clip_norm)[0]
-        changed = self.optimizer.update(model, clipped, state)
+        changed = self.optimizer.update(seen, clipped, state)
         if self.loss_scale is not None:
             changed, scale = self.loss_scale.update(changed, (model, state), gradients, scale)
         return (*changed, scale, history)
 
-    def _differentiate(self, model: Any, batch: Any, scale: Any, history: Any) -> tuple[Any, Any, Any]:
-        """(loss, gradients of the scaled one, next history)."""
+    def _differentiate(self, model: Any, batch: Any, scale: Any, history: Any) -> tuple[Any, Any, Any, Any]:
+        """(loss, statistics that the model then has, gradients of the scaled loss, next history)."""
 
         def loss(model: Any, batch: Any, scale: Any) -> Any:
             value = self.loss(model, batch)
-            return (value if self.loss_scale is None else self.loss_scale.scale(value, scale)), value
+            scaled = value if self.loss_scale is None else self.loss_scale.scale(value, scale)
+            return scaled, (value, statistics_of(model))
 
         if self.delayed_scales is None:
-            (_, value), gradients = value_and_grad(loss, has_aux=True)(model, batch, scale)
-            return value, gradients, None
+            (_, seen), gradients = value_and_grad(loss, has_aux=True)(model, batch, scale)
+            return (*seen, gradients, None)
         differentiated = self.delayed_scales.value_and_grad(loss, has_aux=True)
-        (_, value), gradients, history = differentiated(history, model, batch, scale)
-        return value, gradients, history
+        (_, seen), gradients, history = differentiated(history, model, batch, scale)
+        return (*seen, gradients, history)
 
     # What is reached, and how it ends.
 

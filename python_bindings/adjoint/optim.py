@@ -27,6 +27,7 @@ from ._jit import jit
 from ._narrow import convert
 from ._scaling import DelayedScales, LossScale, all_finite, wide
 from ._signature import format_type
+from ._statistics import are_trained, statistics_of, with_statistics
 from ._tensor import Tensor
 from ._types import FLOATS, element_of
 
@@ -91,7 +92,10 @@ class _Optimizer:
         _check_floats(parameters)
         _check_shapes(tree.names(form), columns, ("gradient", *map("state {!r}".format, self.states)))
         made = []
-        for parameter, gradient, *states in zip(*columns):
+        for is_trained, (parameter, gradient, *states) in zip(are_trained(form), zip(*columns)):
+            if not is_trained:
+                made.append([parameter, *states])
+                continue
             new = self.update_one(wide(parameter), wide(gradient), states, rate, count)
             made.append([one.astype(old.element_type) for one, old in zip(new, (parameter, *states))])
         trees = [tree.unflatten(form, column) for column in zip(*made)]
@@ -286,6 +290,7 @@ class Masters:
         rest = {name: one for name, one in state.items() if name != "masters"}
         masters, state = self.optimizer.update(state["masters"], gradients, rest)
         copies = tree.map(lambda copy, master: master.astype(tensor(copy).element_type), parameters, masters)
+        copies = with_statistics(copies, statistics_of(parameters))
         return copies, {"masters": masters, **state}
 
 

@@ -74,6 +74,9 @@ LAYERS |= {
                    {"num_groups": [*SIZES, 0, 3], "num_channels": [*SIZES, 0, 3], "eps": [*NUMBERS, -1.0], "affine": FLAGS}),
     **{kind: ({"num_features": 4}, {"num_features": [*SIZES, 0], "eps": [*NUMBERS, -1.0], "affine": FLAGS})
        for kind in (nn.InstanceNorm1d, nn.InstanceNorm2d, nn.InstanceNorm3d)},
+    **{kind: ({"num_features": 4}, {"num_features": [*SIZES, 0], "eps": [*NUMBERS, -1.0], "momentum": [*NUMBERS, -1.0],
+                                    "affine": FLAGS, "track_running_stats": FLAGS})
+       for kind in (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)},
     nn.Flatten: ({}, {"start_dim": [1.0, "1", None], "end_dim": [1.0, "1", None]}),
 }
 
@@ -86,6 +89,9 @@ FUNCTIONS = {
     F.layer_norm: ({"x": X, "weight": X[0], "bias": X[0]}, {"eps": [*NUMBERS, -1.0]}),
     F.group_norm: ({"input": X, "num_groups": 1},
                    {"num_groups": [*SIZES, 0, 5], "weight": [X, X[0, :1]], "bias": [X, X[0, :1]], "eps": [*NUMBERS, -1.0]}),
+    F.batch_norm: ({"input": X, "running_mean": X[0], "running_var": X[0]},
+                   {"running_mean": [X, X[0, :1]], "running_var": [X, X[0, :1]], "weight": [X, X[0, :1]],
+                    "bias": [X, X[0, :1]], "eps": [*NUMBERS, -1.0]}),
     F.instance_norm: ({"input": X}, {"weight": [X, X[0, :1]], "bias": [X, X[0, :1]], "eps": [*NUMBERS, -1.0]}),
     F.rms_norm: ({"x": X, "weight": X[0]}, {"eps": [*NUMBERS, -1.0]}),
     F.embedding: ({"input": LABELS, "weight": X}, {"padding_idx": [1.0, "1", 2, -3]}),

@@ -1,9 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Layers with the names, defaults and parameters of torch.nn. A model is a tree of its parameters: an argument of a
-traced function, whose gradient is such a model.
-
-BatchNorm is missing.
-"""
+traced function, whose gradient is such a model."""
 
 from . import functional
 from ._attention import (
@@ -57,7 +54,15 @@ from ._layers import (
     Tanh,
 )
 from ._module import Initializer, Module
-from ._norms import GroupNorm, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
+from ._norms import (
+    BatchNorm1d,
+    BatchNorm2d,
+    BatchNorm3d,
+    GroupNorm,
+    InstanceNorm1d,
+    InstanceNorm2d,
+    InstanceNorm3d,
+)
 from ._recurrent import GRU, LSTM
 from ._safetensors import load_safetensors, save_safetensors
 
@@ -70,6 +75,9 @@ __all__ = [
     "AvgPool3d",
     "BCELoss",
     "BCEWithLogitsLoss",
+    "BatchNorm1d",
+    "BatchNorm2d",
+    "BatchNorm3d",
     "Conv1d",
     "Conv2d",
     "Conv3d",
@@ -125,10 +133,6 @@ _MISSING = {
     "ModuleList": "a module may have a list of modules",
     "ModuleDict": "a module may have a dict of modules",
     "Parameter": "an array that a module has is a parameter",
-    **dict.fromkeys(
-        ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d"),
-        "it changes its statistics while it is used; GroupNorm and LayerNorm do not",
-    ),
 }
 
 

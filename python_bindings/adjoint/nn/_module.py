@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,13 +11,14 @@ import numpy as np
 
 from .. import _adjoint, tree
 from .._builder import is_tracing
-from .._checks import whole
+from .._checks import flag, whole
 from .._device import DeviceArray
 from .._eager import eager
 from .._errors import Error, OptionError
 from .._narrow import convert
 from .._philox import normal, uniform
 from .._signature import DTYPES
+from .._statistics import are_trained
 from .._tensor import Tensor
 from .._types import FLOATS, Spec, element_of
 from .._value import is_tensor
@@ -72,7 +74,17 @@ class Module:
         return parameters_of(self)
 
     def parameters(self) -> Iterator[Any]:
-        return iter(tree.leaves(self))
+        """What is trained."""
+        leaves, form = tree.flatten(self)
+        return (leaf for leaf, is_trained in zip(leaves, are_trained(form)) if is_trained)
+
+    def train(self, mode: bool = True) -> Any:
+        """This model for training: layers that have `training` are in that mode."""
+        return _in_mode(self, flag("mode", mode))
+
+    def eval(self) -> Any:
+        """This model for use."""
+        return self.train(False)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> Any:
         """This model with other parameters: arrays, or tensors of PyTorch in CPU memory, by name."""
@@ -86,6 +98,18 @@ class Module:
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name}: {getattr(value, 'shape', '')}" for name, value in self.state_dict().items())
         return f"<{type(self).__name__} {sizes}>"
+
+
+def _in_mode(value: Any, training: bool) -> Any:
+    if isinstance(value, Module):
+        made = copy.copy(value)
+        vars(made).update({name: _in_mode(child, training) for name, child in vars(made).items()})
+        if "training" in vars(made):
+            vars(made)["training"] = training
+        return made
+    if isinstance(value, dict):
+        return {name: _in_mode(child, training) for name, child in value.items()}
+    return type(value)(_in_mode(child, training) for child in value) if type(value) in (list, tuple) else value
 
 
 @eager()
@@ -105,7 +129,9 @@ def parameters_of(model: Any) -> dict[str, Any]:
 def with_parameters(model: Any, state: Mapping[str, Any]) -> Any:
     """The tree with other leaves, by name."""
     own = parameters_of(model)
-    missing, unknown = [name for name in own if name not in state], [name for name in state if name not in own]
+    missing = [name for name in own if name not in state]
+    # PyTorch's BatchNorm counts its batches, which changes nothing unless it has no momentum.
+    unknown = [name for name in state if name not in own and name.split(".")[-1] != "num_batches_tracked"]
     if missing or unknown:
         raise OptionError(
             f"expected the parameters {', '.join(own)}; missing: {', '.join(missing) or 'none'}, "

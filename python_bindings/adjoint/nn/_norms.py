@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Norms of channels: functions and layers with the names and defaults of PyTorch. Inputs are (batch, channels, …)."""
+"""Norms of batches, of groups of channels and of channels: functions and layers with the names and defaults of PyTorch. Inputs are (batch, channels, …)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 from .. import numpy, ops
 from .._arithmetic import floating, in_wide
 from .._checks import flag, number, whole
+from .._derivatives import stop_gradient
 from .._errors import OptionError, TracingError
+from .._scaling import wide
 from .._tensor import Tensor
 from ._module import Module, ones, zeros
 
@@ -112,3 +114,93 @@ class InstanceNorm2d(_InstanceNorm):
 
 class InstanceNorm3d(_InstanceNorm):
     rank = 3
+
+
+def batch_norm(
+    input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5
+) -> Tensor:
+    """(x - mean) / sqrt(variance + eps) with the given statistics of each channel, times `weight` plus `bias`. Those of
+    the batch are computed and kept by the layers, such as adjoint.nn.BatchNorm2d."""
+    value, small = floating(input), number("eps", eps, 0)
+    channels = _channels_of(value)
+    named = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
+    given = {
+        name: wide(_for_each_channel(name, one, channels, value.ndim)) for name, one in named.items() if one is not None
+    }
+    made = (wide(value) - given["running_mean"]) / numpy.sqrt(given["running_var"] + small)
+    made = made * given["weight"] if "weight" in given else made
+    made = made + given["bias"] if "bias" in given else made
+    return made.astype(value.element_type)
+
+
+class _BatchNorm(Module):
+    """In training, as a layer is at first, x is normalized by the mean and the variance of each channel over the batch, and
+    the layer then has new statistics: a function that is traced returns the model to keep them. Those of `model.eval()`
+    are used and kept as they are. Optimizers leave them alone."""
+
+    ranks: tuple[int, ...] = ()
+    statistics = ("running_mean", "running_var")
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        *,
+        dtype: Any = "f32",
+    ):
+        self.num_features = whole("num_features", num_features)
+        self.eps, self.momentum, self.training = number("eps", eps, 0), number("momentum", momentum, 0), True
+        shape, is_affine = (self.num_features,), flag("affine", affine)
+        self.weight = ones(shape, dtype) if is_affine else None
+        self.bias = zeros(shape, dtype) if is_affine else None
+        is_tracked = flag("track_running_stats", track_running_stats)
+        self.running_mean: Any = zeros(shape, dtype) if is_tracked else None
+        self.running_var: Any = ones(shape, dtype) if is_tracked else None
+
+    def forward(self, input: Any) -> Tensor:
+        value = floating(input)
+        if value.ndim not in self.ranks or _channels_of(value) != self.num_features:
+            ranks = " or ".join(map(str, self.ranks))
+            raise TracingError(f"expected an input of rank {ranks} with {self.num_features} channels, got {value}")
+        mean, variance = self.running_mean, self.running_var
+        if self.training or mean is None:
+            mean, variance = self._measure(wide(value))
+        return batch_norm(value, mean, variance, self.weight, self.bias, eps=self.eps)
+
+    def _measure(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """The statistics of the batch, which change those of the layer: the variance by one element less, as PyTorch
+        does."""
+        axes = (0, *range(2, x.ndim))
+        count: Any = 1
+        for axis in axes:
+            count = count * x.shape[axis]
+        if isinstance(count, int) and count < 2:
+            raise TracingError(f"expected two elements or more of each channel to train with, got {x}")
+        mean = x.mean(axis=axes)
+        centred = x - mean.reshape((-1, *[1] * (x.ndim - 2)))
+        variance = numpy.square(centred).mean(axis=axes)
+        if self.training and self.running_mean is not None:
+            unbiased = variance * (count / (count - 1))
+            self.running_mean = self._moved(self.running_mean, mean)
+            self.running_var = self._moved(self.running_var, unbiased)
+        return mean, variance
+
+    def _moved(self, before: Any, found: Tensor) -> Any:
+        kept = floating(before)
+        made = wide(kept) * (1 - self.momentum) + found * self.momentum
+        return stop_gradient(made.astype(kept.element_type))
+
+
+class BatchNorm1d(_BatchNorm):
+    ranks = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    ranks = (4,)
+
+
+class BatchNorm3d(_BatchNorm):
+    ranks = (5,)

@@ -21,7 +21,7 @@ from .._products import matmul
 from .._shapes import axes_of
 from .._tensor import Tensor
 from .._types import INTEGERS
-from ._norms import group_norm as group_norm, instance_norm as instance_norm
+from ._norms import batch_norm as batch_norm, group_norm as group_norm, instance_norm as instance_norm
 from ._windows import (
     adaptive_avg_pool1d as adaptive_avg_pool1d,
     adaptive_avg_pool2d as adaptive_avg_pool2d,
