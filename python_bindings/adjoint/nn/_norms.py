@@ -29,6 +29,12 @@ def _for_each_channel(name: str, value: Any, channels: int, rank: int) -> Tensor
     return factor.reshape((channels, *[1] * (rank - 2)))
 
 
+def _moved(made: Tensor, given: dict[str, Tensor]) -> Tensor:
+    """Times the weight plus the bias, if they are given."""
+    made = made * given["weight"] if "weight" in given else made
+    return made + given["bias"] if "bias" in given else made
+
+
 def _normalized(input: Tensor, groups: int, eps: float) -> Tensor:
     """Each group of channels with all that is after them is one row of `ops.layer_norm`."""
     rows = input.reshape((input.shape[0], groups, -1))
@@ -49,10 +55,7 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
     factors = {name: _for_each_channel(name, one, channels, value.ndim) for name, one in named.items() if one is not None}
 
     def compute(x: Tensor, *operands: Tensor) -> Tensor:
-        given = dict(zip(factors, operands))
-        made = _normalized(x, groups, small)
-        made = made * given["weight"] if "weight" in given else made
-        return made + given["bias"] if "bias" in given else made
+        return _moved(_normalized(x, groups, small), dict(zip(factors, operands)))
 
     return in_wide(compute, value, *factors.values())
 
@@ -128,9 +131,7 @@ def batch_norm(
         name: wide(_for_each_channel(name, one, channels, value.ndim)) for name, one in named.items() if one is not None
     }
     made = (wide(value) - given["running_mean"]) / numpy.sqrt(given["running_var"] + small)
-    made = made * given["weight"] if "weight" in given else made
-    made = made + given["bias"] if "bias" in given else made
-    return made.astype(value.element_type)
+    return _moved(made, given).astype(value.element_type)
 
 
 class _BatchNorm(Module):
@@ -184,11 +185,11 @@ class _BatchNorm(Module):
         variance = numpy.square(centred).mean(axis=axes)
         if self.training and self.running_mean is not None:
             unbiased = variance * (count / (count - 1))
-            self.running_mean = self._moved(self.running_mean, mean)
-            self.running_var = self._moved(self.running_var, unbiased)
+            self.running_mean = self._blended(self.running_mean, mean)
+            self.running_var = self._blended(self.running_var, unbiased)
         return mean, variance
 
-    def _moved(self, before: Any, found: Tensor) -> Any:
+    def _blended(self, before: Any, found: Tensor) -> Any:
         kept = floating(before)
         made = wide(kept) * (1 - self.momentum) + found * self.momentum
         return stop_gradient(made.astype(kept.element_type))
