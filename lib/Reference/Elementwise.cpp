@@ -206,6 +206,9 @@ void mlir::ad::reference::registerElementwise(Semantics &semantics) {
   addLogical<AndOp>(semantics, [](auto a, auto b) { return static_cast<decltype(a)>(a & b); });
   addLogical<OrOp>(semantics, [](auto a, auto b) { return static_cast<decltype(a)>(a | b); });
   addLogical<XorOp>(semantics, [](auto a, auto b) { return static_cast<decltype(a)>(a ^ b); });
+  addLogical<ShiftLeftOp>(semantics, [](auto a, auto b) { return shiftLeft(a, b); });
+  addLogical<ShiftRightOp>(semantics, [](auto a, auto b) { return shiftRight(a, b); });
+  addLogical<ShiftRightLogicalOp>(semantics, [](auto a, auto b) { return shiftRightLogical(a, b); });
   semantics.add(runCast);
   semantics.add(runNot);
   semantics.add(runCompare);

@@ -72,6 +72,9 @@ static std::string insteadOf(Operation *op) {
       .Cases({"arith.cmpf", "arith.cmpi"}, "ad.compare")
       .Cases({"arith.extf", "arith.truncf", "arith.extsi", "arith.trunci", "arith.sitofp", "arith.fptosi"},
              "ad.cast")
+      .Case("arith.shli", "ad.shift_left")
+      .Case("arith.shrsi", "ad.shift_right")
+      .Case("arith.shrui", "ad.shift_right_logical")
       .Case("math.roundeven", "ad.round_even")
       .StartsWith("cf.", "scf.if, scf.for or scf.while")
       .Default(sameName(op));

@@ -175,6 +175,18 @@ class Tensor(NumpyProtocol):
     def __ror__(self, other: Any) -> Tensor:
         return binary("or", other, self)
 
+    def __lshift__(self, other: Any) -> Tensor:
+        return binary("shift_left", self, other)
+
+    def __rlshift__(self, other: Any) -> Tensor:
+        return binary("shift_left", other, self)
+
+    def __rshift__(self, other: Any) -> Tensor:
+        return binary("shift_right", self, other)
+
+    def __rrshift__(self, other: Any) -> Tensor:
+        return binary("shift_right", other, self)
+
     def __xor__(self, other: Any) -> Tensor:
         return binary("xor", self, other)
 

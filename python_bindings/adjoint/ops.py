@@ -92,6 +92,9 @@ __all__ = [
     "scaled_dot",
     "scatter",
     "select",
+    "shift_left",
+    "shift_right",
+    "shift_right_logical",
     "sigmoid",
     "sign",
     "silu",
@@ -1809,6 +1812,63 @@ def select(condition: Operand, on_true: Operand, on_false: Operand, *, allow: st
     ```
     """
     return emit("ad.select", [(condition,), (on_true,), (on_false,)], [("allow", "allow", allow)])[0]
+
+
+def shift_left(lhs: Operand, rhs: Operand, *, allow: str | None = None) -> Tensor:
+    """Shift to higher bits.
+
+    Semantics: the bits of x moved y places up, zeros in those below: x · 2^y, which wraps. Every y outside of 0 to the
+    number of bits moves all of them out: the result is 0.
+
+    Constraints: (C1) `lhs` and `rhs` have one element type; (C2) their shapes broadcast; (C3) the result has the
+    broadcast shape and that element type.
+
+    Adjoint: none: integers.
+
+    Example:
+    ```mlir
+    %z = ad.shift_left %x, %y : tensor<4xi32>
+    ```
+    """
+    return emit("ad.shift_left", [(lhs,), (rhs,)], [("allow", "allow", allow)])[0]
+
+
+def shift_right(lhs: Operand, rhs: Operand, *, allow: str | None = None) -> Tensor:
+    """Shift to lower bits.
+
+    Semantics: the bits of x moved y places down, copies of the sign in those above: x / 2^y, rounded down. Every y
+    outside of 0 to the number of bits leaves the sign alone: 0, or -1 for a negative x.
+
+    Constraints: (C1) `lhs` and `rhs` have one element type; (C2) their shapes broadcast; (C3) the result has the
+    broadcast shape and that element type.
+
+    Adjoint: none: integers.
+
+    Example:
+    ```mlir
+    %z = ad.shift_right %x, %y : tensor<4xi32>
+    ```
+    """
+    return emit("ad.shift_right", [(lhs,), (rhs,)], [("allow", "allow", allow)])[0]
+
+
+def shift_right_logical(lhs: Operand, rhs: Operand, *, allow: str | None = None) -> Tensor:
+    """Shift of an unsigned number to lower bits.
+
+    Semantics: the bits of x moved y places down, zeros in those above. Every y outside of 0 to the number of bits moves
+    all of them out: the result is 0.
+
+    Constraints: (C1) `lhs` and `rhs` have one element type; (C2) their shapes broadcast; (C3) the result has the
+    broadcast shape and that element type.
+
+    Adjoint: none: integers.
+
+    Example:
+    ```mlir
+    %z = ad.shift_right_logical %x, %y : tensor<4xi32>
+    ```
+    """
+    return emit("ad.shift_right_logical", [(lhs,), (rhs,)], [("allow", "allow", allow)])[0]
 
 
 def sigmoid(input: Operand, *, allow: str | None = None) -> Tensor:

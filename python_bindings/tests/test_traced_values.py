@@ -263,3 +263,20 @@ def test_feeds_belong_to_the_outer_call():
 
 def test_operations_take_indices_as_tensors():
     assert run(lambda x: adjoint.fori_loop(0, 3, lambda i, c: adjoint.ops.add(c, i), x), np.int64(1)) == 4
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64])
+def test_shifts(dtype, target):
+    bits, random = np.dtype(dtype).itemsize * 8, np.random.default_rng(7)
+    x = random.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, 40, dtype)
+    places = random.integers(0, bits, 40).astype(dtype)
+    shifted = adjoint.jit(lambda x, y: (x << y, x >> y, x << 1, x >> 1, 1 << y, 1 >> y), target=target)
+    one = np.ones(40, dtype)
+    expected = (x << places, x >> places, x << one, x >> one, one << places, one >> places)
+    for found, wanted in zip(shifted(x, places), expected):
+        np.testing.assert_array_equal(found, wanted)
+        assert found.dtype == dtype
+    for outside in (-1, bits, np.iinfo(dtype).max):
+        left, right, *_ = shifted(x, np.full(40, outside, dtype))
+        assert (left == 0).all()
+        np.testing.assert_array_equal(right, np.where(x < 0, -1, 0))

@@ -45,6 +45,9 @@ CASES += [
     conditioned("ad.and", LESS + "%c = ad.and %c0, %c0 : tensor<2x3xi1>", "and"),
     conditioned("ad.or", LESS + "%c = ad.or %c0, %c0 : tensor<2x3xi1>", "or"),
     conditioned("ad.xor", LESS + "%c = ad.xor %c0, %c0 : tensor<2x3xi1>", "xor"),
+    *(conditioned(f"ad.{name}", LESS + "%i = ad.cast %c0 : tensor<2x3xi1> -> tensor<2x3xi32>\n"
+                  f"%s = ad.{name} %i, %i : tensor<2x3xi32>\n%c = ad.compare gt %s, %i : tensor<2x3xi32>", name)
+      for name in ("shift_left", "shift_right", "shift_right_logical")),
     conditioned("ad.is_finite", "%c = ad.is_finite %a0 : {0} -> tensor<2x3xi1>", "is_finite"),
 ]
 

@@ -5,7 +5,7 @@ instance was is noted in its attributes, from which oracle.py computes what it m
 
 import numpy as np
 
-from elements import ALL, FLOATS, NUMBERS, SMALL_FLOATS, accumulator, is_float
+from elements import ALL, FLOATS, INTEGERS, NUMBERS, SMALL_FLOATS, STORAGE, accumulator, is_float
 from generator import LONG, common_static, join_static, tensor_type
 
 CATALOGUE = {}
@@ -52,6 +52,19 @@ def _broadcasting(mnemonic, arity, result=None):
     return make
 
 
+def _shift(mnemonic):
+    """Mostly by places that leave some bits; sometimes by any number."""
+    def make(g, element):
+        if g.chance(0.3):
+            return _broadcasting(mnemonic, 2)(g, element)
+        x = g.operand(element)
+        storage = np.dtype(STORAGE[element])
+        places = np.asarray(g.rng.integers(-1, 8 * storage.itemsize + 2, x.sizes)).astype(storage)
+        y = g.argument(element, x.sizes, x.static, places)
+        return g.add(mnemonic, element, x.static, x.sizes, [x, y], f"ad.{mnemonic} {x}, {y} : {x.type}, {y.type}")
+    return make
+
+
 for _name in UNARY_FLOAT:
     CATALOGUE[_name] = (FLOATS, _unary(_name))
 for _name in ["abs", "neg", "sign"]:
@@ -63,6 +76,8 @@ for _name in ["pow", "atan2"]:
     CATALOGUE[_name] = (FLOATS, _broadcasting(_name, 2))
 for _name in ["and", "or", "xor"]:
     CATALOGUE[_name] = (LOGICAL, _broadcasting(_name, 2))
+for _name in ["shift_left", "shift_right", "shift_right_logical"]:
+    CATALOGUE[_name] = (INTEGERS, _shift(_name))
 CATALOGUE["clamp"] = (NUMBERS, _broadcasting("clamp", 3))
 CATALOGUE["fma"] = (FLOATS, _broadcasting("fma", 3))
 

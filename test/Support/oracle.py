@@ -86,6 +86,17 @@ INTEGER = {
 }
 
 
+def _shifted(mnemonic, bits):
+    """The function of a number and of places."""
+    def shift(a, places):
+        if not 0 <= places < bits:
+            return -1 if mnemonic == "shift_right" and a < 0 else 0
+        if mnemonic == "shift_left":
+            return a << places
+        return (a if mnemonic == "shift_right" else a % (1 << bits)) >> places
+    return shift
+
+
 def wrap(element, numbers):
     """Python integers as the element type."""
     if element == "i1":
@@ -104,7 +115,9 @@ def _integer(op, arrays):
     operands = np.broadcast_arrays(*[_objects(a) for a in arrays])
     if not operands[0].size:
         return wrap(op.result.element, operands[0])
-    return wrap(op.result.element, np.vectorize(INTEGER[op.mnemonic], otypes=[object])(*operands))
+    element = op.result.element
+    function = INTEGER.get(op.mnemonic) or _shifted(op.mnemonic, 8 * np.dtype(elements.STORAGE[element]).itemsize)
+    return wrap(element, np.vectorize(function, otypes=[object])(*operands))
 
 
 # Elementwise.

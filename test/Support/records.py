@@ -16,7 +16,8 @@ ROWS = "adjoint/Dialect/AD/IR/ADNNOps.td"
 # By the constraint of the operands: the element types.
 FLOATS = "f64 f32 f16 bf16 f8E4M3FN f8E5M2".split()
 INTEGERS = "i8 i32 i64".split()
-ELEMENTS = {"AD_FloatTensor": FLOATS, "AD_NumberTensor": FLOATS + INTEGERS, "AD_LogicalTensor": ["i1"] + INTEGERS}
+ELEMENTS = {"AD_FloatTensor": FLOATS, "AD_NumberTensor": FLOATS + INTEGERS, "AD_IntegerTensor": INTEGERS,
+            "AD_LogicalTensor": ["i1"] + INTEGERS}
 
 
 def _with_includes(file):

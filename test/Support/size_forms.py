@@ -122,7 +122,7 @@ FORMS = [
     broadcasting("add", operands=["ab", "ab"]), *(broadcasting(name)
                                                   for name in ("sub", "mul", "div", "rem", "max", "min", "pow",
                                                                "atan2")),
-    *(broadcasting(name, element="i32") for name in ("and", "or", "xor")),
+    *(broadcasting(name, element="i32") for name in ("and", "or", "xor", "shift_left", "shift_right", "shift_right_logical")),
     broadcasting("compare", first="lt ", result="i1"),
     broadcasting("select", 3, elements=["i1", "f32", "f32"]), broadcasting("clamp", 3), broadcasting("fma", 3),
     Form("dot", ["abcd", "adce"], "%y = ad.dot %x0, %x1 batch [0] x [0] contract [2, 3] x [2, 1] : ({0}, {1}) -> {r}",

@@ -10,7 +10,9 @@
 #include "adjoint/Numerics/Elementary.h"
 #include "adjoint/Reference/Tensor.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <type_traits>
 
@@ -47,6 +49,25 @@ template <class T> T multiplyAdd(T a, T b, T c) {
     return std::fma(a, b, c);
   else
     return add(multiply(a, b), c);
+}
+
+/// The places of a shift; negative ones are large numbers, too.
+template <class T> uint64_t placesOf(T places) { return static_cast<uint64_t>(static_cast<int64_t>(places)); }
+
+template <class T> T shiftLeft(T a, T places) {
+  uint64_t n = placesOf(places);
+  return n < 8 * sizeof(T) ? static_cast<T>(static_cast<uint64_t>(a) << n) : T(0);
+}
+
+/// Copies the sign.
+template <class T> T shiftRight(T a, T places) {
+  return static_cast<T>(static_cast<int64_t>(a) >> std::min<uint64_t>(placesOf(places), 63));
+}
+
+template <class T> T shiftRightLogical(T a, T places) {
+  constexpr uint64_t bits = 8 * sizeof(T), all = ~uint64_t(0) >> (64 - bits);
+  uint64_t n = placesOf(places);
+  return n < bits ? static_cast<T>((static_cast<uint64_t>(a) & all) >> n) : T(0);
 }
 
 /// Truncates toward zero; x / 0 is 0 and MIN / -1 is MIN.

@@ -15,11 +15,11 @@ from .._powers import power as pow
 from .._products import matmul
 from ._einsum import einsum
 from ._elements import (
-    abs, absolute, acos, acosh, add, asin, asinh, atan, atan2, atanh, bitwise_and, bitwise_invert, bitwise_or,
-    bitwise_xor, ceil, clip, copysign, cos, cosh, equal, erf, exp, exp2, expm1, floor, greater, greater_equal,
-    hypot, isfinite, isinf, isnan, less, less_equal, log, log10, log1p, log2, logaddexp, logical_and, logical_not,
-    logical_or, logical_xor, maximum, minimum, multiply, negative, not_equal, positive, reciprocal, round, rsqrt,
-    sign, signbit, sin, sinh, sqrt, square, subtract, tan, tanh, trunc, where,
+    abs, absolute, acos, acosh, add, asin, asinh, atan, atan2, atanh, bitwise_and, bitwise_invert, bitwise_left_shift,
+    bitwise_or, bitwise_right_shift, bitwise_xor, ceil, clip, copysign, cos, cosh, equal, erf, exp, exp2, expm1,
+    floor, greater, greater_equal, hypot, isfinite, isinf, isnan, less, less_equal, log, log10, log1p, log2,
+    logaddexp, logical_and, logical_not, logical_or, logical_xor, maximum, minimum, multiply, negative, not_equal,
+    positive, reciprocal, round, rsqrt, sign, signbit, sin, sinh, sqrt, square, subtract, tan, tanh, trunc, where,
 )
 from ._lookups import isin, searchsorted, take, take_along_axis
 from ._making import (
@@ -27,7 +27,7 @@ from ._making import (
     triu, zeros, zeros_like,
 )
 from ._missing import (
-    HINTS, bitwise_left_shift, bitwise_right_shift, conj, cumulative_prod, from_dlpack, imag, nextafter, nonzero,
+    HINTS, conj, cumulative_prod, from_dlpack, imag, nextafter, nonzero,
     real, unique_all, unique_counts, unique_inverse, unique_values,
 )
 from ._products import dot, outer, tensordot, vecdot

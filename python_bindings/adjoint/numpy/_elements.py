@@ -219,6 +219,8 @@ add, subtract, multiply = _two("add", "add"), _two("subtract", "sub"), _two("mul
 maximum, minimum = _two("maximum", "max"), _two("minimum", "min")
 bitwise_and, bitwise_or = _two("bitwise_and", "and"), _two("bitwise_or", "or")
 bitwise_xor = _two("bitwise_xor", "xor")
+bitwise_left_shift = _two("bitwise_left_shift", "shift_left")
+bitwise_right_shift = _two("bitwise_right_shift", "shift_right")
 
 
 def bitwise_invert(x: Any, /) -> Tensor:

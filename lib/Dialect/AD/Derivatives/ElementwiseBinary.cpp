@@ -260,5 +260,6 @@ void ad::attachBinaryRules(MLIRContext *context) {
   attachRule<ClampOp, clampRule>(context);
   attachRule<FmaOp, fmaRule<FmaOp>>(context);
   attachRule<CastStochasticOp, castStochasticRule>(context);
-  attachZeroRules<AndOp, OrOp, XorOp, CompareOp, RngBitsOp, RngUniformOp, RngNormalOp>(context);
+  attachZeroRules<AndOp, OrOp, XorOp, ShiftLeftOp, ShiftRightOp, ShiftRightLogicalOp, CompareOp, RngBitsOp,
+                  RngUniformOp, RngNormalOp>(context);
 }

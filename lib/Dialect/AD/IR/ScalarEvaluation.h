@@ -64,6 +64,7 @@ template <class T, class F> T onBits(ArrayRef<T> x, F f) {
 //===- Bits -===//
 
 inline numerics::ElementType elementTypeOf(Value value) { return *numerics::elementTypeOf(value.getType()); }
+inline uint64_t widthOf(Value value) { return getElementTypeOrSelf(value).getIntOrFloatBitWidth(); }
 
 /// `f` on the operands as numbers: doubles of f64, floats of all other floats, int64_t of integers. The
 /// result, of the operands' element type, is rounded once, or wraps.

@@ -22,6 +22,17 @@ Value ad::emitIntegerDivision(ScalarCode code, Value x, Value y, bool remainder)
   return code.select(byZero, zero, result);
 }
 
+Value ad::clampShift(ScalarCode code, Value places) {
+  Value last = code.constant(places.getType(), places.getType().getIntOrFloatBitWidth() - 1);
+  return code.make<arith::MinUIOp>({places, last});
+}
+
+Value ad::zeroWhereAllBitsLeave(ScalarCode code, Value places, Value shifted) {
+  Value bits = code.constant(places.getType(), places.getType().getIntOrFloatBitWidth());
+  return code.select(code.compare(IntegerPredicate::ult, places, bits), shifted,
+                     code.constant(shifted.getType(), 0));
+}
+
 Value ad::emitComparison(ScalarCode code, ComparePredicate predicate, Value x, Value y) {
   unsigned index = static_cast<unsigned>(predicate);
   if (isa<FloatType>(x.getType())) {

@@ -17,6 +17,10 @@ using IntegerPredicate = arith::CmpIPredicate;
 
 /// Integer quotient or remainder without traps: x / 0 = 0, x rem 0 = x, MIN / -1 = MIN, MIN rem -1 = 0.
 Value emitIntegerDivision(ScalarCode code, Value x, Value y, bool remainder);
+/// The places of a shift, at most all bits but one: more are undefined. Negative numbers are large ones.
+Value clampShift(ScalarCode code, Value places);
+/// 0 where as many places as there are bits or more leave none.
+Value zeroWhereAllBitsLeave(ScalarCode code, Value places, Value shifted);
 Value emitComparison(ScalarCode code, ComparePredicate predicate, Value x, Value y);
 
 template <class OpT> struct ScalarFunction;
@@ -260,6 +264,36 @@ template <> struct ScalarFunction<XorOp> : ComputedFunction<XorOp> {
     return onBits(x, [](auto a, auto b) { return a ^ b; });
   }
   static Value emit(XorOp, ScalarCode code, ValueRange x) { return code.make<arith::XOrIOp>(x); }
+};
+
+template <> struct ScalarFunction<ShiftLeftOp> : ComputedFunction<ShiftLeftOp> {
+  template <class T> static T evaluate(ShiftLeftOp op, ArrayRef<T> x) {
+    return onBits(x, [bits = widthOf(op.getLhs())](uint64_t a, uint64_t b) { return b < bits ? a << b : 0; });
+  }
+  static Value emit(ShiftLeftOp, ScalarCode code, ValueRange x) {
+    return zeroWhereAllBitsLeave(code, x[1], code.make<arith::ShLIOp>({x[0], clampShift(code, x[1])}));
+  }
+};
+
+template <> struct ScalarFunction<ShiftRightOp> : ComputedFunction<ShiftRightOp> {
+  template <class T> static T evaluate(ShiftRightOp op, ArrayRef<T> x) {
+    return onBits(
+        x, [last = widthOf(op.getLhs()) - 1](int64_t a, uint64_t b) { return a >> std::min(b, last); });
+  }
+  static Value emit(ShiftRightOp, ScalarCode code, ValueRange x) {
+    return code.make<arith::ShRSIOp>({x[0], clampShift(code, x[1])});
+  }
+};
+
+template <> struct ScalarFunction<ShiftRightLogicalOp> : ComputedFunction<ShiftRightLogicalOp> {
+  template <class T> static T evaluate(ShiftRightLogicalOp op, ArrayRef<T> x) {
+    return onBits(x, [bits = widthOf(op.getLhs())](uint64_t a, uint64_t b) {
+      return b < bits ? (a << (64 - bits)) >> (64 - bits) >> b : 0;
+    });
+  }
+  static Value emit(ShiftRightLogicalOp, ScalarCode code, ValueRange x) {
+    return zeroWhereAllBitsLeave(code, x[1], code.make<arith::ShRUIOp>({x[0], clampShift(code, x[1])}));
+  }
 };
 
 template <> struct ScalarFunction<CompareOp> : ComputedFunction<CompareOp> {

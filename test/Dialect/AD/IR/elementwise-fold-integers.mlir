@@ -22,6 +22,32 @@ func.func @integer_remainder() -> tensor<4xi8> {
   return %z : tensor<4xi8>
 }
 
+// Places outside of 0 to 8 move all bits out.
+// CHECK-LABEL: func.func @shifts(
+// CHECK-DAG: %[[L:.+]] = ad.constant dense<[-14, 0, -128, 0, 0, 0]> : tensor<6xi8>
+// CHECK-DAG: %[[R:.+]] = ad.constant dense<[-4, -1, 0, 0, -1, 0]> : tensor<6xi8>
+// CHECK-DAG: %[[U:.+]] = ad.constant dense<[124, 1, 0, 0, 0, 0]> : tensor<6xi8>
+// CHECK: return %[[L]], %[[R]], %[[U]]
+func.func @shifts() -> (tensor<6xi8>, tensor<6xi8>, tensor<6xi8>) {
+  %a = ad.constant dense<[-7, -128, 1, 100, -1, 3]> : tensor<6xi8>
+  %b = ad.constant dense<[1, 7, 7, 8, -1, -128]> : tensor<6xi8>
+  %left = ad.shift_left %a, %b : tensor<6xi8>
+  %right = ad.shift_right %a, %b : tensor<6xi8>
+  %logical = ad.shift_right_logical %a, %b : tensor<6xi8>
+  return %left, %right, %logical : tensor<6xi8>, tensor<6xi8>, tensor<6xi8>
+}
+
+// CHECK-LABEL: func.func @shifts_by_nothing(
+// CHECK-SAME: %[[X:.+]]: tensor<3xi32>
+// CHECK-NEXT: return %[[X]]
+func.func @shifts_by_nothing(%x: tensor<3xi32>) -> tensor<3xi32> {
+  %zero = ad.constant dense<0> : tensor<3xi32>
+  %a = ad.shift_left %x, %zero : tensor<3xi32>
+  %b = ad.shift_right %a, %zero : tensor<3xi32>
+  %c = ad.shift_right_logical %b, %zero : tensor<3xi32>
+  return %c : tensor<3xi32>
+}
+
 // CHECK-LABEL: func.func @integers_wrap(
 // CHECK-NEXT: %[[C:.+]] = ad.constant dense<[-126, -128]> : tensor<2xi8>
 // CHECK-NEXT: return %[[C]]

@@ -150,6 +150,18 @@ func.func @xor(%x: tensor<4x3xi64>, %y: tensor<3xi64>) {
   return
 }
 
+// CHECK-LABEL: func.func @shifts(
+// CHECK-SAME: %[[X:.+]]: tensor<4x3xi8>, %[[Y:.+]]: tensor<3xi8>
+func.func @shifts(%x: tensor<4x3xi8>, %y: tensor<3xi8>) {
+  // CHECK: ad.shift_left %[[X]], %[[Y]] : tensor<4x3xi8>, tensor<3xi8>
+  %a = ad.shift_left %x, %y : tensor<4x3xi8>, tensor<3xi8>
+  // CHECK: ad.shift_right %[[X]], %[[X]] {allow = #ad.allow<reorder|mma>} : tensor<4x3xi8>
+  %b = ad.shift_right %x, %x {allow = #ad.allow<reorder|mma>} : tensor<4x3xi8>, tensor<4x3xi8>
+  // CHECK: ad.shift_right_logical %[[X]], %[[Y]] : tensor<4x3xi8>, tensor<3xi8>
+  %c = ad.shift_right_logical %x, %y : tensor<4x3xi8>, tensor<3xi8>
+  return
+}
+
 // CHECK-LABEL: func.func @compare(
 // CHECK-SAME: %[[X:.+]]: tensor<4x3xf32>, %[[Y:.+]]: tensor<3xf32>
 func.func @compare(%x: tensor<4x3xf32>, %y: tensor<3xf32>) -> tensor<4x3xi1> {

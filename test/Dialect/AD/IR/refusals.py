@@ -14,7 +14,7 @@ FAMILIES = spec.read_families()
 UNARY = FAMILIES["unary"]
 BINARY = FAMILIES["binary"] + ["compare"]
 TERNARY = ["select", "clamp", "fma"]
-LOGICAL = {"not", "and", "or", "xor"}
+LOGICAL = {"not", "and", "or", "xor", "shift_left", "shift_right", "shift_right_logical"}
 
 
 def tensor(shape, element):

@@ -181,6 +181,60 @@ def AD_XorOp : AD_BinaryOp<"xor", AD_LogicalTensor, [Commutative]> {
   }];
 }
 
+def AD_ShiftLeftOp : AD_BinaryOp<"shift_left", AD_IntegerTensor> {
+  let summary = "shift to higher bits";
+  let description = [{
+    Semantics: the bits of x moved y places up, zeros in those below: x · 2^y, which wraps. Every y outside of 0 to the
+    number of bits moves all of them out: the result is 0.
+
+    Constraints: (C1) `lhs` and `rhs` have one element type; (C2) their shapes broadcast; (C3) the result has the
+    broadcast shape and that element type.
+
+    Adjoint: none: integers.
+
+    Example:
+    ```mlir
+    %z = ad.shift_left %x, %y : tensor<4xi32>
+    ```
+  }];
+}
+
+def AD_ShiftRightOp : AD_BinaryOp<"shift_right", AD_IntegerTensor> {
+  let summary = "shift to lower bits";
+  let description = [{
+    Semantics: the bits of x moved y places down, copies of the sign in those above: x / 2^y, rounded down. Every y
+    outside of 0 to the number of bits leaves the sign alone: 0, or -1 for a negative x.
+
+    Constraints: (C1) `lhs` and `rhs` have one element type; (C2) their shapes broadcast; (C3) the result has the
+    broadcast shape and that element type.
+
+    Adjoint: none: integers.
+
+    Example:
+    ```mlir
+    %z = ad.shift_right %x, %y : tensor<4xi32>
+    ```
+  }];
+}
+
+def AD_ShiftRightLogicalOp : AD_BinaryOp<"shift_right_logical", AD_IntegerTensor> {
+  let summary = "shift of an unsigned number to lower bits";
+  let description = [{
+    Semantics: the bits of x moved y places down, zeros in those above. Every y outside of 0 to the number of bits moves
+    all of them out: the result is 0.
+
+    Constraints: (C1) `lhs` and `rhs` have one element type; (C2) their shapes broadcast; (C3) the result has the
+    broadcast shape and that element type.
+
+    Adjoint: none: integers.
+
+    Example:
+    ```mlir
+    %z = ad.shift_right_logical %x, %y : tensor<4xi32>
+    ```
+  }];
+}
+
 def AD_CompareOp : AD_BroadcastingOp<"compare", [], 0, "true"> {
   let summary = "comparison";
   let description = [{

@@ -117,7 +117,7 @@ static OpFoldResult operandIf(bool condition, Operation *op, Value operand) {
   return condition && hasShapeAndTypeOf(op, operand) ? OpFoldResult(operand) : OpFoldResult();
 }
 
-// x + -0, x - 0, x * 1, x / 1; for integers also x + 0, x - x, x * 0.
+// x + -0, x - 0, x * 1, x / 1; for integers also x + 0, x - x, x * 0, x shifted by 0.
 static OpFoldResult foldArithmetic(Operation *op, Attribute rhs) {
   Value x = op->getOperand(0), y = op->getOperand(1);
   bool integer = isa<IntegerType>(elementOf(x));
@@ -131,6 +131,8 @@ static OpFoldResult foldArithmetic(Operation *op, Attribute rhs) {
       })
       .Case([&](DivOp) { return operandIf(isSplatOf(rhs, 1.0), op, x); })
       .Case<MaxOp, MinOp>([&](auto) { return operandIf(x == y, op, x); })
+      .Case<ShiftLeftOp, ShiftRightOp, ShiftRightLogicalOp>(
+          [&](auto) { return operandIf(isSplatOf(rhs, 0.0), op, x); })
       .Default([](Operation *) { return OpFoldResult(); });
 }
 
