@@ -24,9 +24,9 @@ esac
 filter=${1-}
 grep -qE -e "$filter" <<<'' || (($? == 1)) || die "'$filter' is not a regular expression"
 quick='' FUZZ_COUNT=120
-if [[ $filter == quick ]]; then quick=1 filter='' FUZZ_COUNT=24; fi
+if [[ $filter == quick ]]; then quick=1 filter='' FUZZ_COUNT=36; fi
 full=''
-if [[ $filter == full ]]; then full=1 filter='' FUZZ_COUNT=200; fi
+if [[ $filter == full ]]; then full=1 filter='' FUZZ_COUNT=300; fi
 JOBS=$(nproc)
 SLOWER=1
 if [[ $PRESET == asan ]]; then SLOWER=6; fi
