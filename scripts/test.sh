@@ -24,9 +24,9 @@ esac
 filter=${1-}
 grep -qE -e "$filter" <<<'' || (($? == 1)) || die "'$filter' is not a regular expression"
 quick='' FUZZ_COUNT=120
-if [[ $filter == quick ]]; then quick=1 filter='' FUZZ_COUNT=24; fi
+if [[ $filter == quick ]]; then quick=1 filter='' FUZZ_COUNT=36; fi
 full=''
-if [[ $filter == full ]]; then full=1 filter='' FUZZ_COUNT=200; fi
+if [[ $filter == full ]]; then full=1 filter='' FUZZ_COUNT=300; fi
 JOBS=$(nproc)
 SLOWER=1
 if [[ $PRESET == asan ]]; then SLOWER=6; fi
@@ -172,11 +172,12 @@ fuzz_campaigns() {
     # Each program of some is compiled several times, those of diff and sizes alone and most often. Most changed files
     # are refused before anything is compiled. Cases of kills wait for the disk.
     case $name in
-      activity | control | gpu-sim | fused | linalg | nests) count=$((FUZZ_COUNT / 2)) ;;
-      gradients) count=$((FUZZ_COUNT / 3)) ;;
-      kills | traced) count=$((FUZZ_COUNT / 4)) ;;
-      diff | sizes) count=$((FUZZ_COUNT / 12)) ;;
-      files) count=$((FUZZ_COUNT * 3)) ;;
+      kernels | programs) count=$((FUZZ_COUNT * 2 / 3)) ;;
+      activity | control | linalg | nests) count=$((FUZZ_COUNT / 2)) ;;
+      fused | gpu-sim) count=$((FUZZ_COUNT / 3)) ;;
+      gradients | kills | traced) count=$((FUZZ_COUNT / 5)) ;;
+      diff | sizes) count=$((FUZZ_COUNT / 15)) ;;
+      files) count=$((FUZZ_COUNT * 2)) ;;
       *) count=$FUZZ_COUNT ;;
     esac
     wanted "fuzz-$name" || continue

@@ -15,18 +15,26 @@ import pytest
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-MANY = 12  # cases of one function
+MANY = 8  # cases of one function
+ONE_IN = 4
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "long: scripts/test.sh takes a part of the cases, however few there are")
 
 
 def pytest_collection_modifyitems(config, items):
-    """Of functions with many cases scripts/test.sh takes every fourth one, from one that the commit chooses."""
+    """Of functions with many or long cases scripts/test.sh takes every fourth one, from one that the commit chooses. Of
+    fewer than four it takes one."""
     if not os.environ.get("ADJOINT_SAMPLE"):
         return
     functions = collections.defaultdict(list)
     for item in items:
         functions[item.nodeid.split("[")[0]].append(item)
-    left_out = {item for cases in functions.values() if len(cases) >= MANY
-                for number, item in enumerate(cases) if (number + int(os.environ["ADJOINT_SAMPLE"])) % 4}
+    left_out = {item for cases in functions.values()
+                if len(cases) >= MANY or cases[0].get_closest_marker("long")
+                for number, item in enumerate(cases)
+                if (number + int(os.environ["ADJOINT_SAMPLE"])) % min(ONE_IN, len(cases))}
     config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]
 

@@ -61,6 +61,7 @@ def cast_kernels(text, policy, folder, *options):
     return json.loads((folder / "report.json").read_text())["cast_kernels"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name, target", CASES)
 def test_no_kernel_only_casts(name, target, example, tmp_path):
     assert cast_kernels(*program(example, name), tmp_path, *TARGETS[target]) == []

@@ -68,6 +68,7 @@ def test_slices_with_traced_bounds(target):
     np.testing.assert_allclose(adjoint.jit(total, target=target)(x), expected, rtol=1e-4)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("layer", [nn.LSTM, nn.GRU])
 def test_recurrent_layers_have_dynamic_batches_and_lengths(layer, target):

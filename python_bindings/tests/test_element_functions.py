@@ -279,6 +279,7 @@ def test_numpy_names_of_functions():
 REDUCTIONS = ("max", "min", "argmax", "argmin", "sum", "prod", "mean", "var", "std")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("target", ["cpu", "reference", "gpu-sim"])
 @pytest.mark.parametrize("shape", [(0, 3), (0, 0)])
 def test_reductions_of_nothing(shape, target):

@@ -255,6 +255,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "call",
     ["diff.trace(program, folder / 'trace', 1 << 60)", "diff.nan(program, 1 << 60)", "diff.shadow(program, 1 << 60)"],

@@ -210,6 +210,7 @@ def test_examinations(state, examination):
     same_in(state, lambda: function(program, TINY, feeds={"f": lambda shape: FACTORS}, **options).text)
 
 
+@pytest.mark.long
 def test_traces(state, tmp_path):
     program = adjoint.compile(FED)
     counts = iter(range(2))

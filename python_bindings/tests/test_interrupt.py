@@ -63,6 +63,7 @@ except KeyboardInterrupt:
     assert output == "[1]\n"
 
 
+@pytest.mark.long
 def test_exceptions_of_signal_handlers_come_out(script):
     output = script(
         """
@@ -79,6 +80,7 @@ except SystemExit as error:
     assert output == "stopped\n"
 
 
+@pytest.mark.long
 def test_other_threads_are_not_interrupted(script):
     output = script(
         """
@@ -108,6 +110,7 @@ print(ends)
     assert output == "main True\n['StopIteration']\n"
 
 
+@pytest.mark.long
 def test_ctrl_c_stops_a_compilation(script):
     output = script(
         """
@@ -126,6 +129,7 @@ except KeyboardInterrupt:
     assert output == "stopped\n"
 
 
+@pytest.mark.long
 def test_other_python_threads_run_meanwhile(script):
     output = script(
         """

@@ -98,6 +98,7 @@ def test_runs_have_norms_and_a_bound(tmp_path):
         assert diff.runs(*sides).holds and not diff.runs(*sides, bound={"different": 0}).holds
 
 
+@pytest.mark.long
 @needs_tools
 @pytest.mark.parametrize("search", [diff.bisect, diff.reduce])
 def test_searches_find_what_underflows(search):

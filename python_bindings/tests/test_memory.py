@@ -14,6 +14,7 @@ def resident_bytes():
         return int(file.read().split()[1]) * 4096
 
 
+@pytest.mark.long
 def test_memory_does_not_grow(target):
     add, total = (adjoint.compile(source, target=target) for source in (programs.ADD, programs.SUM))
     count = adjoint.compile(programs.COUNT, target=target)
@@ -36,6 +37,7 @@ def test_memory_does_not_grow(target):
     assert resident_bytes() - before < 8 << 20
 
 
+@pytest.mark.long
 def test_programs_are_freed(target):
     def work(calls):
         for _ in range(calls):

@@ -213,12 +213,14 @@ def known(name, kind):
     return json.loads(VALUES.read_text()).get(f"{name} {kind}")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [name for name in NAMES if CASES[name].bound])
 def test_values_in_f64(name):
     """The same functions, up to the order of sums."""
     close(ours(name, True), known(name, "exact"), CASES[name].bound)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_values_in_own_types(name):
     """The same up to rounding, whose errors are not larger than in JAX, which has up to 2e-4 where Adam divides by
@@ -245,6 +247,7 @@ def test_values_are_those_of_jax(name):
     close(theirs(name, False), known(name, "own"), CASES[name].own_bound)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_programs_print_numbers(name, capsys):
     runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")

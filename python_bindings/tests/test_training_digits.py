@@ -32,6 +32,7 @@ def test_f32_learns(accuracy_in_f32):
     assert accuracy_in_f32 > 96
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("precision", ["bf16", "f16", "bf16-stochastic", "f8"])
 def test_accuracies_are_those_of_f32(digits, accuracy_in_f32, precision):
     runs = [digits.train(precision, seed) for seed in range(SEEDS)]

@@ -2,6 +2,7 @@
 """Which registers an instruction reads and writes. A register is a name: R4, P0, UR5, UP1. The test of the assembly
 gate holds this against the life ranges that nvdisasm infers."""
 
+import functools
 import re
 
 REGISTER = re.compile(r"^[-~!|]*(?P<file>UR|UP|R|P)(?P<number>\d+|Z|T)\b(?P<suffix>[.\w|]*)$")
@@ -112,6 +113,7 @@ def inside(operand):
     return found
 
 
+@functools.cache
 def writes(instruction):
     found = set()
     for position, operand in enumerate(instruction.operands[:result_count(instruction)]):
@@ -121,9 +123,10 @@ def writes(instruction):
             found |= named(register["file"], register["number"], width)
     if instruction.base == "R2P":
         found |= {f"P{i}" for i in range(7)}
-    return found
+    return frozenset(found)
 
 
+@functools.cache
 def reads(instruction):
     found = set()
     if instruction.guard:
@@ -139,7 +142,7 @@ def reads(instruction):
             found |= inside(operand)
     if instruction.base == "P2R":
         found |= {f"P{i}" for i in range(7)}
-    return found
+    return frozenset(found)
 
 
 def address_registers(instruction):

@@ -75,7 +75,7 @@ class Program:
 
 def main():
     return checks.run_checks("function chains", [(f"seed {seed}", Program(seed).failures)
-                                                 for seed in range(SEED, SEED + PROGRAMS)])
+                                                 for seed in checks.sample(range(SEED, SEED + PROGRAMS), 3)])
 
 
 if __name__ == "__main__":

@@ -97,7 +97,8 @@ def check_program(seed):
 
 
 def main():
-    return checks.run_checks("reduce", [(f"seed {seed}", check_program(seed)) for seed in checks.sample(range(PROGRAMS), 2)])
+    return checks.run_checks("reduce", [(f"seed {seed}", check_program(seed))
+                                        for seed in checks.sample(range(PROGRAMS), 3)])
 
 
 if __name__ == "__main__":

@@ -349,4 +349,4 @@ def cases():
 
 
 if __name__ == "__main__":
-    sys.exit(checks.run_checks("foreign_kernels", checks.sample(cases(), 2)))
+    sys.exit(checks.run_checks("foreign_kernels", checks.sample(cases(), 3)))

@@ -12,6 +12,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
 
+import checks
 import runner
 
 ROWS = 6  # of the benchmarks' 4096 and 64
@@ -172,13 +173,14 @@ def problems_of_product(folder, element, result, mode, chip, instruction, layout
 def main():
     found = []
     with tempfile.TemporaryDirectory() as name:
-        for case in CASES:
+        cases = checks.sample(CASES, 3)
+        for case in cases:
             found += [f"{case.name}: {text}" for text in problems(case, pathlib.Path(name))]
-        products = [(*case, layout) for case in PRODUCTS for layout in LAYOUTS] + BYTES
+        products = checks.sample([(*case, layout) for case in PRODUCTS for layout in LAYOUTS] + BYTES, 3)
         for case in products:
             found += [f"product {case}: {text}" for text in problems_of_product(pathlib.Path(name), *case)]
     print("\n".join(found))
-    print(f"classes: {len(CASES) + len(products)} run, {len(found)} failed")
+    print(f"classes: {len(cases) + len(products)} run, {len(found)} failed")
     return bool(found)
 
 

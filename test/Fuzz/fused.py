@@ -4,7 +4,7 @@
 
 Each case is a program of parts that fuse. In `strict` mode it gives the same bits with fusions grown and with a kernel
 for each operation; in `reproducible` mode the CPU gives those of the reference interpreter, with one thread and
-several, with large tiles and small ones, on this CPU, on one with AVX2 and on one without fused multiply-add.
+several, and with one of the variants: small tiles, a CPU with AVX2, or one without fused multiply-add.
 What is received counts like results, in its order.
 
 A failing case is reduced and written to a folder that is named. How many programs have a fusion of each kind is
@@ -27,6 +27,7 @@ import runner
 from programs import compare
 
 # Runs by name; each is compared with another one. Those on THREADS are made for each number of threads above one.
+# Batches take one of the VARIANTS by turns.
 RUNS = {"on the reference": ["--target=reference", "--numerics=reproducible"],
         "unfused": ["--numerics=strict", "--fuse=single"]}
 COMPARED = {
@@ -39,6 +40,7 @@ COMPARED = {
     # Tiles are small there, since each multiply-add is a call.
     "without fma": ("on the reference", ["--numerics=reproducible", "--cpu=x86-64", "--tiles=small"]),
 }
+VARIANTS = ["in small tiles on THREADS threads", "on AVX2", "without fma"]
 KINDS = ["elementwise", "dot", "rows", "points", "movement", "horizontal"]
 MIN_SHARE = 0.05  # of the programs, for every kind
 FRONTEND = ["--ad-to-cpu-frontend=numerics=strict", "--ad-to-cpu-fusion"]
@@ -61,6 +63,12 @@ def expand(names, threads):
     """The names of all runs; a run on THREADS occurs once for each number of threads."""
     return [name.replace("THREADS", str(count)) for name in names
             for count in (threads if "THREADS" in name else threads[:1]) if count > 1 or "THREADS" not in name]
+
+
+def with_one_variant(names, number):
+    """The names, with one of the variants among them."""
+    variants = [name for name in names if name in VARIANTS]
+    return [name for name in names if name not in VARIANTS or name == variants[number % len(variants)]]
 
 
 def available():
@@ -186,7 +194,7 @@ def main():
 
     def check_numbers(numbers):
         programs = [clusters.random_program(given.seed, number) for number in numbers]
-        runs = expand(names, campaign.threads_of(given, numbers))
+        runs = expand(with_one_variant(names, numbers[0] // given.batch), campaign.threads_of(given, numbers))
         complaints = zip(numbers, programs, check(programs, runs, whole=given.keep > 0))
         return {"kinds": count_kinds(programs),
                 **{number: (programs, program, complaint) for number, program, complaint in complaints}}

@@ -108,7 +108,7 @@ def cases():
 
 
 def main():
-    return checks.run_checks("contraction registers", checks.sample(cases(), 3))
+    return checks.run_checks("contraction registers", checks.sample(cases(), 5))
 
 
 if __name__ == "__main__":

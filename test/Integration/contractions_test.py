@@ -144,7 +144,7 @@ def wrong_when_exchanged(folder):
 
 
 def main():
-    products = [(case, functools.partial(wrong, case)) for case in CASES]
+    products = [(case, functools.partial(wrong, case)) for case in checks.sample(CASES, 3)]
     return checks.run_checks("contractions", [("exchanged operands", wrong_when_exchanged), *products])
 
 

@@ -123,10 +123,10 @@ def check_optimised_runs_again(entry, folder):
 
 
 def main():
-    return checks.run_checks("dumps", [
+    return checks.run_checks("dumps", checks.sample([
         *((f"{entry}, {pipeline}", functools.partial(check_dumps, entry, pipeline))
           for entry in PASSES for pipeline in PIPELINES),
-        *((f"optimised {entry}", functools.partial(check_optimised_runs_again, entry)) for entry in PASSES)])
+        *((f"optimised {entry}", functools.partial(check_optimised_runs_again, entry)) for entry in PASSES)], 2))
 
 
 if __name__ == "__main__":

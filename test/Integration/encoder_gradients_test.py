@@ -87,7 +87,7 @@ def check(function, *case):
 def main():
     cases = [(check_error, layers, target) for target in TARGETS for layers in LAYERS]
     cases += [(check_bytes, layers) for layers in LAYERS]
-    cases = checks.sample(cases, 2)
+    cases = checks.sample(cases, 4)
     failed = sum(check(*case) for case in cases)
     print(f"{len(cases)} run, {failed} failed")
     return 1 if failed else 0

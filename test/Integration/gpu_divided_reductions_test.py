@@ -304,7 +304,7 @@ def main():
     found += [((*case, "dynamic sizes" if is_open else "static sizes", f"{sm_count} SMs"),
                functools.partial(too_few_blocks, case, is_open, sm_count))
               for case in COUNTED for is_open in (False, True) for sm_count in SM_COUNTS]
-    return checks.run_checks("divided reductions on gpus", checks.sample(found, 2))
+    return checks.run_checks("divided reductions on gpus", checks.sample(found, 4))
 
 
 if __name__ == "__main__":

@@ -138,7 +138,7 @@ def main():
     found = [(case[0:3:2], functools.partial(wrong, case)) for case in CASES]
     found += [(("barriers of", *case[0:3:2]), functools.partial(unneeded_barriers, case)) for case in CASES
               if needs_barriers(case)]
-    return checks.run_checks("gpu-few-blocks", checks.sample(found, 2))
+    return checks.run_checks("gpu-few-blocks", checks.sample(found, 4))
 
 
 if __name__ == "__main__":

@@ -92,7 +92,8 @@ def wrong(case, folder):
 
 
 def main():
-    return checks.run_checks("gpu-rows", [(case[1:], functools.partial(wrong, case)) for case in CASES])
+    return checks.run_checks("gpu-rows", [(case[1:], functools.partial(wrong, case))
+                                          for case in checks.sample(CASES, 3)])
 
 
 if __name__ == "__main__":

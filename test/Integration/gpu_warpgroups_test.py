@@ -46,7 +46,8 @@ def wrong(case, folder):
 
 
 def main():
-    return checks.run_checks("gpu-warpgroups", [(case, functools.partial(wrong, case)) for case in CASES])
+    return checks.run_checks("gpu-warpgroups", [(case, functools.partial(wrong, case))
+                                                for case in checks.sample(CASES, 3)])
 
 
 if __name__ == "__main__":

@@ -277,7 +277,7 @@ def main():
              ("refusals", check_refusals),
              ("a large bias, gpu-sim", check_large_bias_emulated), ("reductions, gpu-sim", check_reduction_emulated),
              ("broadcasts, gpu-sim", functools.partial(check_emulated, "dynamic_broadcast"))]
-    return checks.run_checks("numerics_experiments", checks.sample(cases, 4))
+    return checks.run_checks("numerics_experiments", checks.sample(cases, 8))
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ func.func @main(%x: tensor<3x?xf32> {ad.name = "x"}, %y: tensor<?x3xf32> {ad.nam
   return %a, %b, %c, %d : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
 }
 """
-LENGTHS = [*checks.sample(range(1, 1026), 3), 4095, 4096, 4097, 20000]
+LENGTHS = [*checks.sample(range(1, 1026), 8), 4095, 4096, 4097, 20000]
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin"))
 TARGETS = ["cpu", "gpu-sim"]
 

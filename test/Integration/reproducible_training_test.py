@@ -9,6 +9,7 @@ which takes about a second for a step, trains for a few in any case. A CPU that 
 
 import argparse
 import functools
+import itertools
 import pathlib
 import shutil
 import subprocess
@@ -28,10 +29,10 @@ import runner  # noqa: E402
 
 FEW_STEPS = 3
 REFERENCE, GPU = ["--target=reference"], ["--target=gpu-sim", "--no-race-detection", "--threads=2"]
-# What runs besides the reference interpreter.
-RUNS = {
-    "one thread": ["--threads=1"],
-    "2 threads": ["--threads=2"],
+# What runs besides the reference interpreter: code for this machine, which is compiled once for any number of threads,
+# and other code.
+THREADS = {"one thread": ["--threads=1"], "2 threads": ["--threads=2"]}
+OTHERS = {
     "3 threads, small tiles": ["--threads=3", "--tiles=small"],
     "AVX-512": ["--cpu=x86-64-v4", "--threads=1"],
     "AVX2": ["--cpu=x86-64-v3", "--threads=3"],
@@ -91,7 +92,7 @@ class Training:
         out = self.folder / "out"
         shutil.rmtree(out, ignore_errors=True)
         command = [runner.binary("ad-runner"), self.folder / "program.mlir", *self.options, f"--numerics={mode}",
-                   "--cache=off", f"--out-dir={out}", *options]
+                   f"--cache={self.folder / 'cache'}", f"--out-dir={out}", *options]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode == 4 and "which this machine lacks" in done.stderr:
             print(f"not run: {done.stderr.strip()}")
@@ -117,17 +118,19 @@ def compare(label, expected, found):
     return [f"{label}: other bits than on the reference in {[name for name in expected if found[name] != expected[name]]}"]
 
 
-def train(model, precision, steps, folder):
+def train(model, precision, steps, others, with_fast, folder):
     """The problems of one model and precision."""
     training = Training(model, precision, steps, folder)
     expected = training.run(REFERENCE)
     problems = [f"'{name}' is not trained" for name in training.untrained()]
-    for label, options in RUNS.items():
+    for label, options in [*THREADS.items(), *((label, OTHERS[label]) for label in others)]:
         problems += compare(label, expected, training.run(options))
-    if training.run([], mode="fast") == expected:
+    if with_fast and training.run([], mode="fast") == expected:
         problems.append("fast gives the bits of reproducible, so that this test shows nothing")
-    few = Training(model, precision, min(steps, FEW_STEPS), folder)
-    return problems + compare("the emulated GPU", few.run(REFERENCE), few.run(GPU))
+    if steps > FEW_STEPS:
+        training = Training(model, precision, FEW_STEPS, folder)
+        expected = training.run(REFERENCE)
+    return problems + compare("the emulated GPU", expected, training.run(GPU))
 
 
 def main():
@@ -136,12 +139,17 @@ def main():
     parser.add_argument("--only", default="", help="run only the models and precisions whose label has this text")
     options = parser.parse_args()
     steps, models = options.steps, [Digits(), Llama(options.steps)]
-    cases = [(f"{model.name}, precision {precision}, {steps} steps", functools.partial(train, model, precision, steps))
+    every = [(f"{model.name}, precision {precision}, {steps} steps", model, precision)
              for model in models for precision in PRECISIONS]
-    chosen = checks.sample([(label, case) for label, case in cases if options.only in label], 2)
+    # A sample has one precision, with both models, and each of the other codes with one of them.
+    chosen = checks.sample([case for case in every if options.only in case[0]], len(PRECISIONS))
     if not chosen:
-        parser.error(f"--only {options.only}: expected a part of {', '.join(label for label, _ in cases)}")
-    return checks.run_checks("reproducible-training", chosen)
+        parser.error(f"--only {options.only}: expected a part of {', '.join(label for label, *_ in every)}")
+    others = checks.sample(itertools.product([label for label, *_ in chosen], OTHERS), 2)
+    return checks.run_checks("reproducible-training", [
+        (label, functools.partial(train, model, precision, steps, [other for case, other in others if case == label],
+                                  checks.SAMPLE < 0 or label == chosen[0][0]))
+        for label, model, precision in chosen])
 
 
 if __name__ == "__main__":

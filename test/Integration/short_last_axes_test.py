@@ -97,7 +97,7 @@ def wrong(element, first, folder):
 
 def main():
     return checks.run_checks("short last axes", [(element, functools.partial(wrong, element, 100 * number))
-                                                 for number, element in enumerate(TYPES)])
+                                                 for number, element in checks.sample(enumerate(TYPES), 3)])
 
 
 if __name__ == "__main__":

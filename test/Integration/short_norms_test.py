@@ -139,7 +139,7 @@ def wrong(element, first, folder):
 
 def main():
     return checks.run_checks("short norms", [(element, functools.partial(wrong, element, 100 * number))
-                                             for number, element in enumerate(TYPES)])
+                                             for number, element in checks.sample(enumerate(TYPES), 2)])
 
 
 if __name__ == "__main__":

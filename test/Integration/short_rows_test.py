@@ -144,7 +144,7 @@ def wrong(element, first, folder):
 def main():
     types = ["f32", "f64", "bf16", "f16", "i32", "i8"]
     return checks.run_checks("short rows", [(element, functools.partial(wrong, element, 100 * number))
-                                            for number, element in enumerate(types)])
+                                            for number, element in checks.sample(enumerate(types), 2)])
 
 
 if __name__ == "__main__":

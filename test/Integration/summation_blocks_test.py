@@ -127,7 +127,7 @@ def main():
                 known = Form(name, order, element, [block * n + 1 for n in BLOCKS[:20]])
                 found.append((f"{name}, {order}, known sizes",
                               functools.partial(problem, known, known.known(), ["cpu"])))
-    return checks.run_checks("summation-blocks", checks.sample(found, 2))
+    return checks.run_checks("summation-blocks", checks.sample(found, 4))
 
 
 if __name__ == "__main__":

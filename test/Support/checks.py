@@ -20,9 +20,9 @@ SAMPLE = int(os.environ.get("ADJOINT_SAMPLE") or -1)
 
 
 def sample(cases, one_in):
-    """Each Nth case, from one that $ADJOINT_SAMPLE chooses."""
+    """Each Nth case, from one that $ADJOINT_SAMPLE chooses. There is one if there are fewer than N."""
     cases = list(cases)
-    return cases if SAMPLE < 0 else cases[SAMPLE % one_in::one_in]
+    return cases if SAMPLE < 0 else cases[SAMPLE % min(one_in, max(len(cases), 1))::one_in]
 
 
 def run_checks(name, checks):
@@ -45,11 +45,11 @@ def run_checks(name, checks):
 
 
 def run_seeds(name, check, count):
-    """Runs as many random cases as --count says (`count`; a quarter of a sample), from --seed on: check(seed, folder) gives
-    what is wrong with one."""
+    """Runs as many random cases as --count says (`count`, or a sixth of it in a sample), from --seed on:
+    check(seed, folder) gives what is wrong with one."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int, default=max(SAMPLE, 1))
-    parser.add_argument("--count", type=int, default=count if SAMPLE < 0 else -(-count // 4))
+    parser.add_argument("--count", type=int, default=count if SAMPLE < 0 else -(-count // 6))
     options = parser.parse_args()
     first = options.seed * 100_000
     return run_checks(name, [(f"case {seed}", functools.partial(check, seed))

@@ -107,6 +107,8 @@ def _conv(g, element):
     static = tuple(n if c.isdigit() and not g.open_windows else s
                    for c, n, s in zip(letters.filter, of_filter, g.static(of_filter)))
     w = g.argument(element, of_filter, static)
+    if not g.open_windows and any(c.isdigit() and s is None for c, s in zip(letters.filter, w.static)):
+        w = g.ops[-1].operands[0]  # the generator of smooth functions has left sizes of an argument open
     known = {**dict(zip(letters.filter, w.static))}
     for letter, s in zip(letters.input, x.static):
         known[letter] = common_static(s, known.get(letter)) if not letter.isdigit() else None if s is None else known[letter]

@@ -64,14 +64,15 @@ def write_arguments(folder, arguments, prefix=""):
 
 def match_reference(folder, text, arguments, results, targets):
     """Runs @main on arguments [(name, element, array)] with the options of each of the targets {label: options}. Yields
-    (label, name, expected, found) for each result, where the reference interpreter gives what is expected."""
+    (label, name, expected, found) for each result, where the reference interpreter gives what is expected. Targets that
+    differ in what is no part of the compiled program, such as the number of threads, share one from the cache."""
     given = []
     for name, element, array in arguments:
         elements.save(folder / f"{name}.npy", element, array)
         given.append(f"--arg={name}={folder / name}.npy")
     reference = run(text, given, results, ["--target", "reference"])
     for label, options in targets.items():
-        found = run(text, given, results, options)
+        found = run(text, given, results, options, folder=folder)
         yield from ((label, name, expected, found[name]) for name, expected in reference.items())
 
 

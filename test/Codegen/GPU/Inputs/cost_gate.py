@@ -32,7 +32,7 @@ import sheet  # noqa: E402
 TABLE = INPUTS / "cost-exceptions.json"
 SEED = int(os.environ.get("ADJOINT_SEED", "1"))
 VARIANTS = 16
-ONE_IN = 3  # of a sample
+ONE_IN = 6  # of a sample
 ANY = "*"  # kernel and chip of an exception for a class of random variants
 
 
