@@ -53,8 +53,6 @@ static int32_t executeCode(Operation *op, EmitCode emit, Frame &frame, ArrayRef<
     return frame.refuse(op, "has scalar code without a value that the reference interpreter knows");
   func::ReturnOp::create(builder, op->getLoc(), value);
   result = Tensor(*type, operands.front().getShape());
-  // The operations of the code exist only here, so the observer must not see them.
-  llvm::SaveAndRestore<Observer *> hidden(frame.run.observer, nullptr);
   Frame scalars(frame.run);
   for (int64_t element = 0, count = result.getNumElements(); element < count; ++element) {
     SmallVector<Tensor> arguments, yielded;
@@ -100,11 +98,8 @@ int32_t mlir::ad::reference::runNamedKernel(NamedKernelOpInterface op, Frame &fr
     return ADRT_PROGRAM_ERROR;
   func::ReturnOp::create(builder, op->getLoc(), *built);
   SmallVector<Tensor> values;
-  {
-    llvm::SaveAndRestore<Observer *> hidden(frame.run.observer, nullptr);
-    if (int32_t status = frame.runBlock(code, {}, values))
-      return status;
-  }
+  if (int32_t status = frame.runBlock(code, {}, values))
+    return status;
   for (auto [result, value] : llvm::zip_equal(op->getResults(), values))
     frame.set(result, value);
   return ADRT_OK;

@@ -11,6 +11,7 @@
 #include "adjoint/Support/MemoryLimit.h"
 #include "adjoint/Support/OutOfMemory.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace mlir::ad::reference;
@@ -137,7 +138,10 @@ int32_t Frame::observe(Operation *op, ArrayRef<Tensor> operands) {
   return run.observer->ran(op, operands, results);
 }
 
+// Code that an operation makes to run itself is in no region: it is no part of the program, which alone the
+// observer sees.
 int32_t Frame::runBlock(Block &block, ArrayRef<Tensor> arguments, SmallVectorImpl<Tensor> &yielded) {
+  llvm::SaveAndRestore<Observer *> shown(run.observer, block.getParent() ? run.observer : nullptr);
   for (auto [argument, tensor] : llvm::zip_equal(block.getArguments(), arguments))
     set(argument, tensor);
   for (Operation &op : block.without_terminator())

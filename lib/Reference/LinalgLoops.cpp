@@ -2,6 +2,7 @@
 
 #include "LinalgLoops.h"
 #include "Scalars/IndexExpressions.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace mlir::ad::reference;
@@ -138,5 +139,7 @@ int32_t LinalgLoops::runBody(ArrayRef<int64_t> loops, ArrayRef<Tensor> accumulat
   llvm::append_range(arguments, accumulators);
   for (auto index : op.getOps<linalg::IndexOp>())
     frame.set(index.getResult(), Tensor::index(loops[index.getDim()]));
+  // An observer sees the tensors of an operation, not the scalars of each iteration.
+  llvm::SaveAndRestore<Observer *> hidden(frame.run.observer, nullptr);
   return frame.runBlock(*op.getBlock(), arguments, yielded);
 }

@@ -10,7 +10,6 @@
 #include "adjoint/Interfaces/OrderedWriteOpInterface.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
-#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -62,8 +61,6 @@ public:
   /// Runs the code that computes the sizes of the loops.
   int32_t bind(size_t loops, ArrayRef<AffineMap> resultMaps,
                llvm::function_ref<SmallVector<OpFoldResult>(OpBuilder &)> sizesOf) {
-    // The code of the sizes is no part of the program.
-    llvm::SaveAndRestore<Observer *> hidden(frame.run.observer, nullptr);
     Block code;
     OpBuilder builder(op->getContext());
     builder.setInsertionPointToEnd(&code);
@@ -230,8 +227,6 @@ public:
       return status;
     if (int32_t status = nest.checkAccesses())
       return status;
-    // The operations of the code exist only here, so the observer must not see them.
-    llvm::SaveAndRestore<Observer *> hidden(frame.run.observer, nullptr);
     if (int32_t status = runPoints())
       return status;
     for (auto [result, tensor] : llvm::zip_equal(op->getResults(), results))
@@ -375,8 +370,6 @@ public:
       return status;
     if (int32_t status = nest.checkAccesses())
       return status;
-    // The operations of the code exist only here, so the observer must not see them.
-    llvm::SaveAndRestore<Observer *> hidden(frame.run.observer, nullptr);
     ScalarProgram start(op, getElementTypeOrSelf(op->getResult(0)),
                         [&](OpBuilder &builder, ValueRange element) {
                           return SmallVector<Value>{op.emitStart(builder, op->getLoc(), element[0])};

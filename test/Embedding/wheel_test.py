@@ -30,7 +30,7 @@ print(all("adjoint_mlir.libs" in library for library in libraries), len(librarie
 adjoint.jit(lambda w, x: x @ w).trace(w, x).save("predict.adx", bound={"w": w})
 adjoint.jit(lambda w, x: x @ w).trace(w, x).save("open.mlir")
 np.save("x.npy", x)
-print(np.array_equal(adjoint.load("predict.adx")(x), x @ w))
+print(np.array_equal(adjoint.load("predict.adx")(x), adjoint.jit(lambda w, x: x @ w, cache="off")(w, x)))
 """
 # Each tool of the wheel, as a command.
 TOOLS = {

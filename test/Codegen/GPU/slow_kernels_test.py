@@ -31,7 +31,7 @@ FORMS = {"f32": "numerics=strict", "tf32": "numerics=fast,narrow", "bf16": "nume
 
 def compile_text(text, chip, frontend):
     """What ad-opt says about the kernels of a program."""
-    passes = [f"--ad-to-cpu-frontend={frontend}", "--ad-to-gpu-fusion", "--ad-to-gpu-kernels",
+    passes = [f"--ad-to-gpu-frontend={frontend}", "--ad-to-gpu-fusion", "--ad-to-gpu-kernels",
               f"--ad-emit-gpu=chip={chip}"]
     done = subprocess.run([AD_OPT, "-", *passes, "--remarks-filter=ad-gpu", "-o", os.devnull], input=text,
                           capture_output=True, text=True)
