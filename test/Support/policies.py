@@ -107,7 +107,7 @@ def expected(policy, text):
                 continue
             computed = {"always": policy["compute"], "follow": widest(floats), "never": "f32"}[rule]
             first = next(element(type) for type in op.operand_types if element(type) in NARROW)
-            contracts = rule == "always" and op.name in ("ad.dot", "ad.gemm")
+            contracts = rule == "always" and op.name in ("ad.dot", "ad.gemm", "ad.conv")
             made = policy["result"] if contracts else computed
             op.operand_types = [with_element(type, computed) if element(type) in NARROW else type
                                 for type in op.operand_types]
