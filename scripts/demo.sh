@@ -8,7 +8,7 @@
 # convolution.mlir of examples/digits on one core. The loss is shown as it falls; parameters, losses and a picture of the
 # loss curve land in build/demo. Closes with a line per model. With --seeds N each model trains N times (other split,
 # parameters and order of the digits). --target says where (default: cpu); on gpu-sim the perceptron takes two minutes,
-# each of the others hours.
+# the transformer hours, the convolutional network about one.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
@@ -33,7 +33,7 @@ done
 # The times of the three models, where they are known.
 case $target in
   cpu) times=(' (under a minute)' ' (under a minute)' ' (under a minute)') ;;
-  gpu-sim) times=(' (two minutes)' ' (hours)' ' (hours)') ;;
+  gpu-sim) times=(' (two minutes)' ' (hours)' ' (about an hour)') ;;
   reference | cuda) times=('' '' '') ;;
   *) die "unknown target '$target', expected reference, cpu, gpu-sim or cuda" ;;
 esac

@@ -1,5 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Norms of batches, of groups of channels and of channels: functions and layers with the names and defaults of PyTorch. Inputs are (batch, channels, …)."""
+"""Norms of batches, of groups of channels and of channels: functions and layers with the names and defaults of PyTorch.
+Inputs are (batch, channels, …)."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ def _for_each_channel(name: str, value: Any, channels: int, rank: int) -> Tensor
     return factor.reshape((channels, *[1] * (rank - 2)))
 
 
-def _moved(made: Tensor, given: dict[str, Tensor]) -> Tensor:
+def _affine(made: Tensor, given: dict[str, Tensor]) -> Tensor:
     """Times the weight plus the bias, if they are given."""
     made = made * given["weight"] if "weight" in given else made
     return made + given["bias"] if "bias" in given else made
@@ -55,7 +56,7 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
     factors = {name: _for_each_channel(name, one, channels, value.ndim) for name, one in named.items() if one is not None}
 
     def compute(x: Tensor, *operands: Tensor) -> Tensor:
-        return _moved(_normalized(x, groups, small), dict(zip(factors, operands)))
+        return _affine(_normalized(x, groups, small), dict(zip(factors, operands)))
 
     return in_wide(compute, value, *factors.values())
 
@@ -131,7 +132,7 @@ def batch_norm(
         name: wide(_for_each_channel(name, one, channels, value.ndim)) for name, one in named.items() if one is not None
     }
     made = (wide(value) - given["running_mean"]) / numpy.sqrt(given["running_var"] + small)
-    return _moved(made, given).astype(value.element_type)
+    return _affine(made, given).astype(value.element_type)
 
 
 class _BatchNorm(Module):
