@@ -145,7 +145,8 @@ private:
                         byteProducts, byteGroups, byteDotProducts};
   CPUReductionChains reductionChains{*this,       hoisting,           chainSteps,       productGroups,
                                      dotProducts, transposedOperands, registerTranspose};
-  LaneAccumulators laneAccumulators{*this, *this, laneValues, reductionLoops, prefetcher};
+  LaneAccumulators laneAccumulators{*this,      *this,        laneValues, reductionLoops,
+                                    prefetcher, memoryAccess, stackMemory};
   MinMaxReduction minMax{*this, *this, laneValues, maps, reductionLoops, laneAccumulators};
   LaneReductions laneReductions{*this,       laneValues,       memoryAccess, hoisting,
                                 stackMemory, laneAccumulators, minMax};

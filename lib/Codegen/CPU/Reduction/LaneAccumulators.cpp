@@ -4,6 +4,7 @@
 // the lanes with the upper one until one lane is left.
 
 #include "LaneAccumulators.h"
+#include "../../Kernel/Values/Producers.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -89,8 +90,77 @@ FailureOr<SmallVector<Value>> LaneAccumulators::stepIfAny(const Rest &rest, Valu
   return SmallVector<Value>(branch.getResults());
 }
 
+// Lanes [lane, lane + width) of each value.
+SmallVector<Value> LaneAccumulators::registersAt(ArrayRef<Value> values, int64_t lane, int64_t width) {
+  return llvm::map_to_vector(values, [&](Value value) -> Value {
+    return vector::ExtractStridedSliceOp::create(builder, loc, value, lane, width, int64_t(1));
+  });
+}
+
+void LaneAccumulators::replaceRegisters(MutableArrayRef<Value> values, ArrayRef<Value> registers,
+                                        int64_t lane) {
+  for (auto [value, part] : llvm::zip_equal(values, registers))
+    value = vector::InsertStridedSliceOp::create(builder, loc, part, value, lane, int64_t(1));
+}
+
+// The lanes from `width` on, of all `values`, in a loop over their registers in memory.
+FailureOr<SmallVector<Value>> LaneAccumulators::stepInLoop(const Rest &rest, SmallVector<Value> values,
+                                                           int64_t width, Step step) {
+  int64_t all = cast<VectorType>(values.front().getType()).getNumElements();
+  Value begin = rest.first ? rest.first : indexConstant(0);
+  Value any = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                    binary<arith::AddIOp>(begin, indexConstant(width)), rest.count);
+  auto branch = scf::IfOp::create(builder, loc, TypeRange(ValueRange(values)), any, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, loc, values);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  SmallVector<Buffer> memory;
+  for (Value value : values) {
+    Type element = getElementTypeOrSelf(value);
+    memory.push_back({stackMemory.allocate(memoryType(element), all), element, {}, {}});
+  }
+  auto store = [&](size_t number, Value part, Value lane) {
+    LLVM::StoreOp::create(builder, loc, toMemory(part), memoryAccess.pointerAt(memory[number], lane),
+                          memoryBytes(memory[number].element));
+  };
+  auto load = [&](size_t number, Value lane, int64_t count) {
+    Type element = memory[number].element;
+    Value loaded = LLVM::LoadOp::create(builder, loc, VectorType::get(count, memoryType(element)),
+                                        memoryAccess.pointerAt(memory[number], lane), memoryBytes(element));
+    return fromMemory(loaded, element);
+  };
+  for (auto [number, value] : llvm::enumerate(values))
+    store(number, value, indexConstant(0));
+  Value end = binary<arith::MinUIOp>(binary<arith::SubIOp>(rest.count, begin), indexConstant(all));
+  auto loop = scf::ForOp::create(builder, loc, indexConstant(width), end, indexConstant(width));
+  builder.setInsertionPointToStart(loop.getBody());
+  Value lane = loop.getInductionVar();
+  SmallVector<Value> parts;
+  for (size_t number = 0; number < values.size(); ++number)
+    parts.push_back(load(number, lane, width));
+  FailureOr<SmallVector<Value>> next = stepBelow(rest, binary<arith::AddIOp>(begin, lane), parts, step);
+  if (failed(next))
+    return failure();
+  for (auto [number, part] : llvm::enumerate(*next))
+    store(number, part, lane);
+  builder.setInsertionPointAfter(loop);
+  for (auto [number, value] : llvm::enumerate(values))
+    value = load(number, indexConstant(0), all);
+  scf::YieldOp::create(builder, loc, values);
+  return SmallVector<Value>(branch.getResults());
+}
+
+// Whether code is so long that the loop around it costs little: several functions, unlike those of a softmax.
+static bool isLong(Region &code) {
+  int expensive = 0;
+  code.walk([&](Operation *op) { expensive += isExpensiveScalar(op); });
+  return expensive > 1;
+}
+
 // Only registers with elements are computed, so that rows of a few elements do not pay for the lanes of long
-// ones.
+// ones. Long code for each of them would be most of a kernel, and of the time to compile it: it is in the
+// first one, and in a loop over the others.
 FailureOr<SmallVector<Value>> LaneAccumulators::overRest(const Rest &rest, SmallVector<Value> values,
                                                          Step step) {
   std::optional<int64_t> known = rest.first ? std::nullopt : constantOf(rest.count);
@@ -101,14 +171,13 @@ FailureOr<SmallVector<Value>> LaneAccumulators::overRest(const Rest &rest, Small
   for (int64_t lane = 0; lane < (known ? width : all); lane += width) {
     Value number = indexConstant(lane);
     number = rest.first ? binary<arith::AddIOp>(rest.first, number) : number;
-    auto parts = llvm::map_to_vector(values, [&](Value value) -> Value {
-      return vector::ExtractStridedSliceOp::create(builder, loc, value, lane, width, int64_t(1));
-    });
+    SmallVector<Value> parts = registersAt(values, lane, width);
     auto next = known ? stepBelow(rest, number, parts, step) : stepIfAny(rest, number, parts, step);
     if (failed(next))
       return failure();
-    for (auto [value, part] : llvm::zip_equal(values, *next))
-      value = vector::InsertStridedSliceOp::create(builder, loc, part, value, lane, int64_t(1));
+    replaceRegisters(values, *next, lane);
+    if (!known && all > 2 * width && isLong(next->front().getDefiningOp<scf::IfOp>().getThenRegion()))
+      return stepInLoop(rest, values, width, step);
   }
   return values;
 }

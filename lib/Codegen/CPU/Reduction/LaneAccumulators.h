@@ -7,18 +7,21 @@
 
 #include "../../Kernel/Reduction/ReductionLoops.h"
 #include "../../Kernel/Values/LaneValues.h"
+#include "../../Kernel/Values/MemoryAccess.h"
 #include "../../Kernel/Values/ValueSource.h"
 #include "../CPUComponent.h"
 #include "../Movement/Prefetcher.h"
+#include "../StackMemory.h"
 
 namespace mlir::ad::cpu {
 
 class LaneAccumulators : public CPUComponent {
 public:
   LaneAccumulators(CPUContext &context, ValueSource &evaluator, LaneValues &laneValues,
-                   ReductionLoops &reductionLoops, Prefetcher &prefetcher)
+                   ReductionLoops &reductionLoops, Prefetcher &prefetcher, MemoryAccess &memoryAccess,
+                   StackMemory &stackMemory)
       : CPUComponent(context), evaluator(evaluator), laneValues(laneValues), reductionLoops(reductionLoops),
-        prefetcher(prefetcher) {}
+        prefetcher(prefetcher), memoryAccess(memoryAccess), stackMemory(stackMemory) {}
 
   /// The lanes of one chunk, the elements [lower, upper); the last, partial row of lanes is masked.
   FailureOr<Value> reduceChunk(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum, Value lower,
@@ -40,6 +43,10 @@ private:
   FailureOr<Value> addVector(linalg::GenericOp generic, ArrayRef<Index> loops, Value at, Value sum);
   FailureOr<SmallVector<Value>> stepBelow(const Rest &rest, Value number, ArrayRef<Value> values, Step step);
   FailureOr<SmallVector<Value>> stepIfAny(const Rest &rest, Value number, ArrayRef<Value> values, Step step);
+  FailureOr<SmallVector<Value>> stepInLoop(const Rest &rest, SmallVector<Value> values, int64_t width,
+                                           Step step);
+  SmallVector<Value> registersAt(ArrayRef<Value> values, int64_t lane, int64_t width);
+  void replaceRegisters(MutableArrayRef<Value> values, ArrayRef<Value> registers, int64_t lane);
   Value lanesBelow(Value count, Value first);
   Value withoutAbsentLanes(Value sum, Value size, Value first);
 
@@ -47,6 +54,8 @@ private:
   LaneValues &laneValues;
   ReductionLoops &reductionLoops;
   Prefetcher &prefetcher;
+  MemoryAccess &memoryAccess;
+  StackMemory &stackMemory;
 };
 
 } // namespace mlir::ad::cpu

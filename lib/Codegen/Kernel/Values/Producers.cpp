@@ -19,10 +19,12 @@ SmallVector<Value> codegen::extractedTensors(linalg::GenericOp generic) {
 // Null for one chain, which has nothing to join: the verifier keeps it from orders that join.
 Operation *codegen::combiningOp(linalg::GenericOp generic) { return matchReduction(generic).combiner; }
 
+bool codegen::isExpensiveScalar(Operation *op) {
+  return isa<ElementaryOp, arith::DivFOp, arith::RemFOp, math::SqrtOp>(op);
+}
+
 bool codegen::isExpensive(linalg::GenericOp generic) {
-  return llvm::any_of(*generic.getBlock(), [](Operation &op) {
-    return isa<ElementaryOp, arith::DivFOp, arith::RemFOp, math::SqrtOp>(op);
-  });
+  return llvm::any_of(*generic.getBlock(), [](Operation &op) { return isExpensiveScalar(&op); });
 }
 
 // The tensors that an operation of the body reads whole, at a slice, or at computed indices.

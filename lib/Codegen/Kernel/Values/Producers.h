@@ -24,7 +24,10 @@ bool anyProducer(Value output, function_ref<bool(Value)> predicate);
 /// Whether an operation that `output` is computed from satisfies the predicate.
 bool dependsOn(Value output, function_ref<bool(linalg::GenericOp)> predicate);
 
-/// Whether an element costs much: a division, a square root, or an elementary function.
+/// Whether an operation costs much: a division, a square root, or an elementary function.
+bool isExpensiveScalar(Operation *op);
+
+/// Whether an element costs much: one of its operations does.
 bool isExpensive(linalg::GenericOp generic);
 
 /// Whether every point is computed from the operands' elements at the same point.
