@@ -32,7 +32,8 @@ mkdir -p "$out"
 export ASAN_OPTIONS=allow_user_poisoning=0
 
 build_libraries() {
-  cmake --preset asan -B "$build" -DADJOINT_SANITIZE="$sanitize;fuzzer-no-link" -DADJOINT_BUILD_TESTS=OFF &&
+  cmake --preset asan -B "$build" -DADJOINT_SANITIZE="$sanitize;fuzzer-no-link" -DADJOINT_BUILD_TESTS=OFF \
+    -DADJOINT_PRECOMPILED_HEADERS=ON &&
     ninja -C "$build" ADPipelines ADCheckIR
 }
 
