@@ -153,9 +153,8 @@ SmallVector<PackedOperand> OperandsToPack::packedOperandsOf(const CPUNest &nest,
         continue;
       if (!packed->prepacked && !packed->inPlace) {
         int64_t inStep = llvm::alignTo(columns, packed->tile);
-        int64_t elements = inStep * packed->sizeK;
-        if (packed->isDynamicK())
-          elements = roomForDynamicK(*packed, inStep, vectorLanes);
+        int64_t elements =
+            packed->isDynamicK() ? roomForDynamicK(*packed, inStep, vectorLanes) : inStep * packed->sizeK;
         if (elements == 0)
           continue;
         int64_t own = elements * packed->memory.getIntOrFloatBitWidth() / 8;
