@@ -17,6 +17,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 MANY = 8  # cases of one function
 ONE_IN = 4
+ONE_IN_LONG = 8
 
 
 def pytest_configure(config):
@@ -24,17 +25,19 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Of functions with many or long cases scripts/test.sh takes every fourth one, from one that the commit chooses. Of
-    fewer than four it takes one."""
+    """Of functions with many cases scripts/test.sh takes every fourth one, and every eighth of those with long cases, from
+    one that the commit chooses. Of fewer it takes one."""
     if not os.environ.get("ADJOINT_SAMPLE"):
         return
     functions = collections.defaultdict(list)
     for item in items:
         functions[item.nodeid.split("[")[0]].append(item)
-    left_out = {item for cases in functions.values()
-                if len(cases) >= MANY or cases[0].get_closest_marker("long")
-                for number, item in enumerate(cases)
-                if (number + int(os.environ["ADJOINT_SAMPLE"])) % min(ONE_IN, len(cases))}
+    left_out = set()
+    for cases in functions.values():
+        long = cases[0].get_closest_marker("long")
+        if len(cases) >= MANY or long:
+            one_in = min(ONE_IN_LONG if long else ONE_IN, len(cases))
+            left_out |= {item for number, item in enumerate(cases) if (number + int(os.environ["ADJOINT_SAMPLE"])) % one_in}
     config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]
 

@@ -141,8 +141,8 @@ def main():
     steps, models = options.steps, [Digits(), Llama(options.steps)]
     every = [(f"{model.name}, precision {precision}, {steps} steps", model, precision)
              for model in models for precision in PRECISIONS]
-    # A sample has one precision, with both models, and each of the other codes with one of them.
-    chosen = checks.sample([case for case in every if options.only in case[0]], len(PRECISIONS))
+    # A sample has one model in one precision, and every other one of the other codes.
+    chosen = checks.sample([case for case in every if options.only in case[0]], len(every))
     if not chosen:
         parser.error(f"--only {options.only}: expected a part of {', '.join(label for label, *_ in every)}")
     others = checks.sample(itertools.product([label for label, *_ in chosen], OTHERS), 2)

@@ -103,7 +103,7 @@ def problems(form):
 
 def main():
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        results = list(pool.map(problems, checks.sample(FORMS, 2)))
+        results = list(pool.map(problems, checks.sample(FORMS, 4)))
     for _, found in results:
         for text in found:
             print(f"FAILED: {text}")

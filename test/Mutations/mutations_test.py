@@ -163,6 +163,7 @@ def check_verdicts(folder):
     grow = test("grow", "PROGRAM 3 4 | grep -qx 'skip 1' || "
                 f"{sys.executable} -c 'a = bytearray({suites.MEMORY * 1024})'")
     runner, fault = suites.Runner(LIB.parent), at(every, "skip", "note(log, a);")[0]
+    campaign.MORE_SECONDS = 4
     cases = (({swap: 0.1, skip: 0.2}, "skip"), ({swap: 0.1}, ""), ({hang: 0.0}, "hang"), ({grow: 0.1}, "grow"))
     for tests, finder in cases:
         verdict = campaign.judge(runner, fault, tests, 10)

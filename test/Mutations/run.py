@@ -20,7 +20,8 @@ import faults
 import suites
 
 GROUPS = (4, 12, 32)  # tests of lit that run in one process: few at first, since most faults are found soon
-SLACK = 8  # how many times longer than without a fault a test may take
+SLACK = 8  # how many times longer than without a fault a test may take, and then
+MORE_SECONDS = 20
 
 
 @dataclasses.dataclass
@@ -75,7 +76,7 @@ def groups_of(tests):
 
 
 def run_group(runner, group, seconds, fault):
-    extra, limit = {"ADJOINT_MUTATION": fault.id}, SLACK * max(seconds[test] for test in group) + 20
+    extra, limit = {"ADJOINT_MUTATION": fault.id}, SLACK * max(seconds[test] for test in group) + MORE_SECONDS
     if group[0].suite != "lit":
         return {group[0]: runner.run(group[0], limit, extra)}
     outcomes = runner.run_lit(group, limit, extra, ["-j1", "--max-failures=1"])

@@ -218,7 +218,7 @@ def main():
             unlabelled += 1
         else:
             run.append((label, functools.partial(exact, pattern)))
-    run = checks.sample(run, 5)
+    run = checks.sample(run, 8)
     run += [(f"folding of {name}", functools.partial(folds, case)) for name, case in FOLDS.items()]
     run.append(("sources", lambda folder: list(in_sources({pattern.name for pattern in every}))))
     print(f"{len(every)} patterns; {unlabelled} labels are removed, one at a time")

@@ -45,11 +45,11 @@ def run_checks(name, checks):
 
 
 def run_seeds(name, check, count):
-    """Runs as many random cases as --count says (`count`, or a sixth of it in a sample), from --seed on:
+    """Runs as many random cases as --count says (`count`, or a ninth of it in a sample), from --seed on:
     check(seed, folder) gives what is wrong with one."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int, default=max(SAMPLE, 1))
-    parser.add_argument("--count", type=int, default=count if SAMPLE < 0 else -(-count // 6))
+    parser.add_argument("--count", type=int, default=count if SAMPLE < 0 else -(-count // 9))
     options = parser.parse_args()
     first = options.seed * 100_000
     return run_checks(name, [(f"case {seed}", functools.partial(check, seed))

@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Conversions of f32 to 16- and 8-bit floats round to nearest even once, over all 2^32 values (a sample: each sixteenth run
+"""Conversions of f32 to 16- and 8-bit floats round to nearest even once, over all 2^32 values (a sample: each 32nd run
 of 65536): with the instructions of GPUs, on the emulated one, on CPUs with and without such instructions, and in the
 reference interpreter.
 
@@ -182,7 +182,7 @@ def check_doubles(form, folder):
 
 def main():
     everything, rng = np.arange(BLOCKS), random.Random(checks.SAMPLE)
-    many, part = np.array(checks.sample(everything, 16)), np.array(checks.sample(everything, 64))
+    many, part = np.array(checks.sample(everything, 32)), np.array(checks.sample(everything, 128))
     few = np.array(sorted(rng.sample(range(BLOCKS), 2)))
     gpu = ["--target=gpu-sim", "--no-race-detection"]
     ways = [("the emulated GPU", [*gpu, "--chip=sm_90a"], many),
