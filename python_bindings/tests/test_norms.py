@@ -1,6 +1,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Norms of groups of channels against formulas in NumPy, and against PyTorch where it is installed."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -88,3 +90,47 @@ def test_layers_of_pytorch(name, arguments, options, shape):
     np.testing.assert_allclose(gradients[1], given.grad.numpy(), rtol=1e-10, atol=1e-10)
     for key, value in theirs.named_parameters():
         np.testing.assert_allclose(gradients[0].state_dict()[key], value.grad.numpy(), rtol=1e-10, atol=1e-10)
+
+
+def slopes(x, cotangent, groups, eps):
+    """The gradient of `normalized`."""
+    def mean(rows):
+        return rows.mean(-1, keepdims=True)
+
+    rows, given = (array.reshape(x.shape[0], groups, -1) for array in (x, cotangent))
+    centred = rows - mean(rows)
+    factor = 1 / np.sqrt(mean(centred**2) + eps)
+    plain = centred * factor
+    return (factor * (given - mean(given) - plain * mean(given * plain))).reshape(x.shape)
+
+
+@pytest.mark.parametrize("number", range(24))
+def test_random_groups(number):
+    """Any shape, type and numbers that the commit draws: the bits of the reference on all targets, and the formulas."""
+    rng = np.random.default_rng([int(os.environ.get("ADJOINT_SAMPLE") or 0), number])
+    groups, channels = (int(size) for size in rng.integers(1, 5, 2))
+    shape = (int(rng.integers(1, 4)), groups * channels, *(int(size) for size in rng.integers(1, 8, rng.integers(0, 4))))
+    element, tolerance = [("f64", 1e-9), ("f32", 1e-3), ("bf16", 0.2)][number % 3]
+    eps = float(10.0 ** rng.integers(-4, 0))
+    arrays = [rng.standard_normal(sizes) for sizes in (shape, shape[1:2], shape[1:2], shape)]
+    x, weight, bias, cotangent = arrays = [np.asarray(adjoint.jit(lambda a: a.astype(element).astype("f64"))(a)) for a in arrays]
+
+    def both(*given):
+        value, pull_back = adjoint.vjp(lambda x, w, b: F.group_norm(x, groups, w, b, eps), *given[:3])
+        return [array.astype("f64") for array in (value, *pull_back(given[3]))]
+
+    def on(target):
+        run = adjoint.jit(lambda *given: both(*(a.astype(element) for a in given)), target=target, numerics="reproducible")
+        return [np.asarray(array) for array in run(*arrays)]
+
+    expected = on("reference")
+    for target in ("cpu", "gpu-sim"):
+        for found, bits in zip(on(target), expected):
+            np.testing.assert_array_equal(found, bits, err_msg=f"{target} {shape} {element}")
+    plain, over = normalized(x, groups, eps), tuple(axis for axis in range(x.ndim) if axis != 1)
+    formulas = (plain * spread(weight, x) + spread(bias, x), slopes(x, cotangent * spread(weight, x), groups, eps),
+                (cotangent * plain).sum(over), cotangent.sum(over))
+    for found, formula in zip(expected, formulas):
+        scale = max(np.abs(formula).max(), 1)
+        np.testing.assert_allclose(found, formula, rtol=tolerance, atol=tolerance * scale / np.sqrt(eps),
+                                   err_msg=f"{shape} {element}")
