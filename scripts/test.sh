@@ -23,7 +23,7 @@ esac
 (($# <= 1)) || die "expected one filter, got $#; a regular expression can name several tests: 'a|b'"
 filter=${1-}
 grep -qE -e "$filter" <<<'' || (($? == 1)) || die "'$filter' is not a regular expression"
-quick='' FUZZ_COUNT=72
+quick='' FUZZ_COUNT=54
 if [[ $filter == quick ]]; then quick=1 filter='' FUZZ_COUNT=36; fi
 full=''
 if [[ $filter == full ]]; then full=1 filter='' FUZZ_COUNT=300; fi

@@ -16,7 +16,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 MANY = 8  # cases of one function
-ONE_IN = 4
+ONE_IN = 6
 ONE_IN_LONG = 8
 
 
@@ -25,7 +25,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Of functions with many cases scripts/test.sh takes every fourth one, and every eighth of those with long cases, from
+    """Of functions with many cases scripts/test.sh takes every sixth one, and every eighth of those with long cases, from
     one that the commit chooses. Of fewer it takes one."""
     if not os.environ.get("ADJOINT_SAMPLE"):
         return

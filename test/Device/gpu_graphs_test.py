@@ -191,7 +191,7 @@ def slopes(_folder):
 
 def main():
     every = (programs, right, wrong, fresh_seeds, without_peer, bounds, numbers_of_f8, slopes)
-    return checks.run_checks("gpu-graphs", [(check.__name__, check) for check in checks.sample(every, 2)])
+    return checks.run_checks("gpu-graphs", [(check.__name__, check) for check in checks.sample(every, 4)])
 
 
 if __name__ == "__main__":

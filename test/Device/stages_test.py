@@ -332,7 +332,7 @@ def main():
             *((f"a stage ended by {how}", functools.partial(ended_early, how))
               for how in ("SIGKILL", "SIGINT", "SIGTERM", "its deadline")),
             ("a full disk", full_disk),
-            ("damaged results", checks_of_files)], 3))
+            ("damaged results", checks_of_files)], 6))
 
 
 def quietly(check, nowhere, folder):

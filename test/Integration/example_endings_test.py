@@ -190,7 +190,7 @@ def main():
             cases.append((f"{label}, {number.name} to {who}",
                           functools.partial(check_signal, command, number, whole_group)))
     cases += [("a slow command", check_slow_command), ("signals at random points", check_points)]
-    return checks.run_checks("example_endings", checks.sample(cases, 3))
+    return checks.run_checks("example_endings", checks.sample(cases, 5))
 
 
 if __name__ == "__main__":

@@ -206,7 +206,7 @@ def main():
             cases.append((f"training by {optimizer}, {sizes}", functools.partial(check_training, optimizer, sizes)))
     cases += [(" ".join(options), functools.partial(check_refusal, message, options))
               for message, options in REFUSED.items()]
-    return checks.run_checks("llama", checks.sample(cases, 4))
+    return checks.run_checks("llama", checks.sample(cases, 6))
 
 
 if __name__ == "__main__":

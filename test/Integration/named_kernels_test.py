@@ -330,7 +330,7 @@ def main():
     cases = [(f"{op} {element} {seed}", lambda folder, given=(op, element, seed): check(*given, folder))
              for op, element in itertools.product(CASES, TYPES) if computes(op, element)
              for seed in range(4 if element == "f32" else 1)]
-    cases = checks.sample(cases, 8)
+    cases = checks.sample(cases, 12)
     cases.append(("all operations", lambda folder: complete()))
     if checks.SAMPLE < 0:  # a sample may lack the case that shows it
         cases.append(("all names", lambda folder: effective()))

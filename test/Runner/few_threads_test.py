@@ -148,7 +148,7 @@ def wrong_end(case, expected, found):
 
 def check(folder):
     library = preload(folder)
-    for number, case in enumerate(checks.sample(make_cases(folder), 4)):
+    for number, case in enumerate(checks.sample(make_cases(folder), 6)):
         expected = case.run(folder / f"{number}")
         if expected[0] != 0 or not (expected[3] or expected[1]):
             yield case.name, f"ended with {expected[0]} with all threads: {expected[2][:400]}"

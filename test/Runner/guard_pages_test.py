@@ -213,7 +213,7 @@ def main():
         cases.append((f"rows of dynamic length of {element}", functools.partial(written, make, ["strict", "fast"], 1)))
     for name, make in (("fused", clusters.random_program), ("random", programs.random_program)):
         cases += [(f"{name} programs {first}", functools.partial(drawn, make, first)) for first in range(0, 24, 8)]
-    return checks.run_checks("guard pages", checks.sample(cases, 6))
+    return checks.run_checks("guard pages", checks.sample(cases, 9))
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ import workloads  # noqa: E402
 
 TABLE = ROOT / "test/Codegen/GPU/Inputs/predicted-times.json"
 CHIP, SLOWER = "sm_90a", 1.10
-ONE_IN = 12  # of a sample
+ONE_IN = 20  # of a sample
 
 
 def compiled(text, options):
