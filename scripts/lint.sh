@@ -58,24 +58,17 @@ check_layout() {
   fi
   while read -r file; do
     complain "$file: not laid out as clang-format-22 does; run scripts/lint.sh --fix"
-  done < <(clang-format-22 --dry-run "${sources[@]}" 2>&1 |
+  done < <(printf '%s\0' "${sources[@]}" | xargs -0 -n 64 -P "$(nproc)" clang-format-22 --dry-run 2>&1 |
     sed -n 's/^\(.*\):[0-9]*:[0-9]*: warning: code should be.*/\1/p' | sort -u)
 }
 
+# In one process: there are thousands of files.
 check_text() {
-  local file
-  while read -r file; do
-    head -n 5 "$file" | grep -qF "$BANNER" || complain "$file: expected the licence line at the head"
-  done < <(of_kind '\.(cpp|c|h|def|td|py|sh|cmake)$')
-  while read -r file; do
-    if head -n 5 "$file" | grep -q 'Written by scripts/.*; do not edit'; then continue; fi
-    (($(wc -l <"$file") <= MAX_LINES)) || complain "$file: $(wc -l <"$file") lines, expected at most $MAX_LINES"
-  done < <(of_kind '\.(cpp|c|h|def|td|py|sh|mlir)$')
-  while read -r file; do
-    grep -nE '[[:space:]]$' "$file" >/dev/null && complain "$file: whitespace at the end of a line"
-    grep -nP '\t' "$file" >/dev/null && complain "$file: a tab"
-    [[ -z $(tail -c 1 "$file") ]] || complain "$file: no newline at the end"
-  done < <(of_kind '(\.(cpp|c|h|def|td|py|sh|mlir|test|md|txt|cmake|json|yaml)|\.ci/run)$')
+  local line sources
+  mapfile -t sources < <(of_kind '(\.(cpp|c|h|def|td|py|sh|mlir|test|md|txt|cmake|json|yaml)|\.ci/run)$')
+  while read -r line; do
+    complain "$line"
+  done < <("$PYTHON" scripts/check_text.py --max-lines "$MAX_LINES" --banner "$BANNER" "${sources[@]}")
 }
 
 # Python packages are pinned with hashes: scripts/unpinned.py says which are not.
