@@ -56,19 +56,25 @@ check_layout() {
     clang-format-22 -i "${sources[@]}"
     return 0
   fi
+  # Each process has its own output: what several write into one would be mixed.
+  # shellcheck disable=SC2016
   while read -r file; do
     complain "$file: not laid out as clang-format-22 does; run scripts/lint.sh --fix"
-  done < <(printf '%s\0' "${sources[@]}" | xargs -0 -n 64 -P "$(nproc)" clang-format-22 --dry-run 2>&1 |
-    sed -n 's/^\(.*\):[0-9]*:[0-9]*: warning: code should be.*/\1/p' | sort -u)
+  done < <(printf '%s\0' "${sources[@]}" | xargs -0 -n 64 -P "$(nproc)" sh -c '
+    wrong=$(clang-format-22 --dry-run "$@" 2>&1 |
+      sed -n "s/^\(.*\):[0-9]*:[0-9]*: warning: code should be.*/\1/p" | sort -u)
+    if [ "$wrong" ]; then printf "%s\n" "$wrong"; fi' sh)
 }
 
 # In one process: there are thousands of files.
 check_text() {
-  local line sources
+  local line sources found code=0
   mapfile -t sources < <(of_kind '(\.(cpp|c|h|def|td|py|sh|mlir|test|md|txt|cmake|json|yaml)|\.ci/run)$')
+  found=$("$PYTHON" scripts/check_text.py --max-lines "$MAX_LINES" --banner "$BANNER" "${sources[@]}") || code=$?
+  ((code == 0)) || die "scripts/check_text.py failed with exit code $code"
   while read -r line; do
-    complain "$line"
-  done < <("$PYTHON" scripts/check_text.py --max-lines "$MAX_LINES" --banner "$BANNER" "${sources[@]}")
+    if [[ $line ]]; then complain "$line"; fi
+  done <<<"$found"
 }
 
 # Python packages are pinned with hashes: scripts/unpinned.py says which are not.

@@ -16,8 +16,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 MANY = 8  # cases of one function
-ONE_IN = 6
-ONE_IN_LONG = 8
+# No divisors in common with the number of targets, nor with those of other parameters.
+ONE_IN, ONE_IN_LONG = 5, 7
 
 
 def pytest_configure(config):
@@ -25,8 +25,8 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Of functions with many cases scripts/test.sh takes every sixth one, and every eighth of those with long cases, from
-    one that the commit chooses. Of fewer it takes one."""
+    """Of functions with many cases scripts/test.sh takes every fifth one, and every seventh of those with long cases,
+    from one that the commit chooses. Of fewer it takes one."""
     if not os.environ.get("ADJOINT_SAMPLE"):
         return
     functions = collections.defaultdict(list)
@@ -37,7 +37,8 @@ def pytest_collection_modifyitems(config, items):
         long = cases[0].get_closest_marker("long")
         if len(cases) >= MANY or long:
             one_in = min(ONE_IN_LONG if long else ONE_IN, len(cases))
-            left_out |= {item for number, item in enumerate(cases) if (number + int(os.environ["ADJOINT_SAMPLE"])) % one_in}
+            left_out |= {item for number, item in enumerate(cases)
+                         if (number + int(os.environ["ADJOINT_SAMPLE"])) % one_in}
     config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]
 

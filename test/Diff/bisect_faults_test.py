@@ -251,7 +251,8 @@ def check_median(folder):
 
 
 def main():
-    cases = [(f"{fault.words} | {' | '.join(fault.options)} | {fault.side}", check_fault(fault)) for fault in checks.sample(FAULTS, 10)]
+    cases = [(f"{fault.words} | {' | '.join(fault.options)} | {fault.side}", check_fault(fault))
+             for fault in checks.sample(FAULTS, 10)]
     plans = [(f"{case[0]} over {case[1]} of {case[3]}, {output}", check_wrong_plan(case, output))
              for case, output in checks.sample([*((case, False) for case in WRONG_PLANS), (WRONG_PLANS[0], True)], 6)]
     others = [("first value", check_first_value), ("guess", check_guess), ("no fault", check_no_fault),

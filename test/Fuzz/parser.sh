@@ -7,7 +7,7 @@
 # Builds our libraries with coverage and sanitizers into build/fuzzer (long, once). --minutes says how long the fuzzers
 # run (default 30, a tenth of it for files), --count after how many inputs each stops before that. The corpora stay in
 # build/fuzz/parser. Each input that makes one of the fuzzers crash, hang or leak runs once more alone: with a frame of
-# ours it is named, without one it is upstream's and only listed. Closes with `parser: N run, N failed`.
+# ours, or where a fuzzer finds a promise broken, it is named; without one it is upstream's and only listed. Closes with `parser: N run, N failed`.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 ROOT=$PWD

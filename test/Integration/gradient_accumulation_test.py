@@ -133,7 +133,8 @@ def main():
              for number, sizes in enumerate(list_of_sizes) for element in (("f32", "f64") if number == 1 else ("f32",))]
     return checks.run_checks("gradient accumulation", [
         (f"{element}, {examples} examples in parts of {part}",
-         functools.partial(check, Split(element, examples, part), exact)) for element, examples, part, exact in checks.sample(cases, 4)])
+         functools.partial(check, Split(element, examples, part), exact))
+        for element, examples, part, exact in checks.sample(cases, 4)])
 
 
 if __name__ == "__main__":

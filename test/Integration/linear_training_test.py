@@ -17,7 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
 sys.dont_write_bytecode = True
 import checks  # noqa: E402
 
-STEPS = {"cpu": 1000, "gpu-sim": 8}
+STEPS = {"cpu": 1000, "gpu-sim": 20}
 WIDTH, BATCH, RATE = 255, 2, 0.01
 RUNNER = str(pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin")) / "ad-runner")
 PROGRAM = """

@@ -11,6 +11,7 @@ import argparse
 import functools
 import itertools
 import pathlib
+import random
 import shutil
 import subprocess
 import sys
@@ -141,11 +142,13 @@ def main():
     steps, models = options.steps, [Digits(), Llama(options.steps)]
     every = [(f"{model.name}, precision {precision}, {steps} steps", model, precision)
              for model in models for precision in PRECISIONS]
-    # A sample has one model in one precision, and every other one of the other codes.
+    # A sample has one model in one precision, and some of the other codes, whose number is drawn apart.
     chosen = checks.sample([case for case in every if options.only in case[0]], len(every))
     if not chosen:
         parser.error(f"--only {options.only}: expected a part of {', '.join(label for label, *_ in every)}")
-    others = checks.sample(itertools.product([label for label, *_ in chosen], OTHERS), 2)
+    others = list(itertools.product([label for label, *_ in chosen], OTHERS))
+    if checks.SAMPLE >= 0:
+        others = random.Random(checks.SAMPLE).sample(others, len(others) // 2)
     return checks.run_checks("reproducible-training", [
         (label, functools.partial(train, model, precision, steps, [other for case, other in others if case == label],
                                   checks.SAMPLE < 0 or label == chosen[0][0]))

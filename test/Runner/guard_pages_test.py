@@ -158,7 +158,7 @@ def dynamic_rows(seed, element):
     module = Module(seed)
     draw = module.draw
     kinds = ["reduce_sum", "reduce_max", "reduce_min", "reduce_prod"]
-    kinds += ["reduce_mean", "softmax", "log_softmax"] if element not in ("i8", "i32") else []
+    kinds += ["reduce_mean", "softmax", "log_softmax", "functions"] if element not in ("i8", "i32") else []
     for kind in kinds * 2:
         rows, columns = draw.choice([1, 3, 7, 16]), draw.choice([1, 5, 15, 17, 33, 49, 63, 65, 95, 191, 255, 1025])
         known = "?" if draw.random() < 0.3 else rows
@@ -167,6 +167,10 @@ def dynamic_rows(seed, element):
             module.end(module.add(f"ad.{kind} {x} axis 1 : {type}", type))
             continue
         result = tensor(element, known)
+        if kind == "functions":  # long code, of which each row of lanes has a loop
+            for function in ("tanh", "exp", "sigmoid"):
+                x, type = module.add(f"ad.{function} {x} : {type}", type)
+            kind = "reduce_sum"
         module.end(module.add(f"ad.{kind} {x} axes [1] : {type} -> {result}", result))
     return module
 

@@ -6,8 +6,10 @@
 // RUN: ad-opt %s --ad-prepack-operands="dot-products" | FileCheck %s --check-prefix=PAIRS
 // RUN: ad-opt %s --ad-prepack-operands="vector-bytes=32" | FileCheck %s --check-prefix=HALF
 // RUN: not ad-opt %s --ad-prepack-operands=tiles=tiny 2>&1 | FileCheck %s --check-prefix=REFUSED
+// RUN: not ad-opt %s --ad-prepack-operands=vector-bytes=-16 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 
 // REFUSED: error: unknown table of tiles 'tiny', expected large or small
+// NEGATIVE: error: expected 'vector-bytes' with a power of two from 8 to 1024, but got -16
 
 #lhs = affine_map<(d0, d1, d2) -> (d0, d2)>
 #rhs = affine_map<(d0, d1, d2) -> (d2, d1)>

@@ -37,14 +37,14 @@ public:
 private:
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (failed(verifyVectorBytes(module, vectorWidth)) ||
+        failed(requireStage(getOperation(), Stage::planned)))
+      return signalPassFailure();
     std::optional<TileTable> table = findTiles(tiles, vectorWidth);
     if (!table) {
       emitError(module.getLoc(), "unknown table of tiles '") << tiles << "', expected large or small";
       return signalPassFailure();
     }
-    if (failed(verifyVectorBytes(module, vectorWidth)) ||
-        failed(requireStage(getOperation(), Stage::planned)))
-      return signalPassFailure();
     CPUTarget target(vectorWidth / kLaneBytes, *table, dotProducts);
     for (KernelOp kernel : llvm::make_early_inc_range(module.getOps<KernelOp>()))
       if (failed(emit(kernel, target)))

@@ -52,6 +52,9 @@ public:
 
 private:
   void runOnOperation() override {
+    if (failed(verifyVectorBytes(getOperation(), vectorWidth)) ||
+        failed(requireStage(getOperation(), Stage::lowered)))
+      return signalPassFailure();
     std::optional<TileTable> found = findTiles(tiles, vectorWidth);
     if (!found) {
       emitError(getOperation().getLoc(), "unknown table of tiles '") << tiles << "', expected large or small";
@@ -59,9 +62,6 @@ private:
     }
     table = *found;
     packings.clear();
-    if (failed(verifyVectorBytes(getOperation(), vectorWidth)) ||
-        failed(requireStage(getOperation(), Stage::lowered)))
-      return signalPassFailure();
     SmallVector<FusionOp> fusions;
     getOperation().walk([&](FusionOp fusion) { fusions.push_back(fusion); });
     for (FusionOp fusion : fusions)

@@ -3,8 +3,10 @@
 // RUN: ad-opt %s --ad-emit-cpu | FileCheck %s --check-prefixes=CHECK,LARGE
 // RUN: ad-opt %s --ad-emit-cpu=tiles=small | FileCheck %s --check-prefixes=CHECK,SMALL
 // RUN: not ad-opt %s --ad-emit-cpu=tiles=tiny 2>&1 | FileCheck %s --check-prefix=REFUSED
+// RUN: not ad-opt %s --ad-emit-cpu=vector-bytes=-16 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 
 // REFUSED: error: unknown table of tiles 'tiny', expected large or small
+// NEGATIVE: error: expected 'vector-bytes' with a power of two from 8 to 1024, but got -16
 
 #element = affine_map<(d0, d1) -> (d0, d1)>
 #lhs = affine_map<(d0, d1, d2) -> (d0, d2)>

@@ -176,7 +176,8 @@ FailureOr<SmallVector<Value>> LaneAccumulators::overRest(const Rest &rest, Small
     if (failed(next))
       return failure();
     replaceRegisters(values, *next, lane);
-    if (!known && all > 2 * width && isLong(next->front().getDefiningOp<scf::IfOp>().getThenRegion()))
+    if (!known && lane == 0 && all > 2 * width &&
+        isLong(next->front().getDefiningOp<scf::IfOp>().getThenRegion()))
       return stepInLoop(rest, values, width, step);
   }
   return values;

@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Reductions over the lanes of an order. Element j goes to lane j mod the number of lanes, one vector holds
-// all lanes, and a tree joins its lower half with the upper one until one lane is left.
+// Reductions over the lanes of an order. Element j goes to lane j mod the number of lanes, one vector (of
+// many lanes: memory) holds all lanes, and a tree joins its lower half with the upper one until one lane is
+// left.
 
 #include "LaneReductions.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
