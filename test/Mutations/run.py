@@ -20,8 +20,8 @@ import faults
 import suites
 
 GROUPS = (4, 12, 32)  # tests of lit that run in one process: few at first, since most faults are found soon
-SLACK = 8  # how many times longer than without a fault a test may take, and then
-MORE_SECONDS = 20
+SLACK = 8  # how many times longer than without a fault a test may take
+MORE_SECONDS = 20  # that it may take beyond these
 
 
 @dataclasses.dataclass

@@ -167,7 +167,7 @@ def dynamic_rows(seed, element):
             module.end(module.add(f"ad.{kind} {x} axis 1 : {type}", type))
             continue
         result = tensor(element, known)
-        if kind == "functions":  # long code, of which each row of lanes has a loop
+        if kind == "functions":  # long code: the rest of a row is a loop over registers in memory
             for function in ("tanh", "exp", "sigmoid"):
                 x, type = module.add(f"ad.{function} {x} : {type}", type)
             kind = "reduce_sum"
