@@ -94,8 +94,10 @@ bool fuse::usersTakeCopies(Operation *op, const ClusterGraph &graph) {
   });
 }
 
+// Kernels tell their iteration spaces apart by types: where one result says 5000 and another `?`, what both read
+// would be computed for each of them, a row's sum even for each element, although the sizes are the same.
 static bool hasSpaceOf(Value value, Value space, ClusterGraph &graph) {
-  return graph.sizes.surelySameShape(value, space);
+  return typeOf(value).getShape() == typeOf(space).getShape() && graph.sizes.surelySameShape(value, space);
 }
 
 // The shape of the space without its last axis, or with 1 in its place.
@@ -106,7 +108,8 @@ static bool hasRowsOf(Value value, Value space, ClusterGraph &graph) {
   if (own == rank && typeOf(value).getDimSize(rank - 1) != 1)
     return false;
   return llvm::all_of(llvm::seq<int64_t>(0, rank - 1), [&](int64_t axis) {
-    return graph.sizes.originOfSize(value, axis) == graph.sizes.originOfSize(space, axis);
+    return typeOf(value).getDimSize(axis) == typeOf(space).getDimSize(axis) &&
+           graph.sizes.originOfSize(value, axis) == graph.sizes.originOfSize(space, axis);
   });
 }
 
@@ -172,21 +175,13 @@ static constexpr StringRef kNestAndContraction =
 static constexpr StringRef kOneReduction =
     "the fusion has a product with a fixed instruction, whose kernel takes no other reduction";
 
-// The kernels with tensor cores read the product element by element, and all their results have its type's
-// shape.
-static bool hasShapeOf(Value value, const Cluster &cluster) {
-  return typeOf(value).getShape() == typeOf(cluster.space).getShape();
-}
-
-static StringRef whyNoMmaKernel(Operation *op, const Cluster &cluster, ClusterGraph &graph) {
+// The kernels with tensor cores read the product element by element.
+static StringRef whyNoMmaKernel(const Cluster &cluster, ClusterGraph &graph) {
   if (cluster.reduces)
     return "its instruction is fixed, and its kernel takes no other reduction";
-  if (!llvm::all_of(cluster.members, [&](Operation *member) {
-        return graph.computedAt(member) == ComputeAt::point && hasShapeOf(member->getResult(0), cluster);
-      }))
+  if (!llvm::all_of(cluster.members,
+                    [&](Operation *member) { return graph.computedAt(member) == ComputeAt::point; }))
     return "its instruction is fixed, and its kernel writes results of its shape only";
-  if (!hasShapeOf(op->getResult(0), cluster))
-    return "its instruction is fixed, and the kernel runs over another shape";
   return {};
 }
 
@@ -224,7 +219,7 @@ static Fit fitElementwise(Operation *op, ComputeAt at, const Cluster &cluster, C
     return refuse("its shape differs from the kernel's iteration space");
   if (at == ComputeAt::reduction)
     return {at, false, whyNotInside(op, cluster, graph)};
-  if (cluster.usesMma && (at != ComputeAt::point || !hasShapeOf(result, cluster)))
+  if (cluster.usesMma && at != ComputeAt::point)
     return refuse(
         "the fusion has a product with a fixed instruction, whose kernel writes results of its shape only");
   return {at, false, {}};
@@ -279,7 +274,7 @@ static Fit fitContractionLike(Operation *op, ComputeAt at, const Cluster &cluste
     return refuse(kOneReduction);
   if (isContractionOp(op) && hasLoopNest(cluster))
     return refuse(kNestAndContraction);
-  return {at, false, hasFixedMma(op) ? whyNoMmaKernel(op, cluster, graph) : StringRef()};
+  return {at, false, hasFixedMma(op) ? whyNoMmaKernel(cluster, graph) : StringRef()};
 }
 
 static bool isReducingNest(Operation *op) {
@@ -365,7 +360,7 @@ bool fuse::haveSameSpace(const Cluster &a, const Cluster &b, ClusterGraph &graph
   clash |= (hasLoopNest(a) && hasContraction(b)) || (hasLoopNest(b) && hasContraction(a));
   clash |= (a.hasChains && b.reduces) || (b.hasChains && a.reduces);
   if (a.usesMma || b.usesMma)
-    clash |= (a.reduces && b.reduces) || a.hasRows || b.hasRows || !hasShapeOf(a.space, b);
+    clash |= (a.reduces && b.reduces) || a.hasRows || b.hasRows;
   return !clash && !a.hasSpaces && !b.hasSpaces && weightOf(a) + weightOf(b) <= kWeightLimit &&
          mayShareOrder(a.order, b.order) && !ownKernel(a) && !ownKernel(b) &&
          hasSpaceOf(a.space, b.space, graph) &&
