@@ -18,6 +18,7 @@ PATCH = "test/Recipe/Inputs/softsign.patch"
 # Recipe by recipe: expressions for the names that a sample has, in upper or lower case.
 SAMPLES = {
     "An elementary function": ["softplus"],
+    "A reduction": ["reduce_?prod"],
     "A row operation": ["rms_?norm"],
     "A pass": [r"ad-decompose\"|\bdecompose(pass|base|\.cpp)"],
     "A kernel class": [r"transposeemitter|transposeclass"],
@@ -25,7 +26,7 @@ SAMPLES = {
 # The most files by hand that a recipe may take.
 LIMITS = {"An elementwise operation": 5, "A row operation": 7}
 # The least: no name tells which documents and tests a sample needs, so these rows are counted.
-FLOORS = {"An elementwise operation": 5, "An elementary function": 8, "A row operation": 7, "A derivative rule": 3,
+FLOORS = {"An elementwise operation": 5, "An elementary function": 8, "A reduction": 13, "A row operation": 7, "A derivative rule": 3,
           "A pass": 8, "A fusion rule": 3, "A kernel class": 9}
 
 

@@ -177,7 +177,7 @@ def random_types(rng):
 
 
 def instruction(element, promote):
-    return f"ad.instruction = #ad.mma<m = 16, n = 8, k = {32 if element.startswith('f8') else 16}, promote = {promote}>"
+    return f"ad.instruction = #ad.instruction<m = 16, n = 8, k = {32 if element.startswith('f8') else 16}, promote = {promote}>"
 
 
 def promoted(seed, folder):

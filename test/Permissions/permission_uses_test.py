@@ -294,7 +294,7 @@ def written_instructions(_folder):
     shapes = {"bf16": "k = 16", "f8E5M2": "k = 32, promote = 64"}
     for target, (element, shape) in itertools.product(("cpu", "gpu"), shapes.items()):
         x = f"tensor<64x64x{element}>"
-        text = (f"func.func @main(%x: {x}) -> {x} {{\n  %r = ad.dot %x, %x {{ad.instruction = #ad.mma<m = 16, n = 8, "
+        text = (f"func.func @main(%x: {x}) -> {x} {{\n  %r = ad.dot %x, %x {{ad.instruction = #ad.instruction<m = 16, n = 8, "
                 f"{shape}>}} : "
                 f"({x}, {x}) -> {x}\n  return %r : {x}\n}}\n")
         for mode, refused in (("reproducible", True), ("strict", False), ("fast", False)):
@@ -309,7 +309,7 @@ def instructions_on_cpus(_folder):
     """A CPU does not replace the written instruction by one of its own, with operands that are widened or not."""
     for rows, written in itertools.product((64, 1024), (True, False)):
         x, y = f"tensor<{rows}x64xbf16>", f"tensor<{rows}x{rows}xf32>"
-        attribute = "ad.instruction = #ad.mma<m = 16, n = 8, k = 16>, " * written
+        attribute = "ad.instruction = #ad.instruction<m = 16, n = 8, k = 16>, " * written
         text = (f"func.func @main(%x: {x}) -> {y} {{\n  %r = ad.dot %x, %x contract [1] x [1] {{{attribute}allow = "
                 f"#ad.allow<mma>}} : ({x}, {x}) -> {y}\n  return %r : {y}\n}}\n")
         code = transformed(text, "--ad-to-cpu=dot-products")
@@ -327,7 +327,7 @@ def refused_instructions(_folder):
     }
     for (reason, (element, result, order)), target in itertools.product(products.items(), ("cpu", "gpu")):
         x, r = f"tensor<64x64x{element}>", f"tensor<64x64x{result}>"
-        text = (f"func.func @main(%x: {x}) -> {r} {{\n  %r = ad.dot %x, %x {{ad.instruction = #ad.mma<m = 16, n = 8, "
+        text = (f"func.func @main(%x: {x}) -> {r} {{\n  %r = ad.dot %x, %x {{ad.instruction = #ad.instruction<m = 16, n = 8, "
                 f"k = 16>{order}}} : ({x}, {x}) -> {r}\n  return %r : {r}\n}}\n")
         for mode in ("strict", "fast"):
             done = subprocess.run([runner.binary("ad-opt"), f"--ad-to-{target}=numerics={mode}"], input=text,
@@ -343,7 +343,7 @@ def instructions_of_missing_kernels(folder):
     for element, target in itertools.product(("f16", "bf16"), ("cpu", "gpu-sim")):
         x = f"tensor<16x16x{element}>"
         program = folder / "program.mlir"
-        program.write_text(f"func.func @main(%x: {x}) -> {x} {{\n  %r = ad.dot %x, %x {{ad.instruction = #ad.mma<m = 16, "
+        program.write_text(f"func.func @main(%x: {x}) -> {x} {{\n  %r = ad.dot %x, %x {{ad.instruction = #ad.instruction<m = 16, "
                            f"n = 8, k = 16>}} : ({x}, {x}) -> {x}\n  return %r : {x}\n}}\n")
         command = [runner.binary("ad-runner"), program, "--cache=off", "--target", target, "--arg", "arg0=normal:1"]
         for missing, said in ((f"dot:{element}", True), (f"add:{element}", False)):
@@ -357,7 +357,7 @@ def instructions_of_missing_kernels(folder):
 
 def kept_instructions(_folder):
     """A rewrite of a product keeps its written instruction, and K of such a product is not split."""
-    instruction = "#ad.mma<m = 16, n = 8, k = 32, promote = 64>"
+    instruction = "#ad.instruction<m = 16, n = 8, k = 32, promote = 64>"
     x, y = "tensor<4096x64xf8E5M2>", "tensor<64x64xf32>"
     for written, passes in itertools.product((True, False), (["--ad-simplify"], ["--ad-split-k"])):
         attribute = f"ad.instruction = {instruction}, " * written

@@ -45,8 +45,8 @@ def contract(name, a, b, sums):
 #===- Sums of tensor cores -===#
 
 def chain_of(a, b, promote=0):
-    """The product of f32 matrices along the last axis of `a` and the one before the last of `b`, as #ad.mma defines it
-    on the emulated GPU: an ascending chain in f32, each `promote` of which is one summand of another one. Products of
+    """The product of f32 matrices along the last axis of `a` and the one before the last of `b`, as #ad.instruction
+    defines it on the emulated GPU: an ascending chain in f32, each `promote` of which is one summand of another one. Products of
     8- and 16-bit floats are exact in f32, unless they overflow or underflow."""
     total = np.zeros(np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) + (a.shape[-2], b.shape[-1]), np.float32)
     part = total.copy()

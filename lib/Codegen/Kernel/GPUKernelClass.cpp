@@ -18,7 +18,7 @@ using ::mlir::gpu::GPUFuncOp;
 
 LogicalResult GPUKernelClass::verify(KernelOp kernel, const KernelPlan &, StringRef whyNotNamed) const {
   for (auto generic : kernel.getBody().getOps<linalg::GenericOp>())
-    if (generic->hasAttrOfType<MmaAttr>(kInstructionAttr))
+    if (generic->hasAttrOfType<InstructionAttr>(kInstructionAttr))
       return generic.emitOpError("expected a kernel that uses its ")
              << kInstructionAttr << ", but this one of class " << getName()
              << " does not: " << (whyNotNamed.empty() ? "only contractions have instructions" : whyNotNamed)

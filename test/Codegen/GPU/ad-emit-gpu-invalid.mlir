@@ -43,7 +43,7 @@ ad.kernel private @fixed_generic(%a: tensor<16x16xf16>) -> tensor<16x16xf32> att
   %empty = tensor.empty() : tensor<16x16xf32>
   %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<16x16xf32>) -> tensor<16x16xf32>
   // expected-error @+1 {{'linalg.generic' op expected a kernel that uses its ad.instruction, but this one of class generic does not: no other class covers it; run --ad-choose-instructions before --ad-fuse}}
-  %r = linalg.generic {ad.instruction = #ad.mma<m = 16, n = 8, k = 16>,
+  %r = linalg.generic {ad.instruction = #ad.instruction<m = 16, n = 8, k = 16>,
       indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>],
       iterator_types = ["parallel", "parallel", "reduction"]}
       ins(%a, %a : tensor<16x16xf16>, tensor<16x16xf16>) outs(%start : tensor<16x16xf32>) {
@@ -63,7 +63,7 @@ ad.kernel private @fixed_f32(%a: tensor<16x16xf32>) -> tensor<16x16xf32> attribu
   %empty = tensor.empty() : tensor<16x16xf32>
   %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<16x16xf32>) -> tensor<16x16xf32>
   // expected-error @+1 {{'linalg.generic' op expected a kernel that uses its ad.instruction, but this one of class contraction does not: it multiplies other types; run --ad-choose-instructions before --ad-fuse}}
-  %r = linalg.generic {ad.instruction = #ad.mma<m = 16, n = 8, k = 16>,
+  %r = linalg.generic {ad.instruction = #ad.instruction<m = 16, n = 8, k = 16>,
       indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>],
       iterator_types = ["parallel", "parallel", "reduction"]}
       ins(%a, %a : tensor<16x16xf32>, tensor<16x16xf32>) outs(%start : tensor<16x16xf32>) {

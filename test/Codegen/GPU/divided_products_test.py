@@ -136,7 +136,7 @@ def check_tensor_cores(rng, folder):
     promote = 128 if is_byte else int(rng.choice([0, 64, 128]))
     length = 512 * int(rng.integers(1, 4)) if promote != 128 * is_byte or rng.random() < 0.5 else None
     step = f"k = {32 if is_byte else 16}, promote = {promote}"
-    attributes = f"{{ad.instruction = #ad.mma<m = 16, n = 8, {step}, chain = {length}>}} " if length else ""
+    attributes = f"{{ad.instruction = #ad.instruction<m = 16, n = 8, {step}, chain = {length}>}} " if length else ""
     text = product.text(attributes)
     said = remarks(text, "strict")
     chosen = re.search(r"tensor-cores .*chain=(\d+)", said)

@@ -74,16 +74,17 @@ FailureOr<SmallVector<Value>> LaneAccumulators::stepBelow(const Rest &rest, Valu
   return next;
 }
 
-// The same in a branch: a step that no lane takes costs nothing.
-FailureOr<SmallVector<Value>> LaneAccumulators::stepIfAny(const Rest &rest, Value number,
-                                                          ArrayRef<Value> values, Step step) {
+// What `then` makes of the values if the lane with this number has an element: a step that no lane takes
+// costs nothing.
+FailureOr<SmallVector<Value>> LaneAccumulators::ifAny(const Rest &rest, Value number, ArrayRef<Value> values,
+                                                      Lanes then) {
   Value any = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, number, rest.count);
   auto branch = scf::IfOp::create(builder, loc, TypeRange(ValueRange(values)), any, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.elseBlock());
   scf::YieldOp::create(builder, loc, values);
   builder.setInsertionPointToStart(branch.thenBlock());
-  FailureOr<SmallVector<Value>> next = stepBelow(rest, number, values, step);
+  FailureOr<SmallVector<Value>> next = then();
   if (failed(next))
     return failure();
   scf::YieldOp::create(builder, loc, *next);
@@ -103,52 +104,43 @@ void LaneAccumulators::replaceRegisters(MutableArrayRef<Value> values, ArrayRef<
     value = vector::InsertStridedSliceOp::create(builder, loc, part, value, lane, int64_t(1));
 }
 
+void LaneAccumulators::storeLanes(ArrayRef<Buffer> memory, ArrayRef<Value> values, Value lane) {
+  for (auto [buffer, value] : llvm::zip_equal(memory, values))
+    LLVM::StoreOp::create(builder, loc, toMemory(value), memoryAccess.pointerAt(buffer, lane),
+                          memoryBytes(buffer.element));
+}
+
+SmallVector<Value> LaneAccumulators::loadLanes(ArrayRef<Buffer> memory, Value lane, int64_t count) {
+  return llvm::map_to_vector(memory, [&](const Buffer &buffer) {
+    Value loaded = LLVM::LoadOp::create(builder, loc, VectorType::get(count, memoryType(buffer.element)),
+                                        memoryAccess.pointerAt(buffer, lane), memoryBytes(buffer.element));
+    return fromMemory(loaded, buffer.element);
+  });
+}
+
 // The lanes from `width` on, of all `values`, in a loop over their registers in memory.
-FailureOr<SmallVector<Value>> LaneAccumulators::stepInLoop(const Rest &rest, SmallVector<Value> values,
+FailureOr<SmallVector<Value>> LaneAccumulators::stepInLoop(const Rest &rest, ArrayRef<Value> values,
                                                            int64_t width, Step step) {
   int64_t all = cast<VectorType>(values.front().getType()).getNumElements();
   Value begin = rest.first ? rest.first : indexConstant(0);
-  Value any = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
-                                    binary<arith::AddIOp>(begin, indexConstant(width)), rest.count);
-  auto branch = scf::IfOp::create(builder, loc, TypeRange(ValueRange(values)), any, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(builder, loc, values);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  SmallVector<Buffer> memory;
-  for (Value value : values) {
-    Type element = getElementTypeOrSelf(value);
-    memory.push_back({stackMemory.allocate(memoryType(element), all), element, {}, {}});
-  }
-  auto store = [&](size_t number, Value part, Value lane) {
-    LLVM::StoreOp::create(builder, loc, toMemory(part), memoryAccess.pointerAt(memory[number], lane),
-                          memoryBytes(memory[number].element));
+  auto inMemory = [&]() -> FailureOr<SmallVector<Value>> {
+    auto memory = llvm::map_to_vector(values, [&](Value value) -> Buffer {
+      Type element = getElementTypeOrSelf(value);
+      return {stackMemory.allocate(memoryType(element), all), element, {}, {}};
+    });
+    storeLanes(memory, values, indexConstant(0));
+    Value end = binary<arith::MinUIOp>(binary<arith::SubIOp>(rest.count, begin), indexConstant(all));
+    auto loop = scf::ForOp::create(builder, loc, indexConstant(width), end, indexConstant(width));
+    builder.setInsertionPointToStart(loop.getBody());
+    Value lane = loop.getInductionVar(), number = binary<arith::AddIOp>(begin, lane);
+    FailureOr<SmallVector<Value>> next = stepBelow(rest, number, loadLanes(memory, lane, width), step);
+    if (failed(next))
+      return failure();
+    storeLanes(memory, *next, lane);
+    builder.setInsertionPointAfter(loop);
+    return loadLanes(memory, indexConstant(0), all);
   };
-  auto load = [&](size_t number, Value lane, int64_t count) {
-    Type element = memory[number].element;
-    Value loaded = LLVM::LoadOp::create(builder, loc, VectorType::get(count, memoryType(element)),
-                                        memoryAccess.pointerAt(memory[number], lane), memoryBytes(element));
-    return fromMemory(loaded, element);
-  };
-  for (auto [number, value] : llvm::enumerate(values))
-    store(number, value, indexConstant(0));
-  Value end = binary<arith::MinUIOp>(binary<arith::SubIOp>(rest.count, begin), indexConstant(all));
-  auto loop = scf::ForOp::create(builder, loc, indexConstant(width), end, indexConstant(width));
-  builder.setInsertionPointToStart(loop.getBody());
-  Value lane = loop.getInductionVar();
-  SmallVector<Value> parts;
-  for (size_t number = 0; number < values.size(); ++number)
-    parts.push_back(load(number, lane, width));
-  FailureOr<SmallVector<Value>> next = stepBelow(rest, binary<arith::AddIOp>(begin, lane), parts, step);
-  if (failed(next))
-    return failure();
-  for (auto [number, part] : llvm::enumerate(*next))
-    store(number, part, lane);
-  builder.setInsertionPointAfter(loop);
-  for (auto [number, value] : llvm::enumerate(values))
-    value = load(number, indexConstant(0), all);
-  scf::YieldOp::create(builder, loc, values);
-  return SmallVector<Value>(branch.getResults());
+  return ifAny(rest, binary<arith::AddIOp>(begin, indexConstant(width)), values, inMemory);
 }
 
 // Whether code is so long that the loop around it costs little: several functions, unlike those of a softmax.
@@ -172,7 +164,8 @@ FailureOr<SmallVector<Value>> LaneAccumulators::overRest(const Rest &rest, Small
     Value number = indexConstant(lane);
     number = rest.first ? binary<arith::AddIOp>(rest.first, number) : number;
     SmallVector<Value> parts = registersAt(values, lane, width);
-    auto next = known ? stepBelow(rest, number, parts, step) : stepIfAny(rest, number, parts, step);
+    auto below = [&] { return stepBelow(rest, number, parts, step); };
+    auto next = known ? below() : ifAny(rest, number, parts, below);
     if (failed(next))
       return failure();
     replaceRegisters(values, *next, lane);

@@ -42,9 +42,12 @@ public:
 private:
   FailureOr<Value> addVector(linalg::GenericOp generic, ArrayRef<Index> loops, Value at, Value sum);
   FailureOr<SmallVector<Value>> stepBelow(const Rest &rest, Value number, ArrayRef<Value> values, Step step);
-  FailureOr<SmallVector<Value>> stepIfAny(const Rest &rest, Value number, ArrayRef<Value> values, Step step);
-  FailureOr<SmallVector<Value>> stepInLoop(const Rest &rest, SmallVector<Value> values, int64_t width,
+  using Lanes = llvm::function_ref<FailureOr<SmallVector<Value>>()>;
+  FailureOr<SmallVector<Value>> ifAny(const Rest &rest, Value number, ArrayRef<Value> values, Lanes then);
+  FailureOr<SmallVector<Value>> stepInLoop(const Rest &rest, ArrayRef<Value> values, int64_t width,
                                            Step step);
+  void storeLanes(ArrayRef<Buffer> memory, ArrayRef<Value> values, Value lane);
+  SmallVector<Value> loadLanes(ArrayRef<Buffer> memory, Value lane, int64_t count);
   SmallVector<Value> registersAt(ArrayRef<Value> values, int64_t lane, int64_t width);
   void replaceRegisters(MutableArrayRef<Value> values, ArrayRef<Value> registers, int64_t lane);
   Value lanesBelow(Value count, Value first);

@@ -77,17 +77,17 @@ static bool multipliesFloats(linalg::GenericOp op) {
          fma.getB() == body->getArgument(1) && fma.getC() == body->getArgument(2);
 }
 
-MmaAttr device::fixedInstruction(linalg::GenericOp op) {
-  return op->getAttrOfType<MmaAttr>(kInstructionAttr);
+InstructionAttr device::fixedInstruction(linalg::GenericOp op) {
+  return op->getAttrOfType<InstructionAttr>(kInstructionAttr);
 }
 
 int64_t device::promotionStep(linalg::GenericOp op) {
-  MmaAttr instruction = fixedInstruction(op);
+  InstructionAttr instruction = fixedInstruction(op);
   return instruction ? instruction.getPromote() : 0;
 }
 
 int64_t device::chainLength(linalg::GenericOp op) {
-  MmaAttr instruction = fixedInstruction(op);
+  InstructionAttr instruction = fixedInstruction(op);
   return instruction ? instruction.getChain() : 0;
 }
 
@@ -99,14 +99,14 @@ static bool startsAtZero(linalg::GenericOp op) {
 
 // A kernel may choose tensor cores itself only with `contract`, since a fusion that reads the product in
 // another order belongs to another class, which uses FMA. Without it the instruction is fixed before fusion
-// (MmaAttr). Integers need no permission: their sums are the same in any order.
+// (InstructionAttr). Integers need no permission: their sums are the same in any order.
 static bool mayUseTensorCores(KernelOp kernel, linalg::GenericOp op) {
   if (!startsAtZero(op))
     return false;
   if (multipliesBytes(op))
     return true;
-  if (MmaAttr instruction = fixedInstruction(op))
-    return instruction.getK() == MmaAttr::kByteK ? multipliesByteFloats(op) : multipliesShort(op);
+  if (InstructionAttr instruction = fixedInstruction(op))
+    return instruction.getK() == InstructionAttr::kByteK ? multipliesByteFloats(op) : multipliesShort(op);
   if (!allows(kernel, Permissions::contract))
     return false;
   if (multipliesFloats(op))

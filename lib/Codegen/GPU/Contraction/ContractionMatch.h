@@ -28,7 +28,7 @@ struct Contraction {
 };
 
 /// The instruction that the kernel of the contraction has to use; null if the kernel may choose.
-MmaAttr fixedInstruction(linalg::GenericOp op);
+InstructionAttr fixedInstruction(linalg::GenericOp op);
 /// After how many products the instruction's sum is added to that of all of K, in f32; 0 if it is one sum.
 int64_t promotionStep(linalg::GenericOp op);
 /// The products of a chain of the instruction's sum, which a tree joins; 0 if it is one chain.

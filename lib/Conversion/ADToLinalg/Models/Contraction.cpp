@@ -44,7 +44,7 @@ static Value contract(OpBuilder &builder, Operation *op, Type accumulator) {
         linalg::YieldOp::create(nested, nestedLoc,
                                 accumulate(nested, nestedLoc, scalars[0], scalars[1], from));
       });
-  if (auto fixed = op->getAttrOfType<MmaAttr>(kInstructionAttr))
+  if (auto fixed = op->getAttrOfType<InstructionAttr>(kInstructionAttr))
     generic->setAttr(kInstructionAttr, fixed);
   else if (allows(op, Permissions::mma) &&
            (!multipliesBF16(op) || allowsRewrite("dot-product-instruction", Permissions::mma, op)))

@@ -131,8 +131,9 @@ static LogicalResult verifyKnownName(Operation *op, StringRef name) {
 static LogicalResult verifyInstruction(Operation *op, Attribute value) {
   if (!isa<DotOp, GemmOp>(op) && !isLinalgGeneric(op))
     return op->emitOpError("expected '") << kInstructionAttr << "' on ad.dot, ad.gemm or linalg.generic only";
-  if (!isa<MmaAttr>(value))
-    return op->emitOpError("expected '") << kInstructionAttr << "' to be #ad.mma<…>, but got " << value;
+  if (!isa<InstructionAttr>(value))
+    return op->emitOpError("expected '")
+           << kInstructionAttr << "' to be #ad.instruction<…>, but got " << value;
   return success();
 }
 

@@ -81,10 +81,10 @@ static bool mayChooseOrder(Operation *op) { return allows(op, Permissions::contr
 
 static bool mayUseTensorCores(Operation *op) { return allows(op, Permissions::mma); }
 
-static MmaAttr usualInstruction(Operation *op) {
+static InstructionAttr usualInstruction(Operation *op) {
   bool bytes = isFloatOf(elementOf(op->getOperand(0)), 8);
-  MmaAttr instruction =
-      bytes ? MmaAttr::ofByteFloats(op->getContext()) : MmaAttr::ofShortFloats(op->getContext());
+  InstructionAttr instruction = bytes ? InstructionAttr::ofByteFloats(op->getContext())
+                                      : InstructionAttr::ofShortFloats(op->getContext());
   return instruction.withChain(chainOnTensorCores(op));
 }
 
@@ -101,11 +101,11 @@ static void choose(Operation *op) {
     reason = "it lacks the permission mma";
   if (!reason.empty())
     return reportNone(op, reason);
-  auto written =
-      op->getAttrOfType<MmaAttr>(kInstructionAttr); // the program may write how often sums are promoted
+  auto written = op->getAttrOfType<InstructionAttr>(
+      kInstructionAttr); // the program may write how often sums are promoted
   if (!written && !allowsRewrite("tensor-cores", Permissions::mma, op))
     return reportNone(op, "the rewrite tensor-cores is left out");
-  MmaAttr instruction = written ? written : usualInstruction(op);
+  InstructionAttr instruction = written ? written : usualInstruction(op);
   op->setAttr(kInstructionAttr, instruction);
   std::string shape =
       llvm::formatv("mma.sync.m{0}n{1}k{2}", instruction.getM(), instruction.getN(), instruction.getK());

@@ -51,7 +51,8 @@ int64_t ad::chainOnTensorCores(Operation *contraction) {
     return 0;
   int64_t k = ShapedType::isDynamic(sizes->k) ? kUsualK : sizes->k;
   int64_t parts = llvm::divideCeil(kTilesAtOnce, sizes->tiles());
-  int64_t chain = MmaAttr::kChainUnit *
-                  llvm::PowerOf2Ceil(llvm::divideCeil(llvm::divideCeil(k, MmaAttr::kChainUnit), parts));
+  int64_t chain =
+      InstructionAttr::kChainUnit *
+      llvm::PowerOf2Ceil(llvm::divideCeil(llvm::divideCeil(k, InstructionAttr::kChainUnit), parts));
   return k - chain >= kMinSavedProducts ? chain : 0;
 }

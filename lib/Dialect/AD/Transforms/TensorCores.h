@@ -12,9 +12,9 @@ namespace mlir::ad {
 /// if one can.
 StringRef whyNoTensorCores(Operation *contraction);
 
-/// The products of a chain of the contraction's sums on tensor cores (MmaAttr): so many that the parts of K
-/// occupy a large GPU, where the result alone has too few tiles. 0 if one chain sums all of K. It follows
-/// from the operation alone: with a static result, a dynamic K counts as a usual one.
+/// The products of a chain of the contraction's sums on tensor cores (InstructionAttr): so many that the
+/// parts of K occupy a large GPU, where the result alone has too few tiles. 0 if one chain sums all of K. It
+/// follows from the operation alone: with a static result, a dynamic K counts as a usual one.
 int64_t chainOnTensorCores(Operation *contraction);
 } // namespace mlir::ad
 

@@ -115,7 +115,7 @@ func.func @unknown_result_attribute(%x: tensor<4xf32>) -> (tensor<4xf32> {ad.don
 
 func.func @instruction_shape(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
   // expected-error @+1 {{expected the instruction m = 16, n = 8, k = 16 or k = 32, but got m = 16, n = 8, k = 8}}
-  %y = ad.dot %x, %x {ad.instruction = #ad.mma<m = 16, n = 8, k = 8>} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
+  %y = ad.dot %x, %x {ad.instruction = #ad.instruction<m = 16, n = 8, k = 8>} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
   return %y : tensor<16x16xf16>
 }
 
@@ -123,7 +123,7 @@ func.func @instruction_shape(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
 
 func.func @instruction_of_halves_promotes_within_a_step(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
   // expected-error @+1 {{expected promote to be 0 or a positive multiple of k = 16, but got 24}}
-  %y = ad.dot %x, %x {ad.instruction = #ad.mma<m = 16, n = 8, k = 16, promote = 24>} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
+  %y = ad.dot %x, %x {ad.instruction = #ad.instruction<m = 16, n = 8, k = 16, promote = 24>} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
   return %y : tensor<16x16xf16>
 }
 
@@ -131,7 +131,7 @@ func.func @instruction_of_halves_promotes_within_a_step(%x: tensor<16x16xf16>) -
 
 func.func @instruction_promotes_before_zero(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
   // expected-error @+1 {{expected promote to be 0 or a positive multiple of k = 16, but got -16}}
-  %y = ad.dot %x, %x {ad.instruction = #ad.mma<m = 16, n = 8, k = 16, promote = -16>} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
+  %y = ad.dot %x, %x {ad.instruction = #ad.instruction<m = 16, n = 8, k = 16, promote = -16>} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
   return %y : tensor<16x16xf16>
 }
 
@@ -139,7 +139,7 @@ func.func @instruction_promotes_before_zero(%x: tensor<16x16xf16>) -> tensor<16x
 
 func.func @instruction_without_promotion(%x: tensor<16x16xf8E5M2>) -> tensor<16x16xf32> {
   // expected-error @+1 {{expected promote to be a positive multiple of k = 32, but got 0}}
-  %y = ad.dot %x, %x {ad.instruction = #ad.mma<m = 16, n = 8, k = 32>} : (tensor<16x16xf8E5M2>, tensor<16x16xf8E5M2>) -> tensor<16x16xf32>
+  %y = ad.dot %x, %x {ad.instruction = #ad.instruction<m = 16, n = 8, k = 32>} : (tensor<16x16xf8E5M2>, tensor<16x16xf8E5M2>) -> tensor<16x16xf32>
   return %y : tensor<16x16xf32>
 }
 
@@ -147,7 +147,7 @@ func.func @instruction_without_promotion(%x: tensor<16x16xf8E5M2>) -> tensor<16x
 
 func.func @instruction_chains_are_blocks(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
   // expected-error @+1 {{expected chain to be 0 or a positive multiple of 512, but got 256}}
-  %y = ad.dot %x, %x {ad.instruction = #ad.mma<m = 16, n = 8, k = 16, chain = 256>} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
+  %y = ad.dot %x, %x {ad.instruction = #ad.instruction<m = 16, n = 8, k = 16, chain = 256>} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
   return %y : tensor<16x16xf16>
 }
 
@@ -155,7 +155,7 @@ func.func @instruction_chains_are_blocks(%x: tensor<16x16xf16>) -> tensor<16x16x
 
 func.func @instruction_promotes_within_chains(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
   // expected-error @+1 {{expected chain to be 0 or a positive multiple of 512 and of promote, but got 512}}
-  %y = ad.dot %x, %x {ad.instruction = #ad.mma<m = 16, n = 8, k = 16, promote = 48, chain = 512>} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
+  %y = ad.dot %x, %x {ad.instruction = #ad.instruction<m = 16, n = 8, k = 16, promote = 48, chain = 512>} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
   return %y : tensor<16x16xf16>
 }
 
@@ -163,14 +163,14 @@ func.func @instruction_promotes_within_chains(%x: tensor<16x16xf16>) -> tensor<1
 
 func.func @instruction_promotes_within_a_step(%x: tensor<16x16xf8E5M2>) -> tensor<16x16xf32> {
   // expected-error @+1 {{expected promote to be a positive multiple of k = 32, but got 48}}
-  %y = ad.dot %x, %x {ad.instruction = #ad.mma<m = 16, n = 8, k = 32, promote = 48>} : (tensor<16x16xf8E5M2>, tensor<16x16xf8E5M2>) -> tensor<16x16xf32>
+  %y = ad.dot %x, %x {ad.instruction = #ad.instruction<m = 16, n = 8, k = 32, promote = 48>} : (tensor<16x16xf8E5M2>, tensor<16x16xf8E5M2>) -> tensor<16x16xf32>
   return %y : tensor<16x16xf32>
 }
 
 // -----
 
 func.func @instruction_value(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
-  // expected-error @+1 {{'ad.dot' op expected 'ad.instruction' to be #ad.mma<…>, but got unit}}
+  // expected-error @+1 {{'ad.dot' op expected 'ad.instruction' to be #ad.instruction<…>, but got unit}}
   %y = ad.dot %x, %x {ad.instruction} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
   return %y : tensor<16x16xf16>
 }
@@ -179,7 +179,7 @@ func.func @instruction_value(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
 
 func.func @instruction_of_a_sum(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
   // expected-error @+1 {{'ad.add' op expected 'ad.instruction' on ad.dot, ad.gemm or linalg.generic only}}
-  %y = ad.add %x, %x {ad.instruction = #ad.mma<m = 16, n = 8, k = 16>} : tensor<16x16xf16>
+  %y = ad.add %x, %x {ad.instruction = #ad.instruction<m = 16, n = 8, k = 16>} : tensor<16x16xf16>
   return %y : tensor<16x16xf16>
 }
 
@@ -188,7 +188,7 @@ func.func @instruction_of_a_sum(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
 // The instruction and the permission had one name.
 func.func @instruction_old_name(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
   // expected-error @+1 {{'ad.dot' op has no attribute 'ad.mma'; an instruction is 'ad.instruction', and the permission mma of a linalg.generic is in 'ad.allow'}}
-  %y = ad.dot %x, %x {ad.mma = #ad.mma<m = 16, n = 8, k = 16>} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
+  %y = ad.dot %x, %x {ad.mma = #ad.instruction<m = 16, n = 8, k = 16>} : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
   return %y : tensor<16x16xf16>
 }
 

@@ -13,7 +13,7 @@
 // WHY-DAG: tensor-cores {{.*}}instruction=mma.sync.m16n8k16, operation=ad.dot
 // FUSED-LABEL: @halves
 func.func @halves(%x: tensor<2x5x40xf16>, %w: tensor<40x7xf16>) -> tensor<2x5x7xf16> {
-  // CHECK: ad.dot {{.*}}ad.instruction = #ad.mma<m = 16, n = 8, k = 16>
+  // CHECK: ad.dot {{.*}}ad.instruction = #ad.instruction<m = 16, n = 8, k = 16>
   %0 = ad.dot %x, %w : (tensor<2x5x40xf16>, tensor<40x7xf16>) -> tensor<2x5x7xf16>
   // FUSED: ad.dot
   // FUSED-NEXT: ad.relu
@@ -27,7 +27,7 @@ func.func @halves(%x: tensor<2x5x40xf16>, %w: tensor<40x7xf16>) -> tensor<2x5x7x
 // NONE-LABEL: @bytes
 // WHY-DAG: tensor-cores {{.*}}instruction=mma.sync.m16n8k32, operation=ad.dot, promote=128
 func.func @bytes(%x: tensor<4x64xf8E4M3FN>, %w: tensor<64x16xf8E5M2>) -> tensor<4x16xf8E5M2> {
-  // CHECK-NEXT: ad.dot %arg0, %arg1 {{.*}}ad.instruction = #ad.mma<m = 16, n = 8, k = 32, promote = 128>{{.*}} -> tensor<4x16xf8E5M2>
+  // CHECK-NEXT: ad.dot %arg0, %arg1 {{.*}}ad.instruction = #ad.instruction<m = 16, n = 8, k = 32, promote = 128>{{.*}} -> tensor<4x16xf8E5M2>
   // NONE-DAG: %[[X:.+]] = ad.cast %arg0 {{.*}} -> tensor<4x64xf16>
   // NONE-DAG: %[[W:.+]] = ad.cast %arg1 {{.*}} -> tensor<64x16xf16>
   // NONE: %[[Y:.+]] = ad.dot %[[X]], %[[W]] {{.*}} -> tensor<4x16xf32>
@@ -39,7 +39,7 @@ func.func @bytes(%x: tensor<4x64xf8E4M3FN>, %w: tensor<64x16xf8E5M2>) -> tensor<
 // CHECK-LABEL: @bias
 // NONE-LABEL: @bias
 func.func @bias(%x: tensor<4x64xf8E5M2>, %w: tensor<16x64xf8E5M2>, %b: tensor<16xf8E5M2>) -> tensor<4x16xf8E5M2> {
-  // CHECK-NEXT: ad.gemm %arg0, %arg1, %arg2 {{.*}}ad.instruction = #ad.mma<m = 16, n = 8, k = 32, promote = 128>
+  // CHECK-NEXT: ad.gemm %arg0, %arg1, %arg2 {{.*}}ad.instruction = #ad.instruction<m = 16, n = 8, k = 32, promote = 128>
   // NONE: ad.gemm {{.*}}(tensor<4x64xf16>, tensor<16x64xf16>, tensor<16xf16>) -> tensor<4x16xf32>
   %y = ad.gemm %x, %w, %b {transB} : (tensor<4x64xf8E5M2>, tensor<16x64xf8E5M2>, tensor<16xf8E5M2>) -> tensor<4x16xf8E5M2>
   return %y : tensor<4x16xf8E5M2>
@@ -51,7 +51,7 @@ func.func @bias(%x: tensor<4x64xf8E5M2>, %w: tensor<16x64xf8E5M2>, %b: tensor<16
 func.func @written(%x: tensor<4x64xf8E5M2>, %w: tensor<64x16xf8E5M2>) -> tensor<4x16xf32> {
   // CHECK-NEXT: ad.dot %arg0, %arg1 {{.*}}promote = 64>
   // WRITTEN-NEXT: ad.dot %arg0, %arg1 {{.*}}promote = 64>
-  %y = ad.dot %x, %w {ad.instruction = #ad.mma<m = 16, n = 8, k = 32, promote = 64>}
+  %y = ad.dot %x, %w {ad.instruction = #ad.instruction<m = 16, n = 8, k = 32, promote = 64>}
       : (tensor<4x64xf8E5M2>, tensor<64x16xf8E5M2>) -> tensor<4x16xf32>
   return %y : tensor<4x16xf32>
 }
@@ -77,8 +77,8 @@ func.func @none(%x: tensor<4x64xf32>, %v: tensor<64xbf16>, %a: tensor<2x3x4x5xbf
 // CHECK-LABEL: @several_free_axes
 func.func @several_free_axes(%x: tensor<2x3x64xbf16>, %w: tensor<64x4x8xbf16>, %u: tensor<4x64x8xbf16>)
     -> (tensor<2x3x4x8xbf16>, tensor<2x3x4x8xbf16>) {
-  // CHECK-NEXT: ad.dot %arg0, %arg1 {{.*}}ad.instruction = #ad.mma<m = 16, n = 8, k = 16>
-  // CHECK-NEXT: ad.dot %arg0, %arg2 {{.*}}ad.instruction = #ad.mma<m = 16, n = 8, k = 16>
+  // CHECK-NEXT: ad.dot %arg0, %arg1 {{.*}}ad.instruction = #ad.instruction<m = 16, n = 8, k = 16>
+  // CHECK-NEXT: ad.dot %arg0, %arg2 {{.*}}ad.instruction = #ad.instruction<m = 16, n = 8, k = 16>
   %0 = ad.dot %x, %w contract [2] x [0] : (tensor<2x3x64xbf16>, tensor<64x4x8xbf16>) -> tensor<2x3x4x8xbf16>
   %1 = ad.dot %x, %u contract [2] x [1] : (tensor<2x3x64xbf16>, tensor<4x64x8xbf16>) -> tensor<2x3x4x8xbf16>
   return %0, %1 : tensor<2x3x4x8xbf16>, tensor<2x3x4x8xbf16>
@@ -108,7 +108,7 @@ func.func @apart(%x: tensor<32x64xbf16>, %w: tensor<64x16xbf16>) -> (tensor<16xf
 // NONE-LABEL: @weight_gradient
 // WHY-DAG: tensor-cores {{.*}}chain=1024, instruction=mma.sync.m16n8k16, operation=ad.dot
 func.func @weight_gradient(%x: tensor<8192x256xbf16>, %g: tensor<8192x512xbf16>) -> tensor<256x512xf32> {
-  // CHECK: ad.dot {{.*}}#ad.mma<m = 16, n = 8, k = 16, chain = 1024>
+  // CHECK: ad.dot {{.*}}#ad.instruction<m = 16, n = 8, k = 16, chain = 1024>
   %y = ad.dot %x, %g contract [0] x [0] : (tensor<8192x256xbf16>, tensor<8192x512xbf16>) -> tensor<256x512xf32>
   return %y : tensor<256x512xf32>
 }
@@ -117,7 +117,7 @@ func.func @weight_gradient(%x: tensor<8192x256xbf16>, %g: tensor<8192x512xbf16>)
 // CHECK-LABEL: @few_rows
 // NONE-LABEL: @few_rows
 func.func @few_rows(%x: tensor<3x4096xbf16>, %w: tensor<4096x2048xbf16>) -> tensor<3x2048xbf16> {
-  // CHECK: ad.dot {{.*}}#ad.mma<m = 16, n = 8, k = 16, chain = 512>
+  // CHECK: ad.dot {{.*}}#ad.instruction<m = 16, n = 8, k = 16, chain = 512>
   %y = ad.dot %x, %w : (tensor<3x4096xbf16>, tensor<4096x2048xbf16>) -> tensor<3x2048xbf16>
   return %y : tensor<3x2048xbf16>
 }
@@ -126,7 +126,7 @@ func.func @few_rows(%x: tensor<3x4096xbf16>, %w: tensor<4096x2048xbf16>) -> tens
 // CHECK-LABEL: @open_length
 // NONE-LABEL: @open_length
 func.func @open_length(%x: tensor<?x256xbf16>, %g: tensor<?x512xbf16>) -> tensor<256x512xf32> {
-  // CHECK: ad.dot {{.*}}#ad.mma<m = 16, n = 8, k = 16, chain = 1024>
+  // CHECK: ad.dot {{.*}}#ad.instruction<m = 16, n = 8, k = 16, chain = 1024>
   %y = ad.dot %x, %g contract [0] x [0] : (tensor<?x256xbf16>, tensor<?x512xbf16>) -> tensor<256x512xf32>
   return %y : tensor<256x512xf32>
 }
@@ -135,7 +135,7 @@ func.func @open_length(%x: tensor<?x256xbf16>, %g: tensor<?x512xbf16>) -> tensor
 // CHECK-LABEL: @many_tiles
 // NONE-LABEL: @many_tiles
 func.func @many_tiles(%x: tensor<8x64x4096xbf16>, %w: tensor<8x4096x4x256xbf16>) -> tensor<8x64x4x256xf32> {
-  // CHECK: ad.dot {{.*}}#ad.mma<m = 16, n = 8, k = 16>
+  // CHECK: ad.dot {{.*}}#ad.instruction<m = 16, n = 8, k = 16>
   %y = ad.dot %x, %w batch [0] x [0] contract [2] x [1] : (tensor<8x64x4096xbf16>, tensor<8x4096x4x256xbf16>) -> tensor<8x64x4x256xf32>
   return %y : tensor<8x64x4x256xf32>
 }
@@ -144,9 +144,9 @@ func.func @many_tiles(%x: tensor<8x64x4096xbf16>, %w: tensor<8x4096x4x256xbf16>)
 // CHECK-LABEL: @one_chain
 // NONE-LABEL: @one_chain
 func.func @one_chain(%x: tensor<64x1500xbf16>, %w: tensor<1500x64xbf16>, %open: tensor<?x4096xbf16>, %v: tensor<4096x64xbf16>) -> (tensor<64x64xf32>, tensor<?x64xf32>) {
-  // CHECK: ad.dot {{.*}}#ad.mma<m = 16, n = 8, k = 16>
+  // CHECK: ad.dot {{.*}}#ad.instruction<m = 16, n = 8, k = 16>
   %y = ad.dot %x, %w : (tensor<64x1500xbf16>, tensor<1500x64xbf16>) -> tensor<64x64xf32>
-  // CHECK: ad.dot {{.*}}#ad.mma<m = 16, n = 8, k = 16>
+  // CHECK: ad.dot {{.*}}#ad.instruction<m = 16, n = 8, k = 16>
   %z = ad.dot %open, %v : (tensor<?x4096xbf16>, tensor<4096x64xbf16>) -> tensor<?x64xf32>
   return %y, %z : tensor<64x64xf32>, tensor<?x64xf32>
 }

@@ -19,7 +19,7 @@ func.func private @exact(%a: tensor<8x16xf32>, %b: tensor<16x4xf32>) -> tensor<8
 // CHECK-LABEL: @gradient
 func.func @gradient(%a: tensor<8x16xf32>, %b: tensor<16x4xf32>, %t: tensor<8x4xf32>)
     -> (tensor<8x4xf32>, tensor<8x16xf32>, tensor<16x4xf32>) {
-  // CHECK-COUNT-18: ad.dot {{.*}}ad.instruction = #ad.mma<m = 16, n = 8, k = 16, promote = 128>, allow = #ad.allow<mma>
+  // CHECK-COUNT-18: ad.dot {{.*}}ad.instruction = #ad.instruction<m = 16, n = 8, k = 16, promote = 128>, allow = #ad.allow<mma>
   // CHECK-NOT: ad.dot
   // CHECK: return
   %y, %da, %db = ad.vjp @f(%a, %b) cotangents(%t) wrt [0, 1]

@@ -51,7 +51,7 @@ func.func @split(%a: tensor<4x8xf32>, %b: tensor<8x2xf32>) -> tensor<4x2xf32> {
   // CHECK: %[[A1:.+]] = ad.cast %[[REST]] {{.*}} -> tensor<4x8xbf16>
   // CHECK: %[[B0:.+]] = ad.cast {{.*}} -> tensor<8x2xbf16>
   // CHECK: %[[B1:.+]] = ad.cast {{.*}} -> tensor<8x2xbf16>
-  // CHECK: %[[S:.+]] = ad.dot %[[A0]], %[[B1]] {ad.instruction = #ad.mma<m = 16, n = 8, k = 16, promote = 128>, allow = #ad.allow<mma>, order = #ad.order<block = 512>} : {{.*}} -> tensor<4x2xf32>
+  // CHECK: %[[S:.+]] = ad.dot %[[A0]], %[[B1]] {ad.instruction = #ad.instruction<m = 16, n = 8, k = 16, promote = 128>, allow = #ad.allow<mma>, order = #ad.order<block = 512>} : {{.*}} -> tensor<4x2xf32>
   // CHECK: %[[T:.+]] = ad.dot %[[A1]], %[[B0]] {{.*}} -> tensor<4x2xf32>
   // CHECK: %[[U:.+]] = ad.add %[[S]], %[[T]] {allow = #ad.allow<none>}
   // CHECK: %[[V:.+]] = ad.dot %[[A0]], %[[B0]] {{.*}} -> tensor<4x2xf32>
@@ -67,7 +67,7 @@ func.func @split(%a: tensor<4x8xf32>, %b: tensor<8x2xf32>) -> tensor<4x2xf32> {
 // EXACT-LABEL: @tensor_cores
 func.func @tensor_cores(%a: tensor<4x3x8xf32>, %b: tensor<3x8x2xf32>, %v: tensor<8xf32>, %m: tensor<4x8xf32>)
     -> (tensor<4x2xf32>, tensor<4x3xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<3x3xf32>) {
-  // CORES-COUNT-6: ad.dot {{.*}}ad.instruction = #ad.mma<m = 16, n = 8, k = 16, promote = 128>, allow = #ad.allow<mma>
+  // CORES-COUNT-6: ad.dot {{.*}}ad.instruction = #ad.instruction<m = 16, n = 8, k = 16, promote = 128>, allow = #ad.allow<mma>
   // CORES-NOT: ad.instruction
   // EXACT-COUNT-6: ad.dot {{.*}}allow = #ad.allow<none>
   %0 = ad.dot %a, %b contract [1, 2] x [0, 1] {ad.named_kernel = "bf16x6"} : (tensor<4x3x8xf32>, tensor<3x8x2xf32>) -> tensor<4x2xf32>

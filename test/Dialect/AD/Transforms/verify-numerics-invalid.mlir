@@ -34,7 +34,7 @@ func.func @broadcast_at_run_time(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor
 
 func.func @instruction_without_mma(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
   // expected-error @+1 {{'ad.dot' op has ad.instruction, but lacks the permission mma; give it, or leave the choice to --ad-choose-instructions}}
-  %y = ad.dot %x, %x {ad.instruction = #ad.mma<m = 16, n = 8, k = 16>, allow = #ad.allow<reorder>, order = #ad.order<block = 512>}
+  %y = ad.dot %x, %x {ad.instruction = #ad.instruction<m = 16, n = 8, k = 16>, allow = #ad.allow<reorder>, order = #ad.order<block = 512>}
       : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf16>
   return %y : tensor<16x16xf16>
 }
@@ -42,8 +42,8 @@ func.func @instruction_without_mma(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
 // -----
 
 func.func @instruction_of_bytes(%x: tensor<16x16xf8E5M2>) -> tensor<16x16xf32> {
-  // expected-error @+1 {{'ad.dot' op has ad.instruction = #ad.mma<m = 16, n = 8, k = 16>, expected #ad.mma<m = 16, n = 8, k = 32, promote = 128>, or another promote or chain, for 8-bit floats; or leave the choice to --ad-choose-instructions}}
-  %y = ad.dot %x, %x {ad.instruction = #ad.mma<m = 16, n = 8, k = 16>, allow = #ad.allow<mma>, order = #ad.order<block = 512>}
+  // expected-error @+1 {{'ad.dot' op has ad.instruction = #ad.instruction<m = 16, n = 8, k = 16>, expected #ad.instruction<m = 16, n = 8, k = 32, promote = 128>, or another promote or chain, for 8-bit floats; or leave the choice to --ad-choose-instructions}}
+  %y = ad.dot %x, %x {ad.instruction = #ad.instruction<m = 16, n = 8, k = 16>, allow = #ad.allow<mma>, order = #ad.order<block = 512>}
       : (tensor<16x16xf8E5M2>, tensor<16x16xf8E5M2>) -> tensor<16x16xf32>
   return %y : tensor<16x16xf32>
 }
@@ -51,8 +51,8 @@ func.func @instruction_of_bytes(%x: tensor<16x16xf8E5M2>) -> tensor<16x16xf32> {
 // -----
 
 func.func @instruction_of_halves(%x: tensor<16x16xf16>) -> tensor<16x16xf32> {
-  // expected-error @+1 {{'ad.dot' op has ad.instruction = #ad.mma<m = 16, n = 8, k = 32, promote = 64>, expected #ad.mma<m = 16, n = 8, k = 16>, or one with promote or chain, for these operands; or leave the choice to --ad-choose-instructions}}
-  %y = ad.dot %x, %x {ad.instruction = #ad.mma<m = 16, n = 8, k = 32, promote = 64>, allow = #ad.allow<mma>, order = #ad.order<block = 512>}
+  // expected-error @+1 {{'ad.dot' op has ad.instruction = #ad.instruction<m = 16, n = 8, k = 32, promote = 64>, expected #ad.instruction<m = 16, n = 8, k = 16>, or one with promote or chain, for these operands; or leave the choice to --ad-choose-instructions}}
+  %y = ad.dot %x, %x {ad.instruction = #ad.instruction<m = 16, n = 8, k = 32, promote = 64>, allow = #ad.allow<mma>, order = #ad.order<block = 512>}
       : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf32>
   return %y : tensor<16x16xf32>
 }
@@ -61,7 +61,7 @@ func.func @instruction_of_halves(%x: tensor<16x16xf16>) -> tensor<16x16xf32> {
 
 func.func @instruction_and_order(%x: tensor<16x16xf16>) -> tensor<16x16xf32> {
   // expected-error @+1 {{'ad.dot' op has ad.instruction, but tensor cores cannot compute it: the program writes the order of its sum; remove ad.instruction}}
-  %y = ad.dot %x, %x {ad.instruction = #ad.mma<m = 16, n = 8, k = 16>, allow = #ad.allow<mma>, order = #ad.order<block = 8>}
+  %y = ad.dot %x, %x {ad.instruction = #ad.instruction<m = 16, n = 8, k = 16>, allow = #ad.allow<mma>, order = #ad.order<block = 8>}
       : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf32>
   return %y : tensor<16x16xf32>
 }
@@ -70,7 +70,7 @@ func.func @instruction_and_order(%x: tensor<16x16xf16>) -> tensor<16x16xf32> {
 
 func.func @instruction_of_integers(%x: tensor<16x16xi8>) -> tensor<16x16xi32> {
   // expected-error @+1 {{'ad.dot' op has ad.instruction, but tensor cores cannot compute it: its operands are no floats; remove ad.instruction}}
-  %y = ad.dot %x, %x {ad.instruction = #ad.mma<m = 16, n = 8, k = 16>, allow = #ad.allow<mma>, order = #ad.order<block = 512>}
+  %y = ad.dot %x, %x {ad.instruction = #ad.instruction<m = 16, n = 8, k = 16>, allow = #ad.allow<mma>, order = #ad.order<block = 512>}
       : (tensor<16x16xi8>, tensor<16x16xi8>) -> tensor<16x16xi32>
   return %y : tensor<16x16xi32>
 }
@@ -79,7 +79,7 @@ func.func @instruction_of_integers(%x: tensor<16x16xi8>) -> tensor<16x16xi32> {
 
 func.func @instruction_of_vector(%x: tensor<16xf16>, %y: tensor<16x16xf16>) -> tensor<16xf32> {
   // expected-error @+1 {{'ad.dot' op has ad.instruction, but tensor cores cannot compute it: an operand has no free axis; remove ad.instruction}}
-  %z = ad.dot %x, %y {ad.instruction = #ad.mma<m = 16, n = 8, k = 16>, allow = #ad.allow<mma>, order = #ad.order<block = 512>}
+  %z = ad.dot %x, %y {ad.instruction = #ad.instruction<m = 16, n = 8, k = 16>, allow = #ad.allow<mma>, order = #ad.order<block = 512>}
       : (tensor<16xf16>, tensor<16x16xf16>) -> tensor<16xf32>
   return %z : tensor<16xf32>
 }

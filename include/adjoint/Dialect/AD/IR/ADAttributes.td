@@ -85,7 +85,7 @@ def AD_OrderAttr : AD_Attr<"Order", "order"> {
   }];
 }
 
-def AD_MmaAttr : AD_Attr<"Mma", "mma"> {
+def AD_InstructionAttr : AD_Attr<"Instruction", "instruction"> {
   let summary = "the tensor core instruction of a contraction";
   let description = [{
     The contraction uses `mma.sync` of this shape, in f32: its sums are ascending in steps of `k` products from +0,
@@ -98,10 +98,10 @@ def AD_MmaAttr : AD_Attr<"Mma", "mma"> {
     needs the permission `mma`. A linalg.generic with `ad.allow = #ad.allow<mma>` instead leaves the instruction to the
     kernel.
 
-    There are two forms, both with or without `chain`. f16 and bf16 have `#ad.mma<m = 16, n = 8, k = 16>`, and may be
-    promoted every multiple of 16 products. Two operands of 8-bit floats have `#ad.mma<m = 16, n = 8, k = 32, promote =
-    128>`, or another multiple of 32; chips before sm_89, which lack this instruction, widen the operands to f16, which
-    is exact, and use two instructions of 16 products for each step.
+    There are two forms, both with or without `chain`. f16 and bf16 have `#ad.instruction<m = 16, n = 8, k = 16>`, and
+    may be promoted every multiple of 16 products. Two operands of 8-bit floats have
+    `#ad.instruction<m = 16, n = 8, k = 32, promote = 128>`, or another multiple of 32; chips before sm_89, which lack
+    this instruction, widen the operands to f16, which is exact, and use two instructions of 16 products for each step.
 
     CPUs have no such instruction. They compute the product in the order of the operation with FMA, never with a
     dot-product instruction of their own.
@@ -120,15 +120,17 @@ def AD_MmaAttr : AD_Attr<"Mma", "mma"> {
     static constexpr int64_t kPromote = 128;
     /// Of which `chain` is a multiple: the blocks of the canonical order, which K tiles divide.
     static constexpr int64_t kChainUnit = 512;
-    static MmaAttr ofShortFloats(::mlir::MLIRContext *context) { return get(context, kM, kN, kShortK, 0, 0); }
-    static MmaAttr ofPromotedShortFloats(::mlir::MLIRContext *context) {
+    static InstructionAttr ofShortFloats(::mlir::MLIRContext *context) {
+      return get(context, kM, kN, kShortK, 0, 0);
+    }
+    static InstructionAttr ofPromotedShortFloats(::mlir::MLIRContext *context) {
       return get(context, kM, kN, kShortK, kPromote, 0);
     }
-    static MmaAttr ofByteFloats(::mlir::MLIRContext *context) {
+    static InstructionAttr ofByteFloats(::mlir::MLIRContext *context) {
       return get(context, kM, kN, kByteK, kPromote, 0);
     }
     /// The same instruction, whose sums are joined from chains of that many products.
-    MmaAttr withChain(int64_t chain) const {
+    InstructionAttr withChain(int64_t chain) const {
       return get(getContext(), getM(), getN(), getK(), getPromote(), chain);
     }
   }];

@@ -24,7 +24,7 @@
 
 namespace mlir::ad {
 /// On a contraction, and on its linalg.generic: the instruction that every kernel with it has to use, a
-/// MmaAttr.
+/// InstructionAttr.
 inline constexpr llvm::StringLiteral kInstructionAttr = "ad.instruction";
 
 /// On a linalg.generic: the permissions of the operation that it computes, a PermissionsAttr. (Its kernel has

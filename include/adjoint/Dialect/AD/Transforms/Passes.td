@@ -312,7 +312,7 @@ def ChooseInstructionsPass : Pass<"ad-choose-instructions"> {
     `contract` (mode `strict`). The instruction depends on the operation alone, not on chip, tile or fusion. In other
     modes operands of 8-bit floats are cast to f16, which is exact. A remark (ad-gpu) names it, or why there is none.
     ```mlir
-    %y = ad.dot %a, %b {ad.instruction = #ad.mma<m = 16, n = 8, k = 32, promote = 128>, allow = #ad.allow<mma>}
+    %y = ad.dot %a, %b {ad.instruction = #ad.instruction<m = 16, n = 8, k = 32, promote = 128>, allow = #ad.allow<mma>}
        : (tensor<16x256xf8E4M3FN>, tensor<256x8xf8E5M2>) -> tensor<16x8xf32>
     ```
   }];

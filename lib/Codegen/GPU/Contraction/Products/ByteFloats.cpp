@@ -52,8 +52,9 @@ static StringRef nameOf(Type element) {
 
 static std::string shapeAndTypes(const Contraction &contraction, StringRef between) {
   Type a = typeOf(contraction.operandA), b = typeOf(contraction.operandB);
-  int64_t k = isByteFloat(a) ? MmaAttr::kByteK : MmaAttr::kShortK;
-  return llvm::formatv("m{0}n{1}k{2}.{3}{4}.{5}", MmaAttr::kM, MmaAttr::kN, k, between, nameOf(a), nameOf(b));
+  int64_t k = isByteFloat(a) ? InstructionAttr::kByteK : InstructionAttr::kShortK;
+  return llvm::formatv("m{0}n{1}k{2}.{3}{4}.{5}", InstructionAttr::kM, InstructionAttr::kN, k, between,
+                       nameOf(a), nameOf(b));
 }
 
 std::string device::intrinsicOfByteFloats(const Contraction &contraction) {
@@ -70,7 +71,7 @@ static bool packsBytes(const Contraction &contraction, OpOperand *operand) {
 std::string device::describePromoted(const Contraction &contraction) {
   linalg::GenericOp op = contraction.op;
   std::string text = "mma.sync." + shapeAndTypes(contraction, "");
-  if (fixedInstruction(op).getK() == MmaAttr::kByteK && !isByteFloat(typeOf(contraction.operandA)))
+  if (fixedInstruction(op).getK() == InstructionAttr::kByteK && !isByteFloat(typeOf(contraction.operandA)))
     text += " of widened 8-bit floats";
   text += llvm::formatv(", promoted to f32 every {0} of K", promotionStep(op));
   for (auto [operand, name] : {std::pair(contraction.operandA, "A"), std::pair(contraction.operandB, "B")})

@@ -151,8 +151,8 @@ void PermissionsAttr::print(AsmPrinter &printer) const {
 }
 
 // Of 16-bit floats, and of 8-bit floats.
-LogicalResult MmaAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t m, int64_t n, int64_t k,
-                              int64_t promote, int64_t chain) {
+LogicalResult InstructionAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t m, int64_t n,
+                                      int64_t k, int64_t promote, int64_t chain) {
   if (m != kM || n != kN || (k != kShortK && k != kByteK))
     return emitError() << "expected the instruction m = " << kM << ", n = " << kN << ", k = " << kShortK
                        << " or k = " << kByteK << ", but got m = " << m << ", n = " << n << ", k = " << k;

@@ -29,7 +29,7 @@ struct Cluster {
   bool reduces = false;
   bool hasSpaces = false;         ///< several tensors of any shapes are reduced, each to one number
   bool hasChains = false;         ///< it has reductions without an order, so that none with an order may join
-  bool usesMma = false;           ///< it has a contraction with a fixed instruction (MmaAttr)
+  bool usesMma = false;           ///< it has a contraction with a fixed instruction (InstructionAttr)
   OrderAttr order;                ///< the order that its reductions share
   unsigned first = ~0u, last = 0; ///< positions of members in the block
   /// Uses of numbers that fill a tensor; the kernel writes the tensors too.

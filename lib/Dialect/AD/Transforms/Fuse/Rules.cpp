@@ -38,7 +38,7 @@ static OrderAttr orderOf(Operation *op) {
   return numerics ? numerics.getSummationOrder() : OrderAttr();
 }
 
-bool fuse::hasFixedMma(Operation *op) { return op->hasAttrOfType<MmaAttr>(kInstructionAttr); }
+bool fuse::hasFixedInstruction(Operation *op) { return op->hasAttrOfType<InstructionAttr>(kInstructionAttr); }
 
 bool fuse::isContractionLike(Operation *op) {
   // A contraction that sums in lanes has no parallel dimensions, and a kernel of its own, like a row.
@@ -94,8 +94,9 @@ bool fuse::usersTakeCopies(Operation *op, const ClusterGraph &graph) {
   });
 }
 
-// Kernels tell their iteration spaces apart by types: where one result says 5000 and another `?`, what both read
-// would be computed for each of them, a row's sum even for each element, although the sizes are the same.
+// Kernels tell their iteration spaces apart by types: where one result says 5000 and another `?`, what both
+// read would be computed for each of them, a row's sum even for each element, although the sizes are the
+// same.
 static bool hasSpaceOf(Value value, Value space, ClusterGraph &graph) {
   return typeOf(value).getShape() == typeOf(space).getShape() && graph.sizes.surelySameShape(value, space);
 }
@@ -274,7 +275,7 @@ static Fit fitContractionLike(Operation *op, ComputeAt at, const Cluster &cluste
     return refuse(kOneReduction);
   if (isContractionOp(op) && hasLoopNest(cluster))
     return refuse(kNestAndContraction);
-  return {at, false, hasFixedMma(op) ? whyNoMmaKernel(cluster, graph) : StringRef()};
+  return {at, false, hasFixedInstruction(op) ? whyNoMmaKernel(cluster, graph) : StringRef()};
 }
 
 static bool isReducingNest(Operation *op) {
@@ -325,7 +326,7 @@ void fuse::initialize(Cluster &cluster, Operation *op) {
   cluster.reduces = reducesLastAxis(op) || isContractionLike(op) || isReducingNest(op);
   cluster.hasChains = isReducingNest(op) && !orderOf(op);
   cluster.hasRows = reducesLastAxis(op);
-  cluster.usesMma = hasFixedMma(op);
+  cluster.usesMma = hasFixedInstruction(op);
   cluster.order = orderOf(op);
   if (cluster.hasRows)
     cluster.space = op->getOperand(0);
@@ -344,7 +345,7 @@ void fuse::accept(Operation *op, const Fit &fit, Cluster &cluster, ClusterGraph 
   }
   cluster.reduces |= isContractionLike(op) || isReducingNest(op);
   cluster.hasChains |= isReducingNest(op) && !orderOf(op);
-  cluster.usesMma |= hasFixedMma(op);
+  cluster.usesMma |= hasFixedInstruction(op);
   cluster.hasRows |= fit.at == ComputeAt::row;
   if (!cluster.order)
     cluster.order = orderOf(op);

@@ -21,7 +21,7 @@ constexpr unsigned kResultLimit = 24;
 int64_t weightOf(const Cluster &cluster);
 
 /// A contraction whose tensor core instruction no kernel may change.
-bool hasFixedMma(Operation *op);
+bool hasFixedInstruction(Operation *op);
 /// Accumulates into each element of its result: contractions, and column reductions (over another axis than
 /// the last).
 bool isContractionLike(Operation *op);

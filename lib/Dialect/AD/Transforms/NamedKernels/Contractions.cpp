@@ -92,7 +92,7 @@ static void useTensorCores(Operation *contraction, Value product) {
   if (!allows(contraction, needed) || !whyNoTensorCores(numerics).empty())
     return;
   numerics.setPermissions(Permissions::mma);
-  MmaAttr promoted = MmaAttr::ofPromotedShortFloats(product.getContext());
+  InstructionAttr promoted = InstructionAttr::ofPromotedShortFloats(product.getContext());
   numerics->setAttr(kInstructionAttr, promoted.withChain(chainOnTensorCores(numerics)));
 }
 

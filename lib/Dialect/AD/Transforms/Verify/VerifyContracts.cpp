@@ -61,7 +61,7 @@ static LogicalResult checkBroadcasts(Operation *op, SizeAnalysis &sizes) {
 
 // The instruction that the program writes on a product.
 static LogicalResult checkInstruction(Operation *op) {
-  auto given = op->getAttrOfType<MmaAttr>(kInstructionAttr);
+  auto given = op->getAttrOfType<InstructionAttr>(kInstructionAttr);
   if (!given)
     return success();
   if (!allows(op, Permissions::mma))
@@ -75,7 +75,8 @@ static LogicalResult checkInstruction(Operation *op) {
   if (StringRef reason = whyNoTensorCores(op); !reason.empty())
     return op->emitOpError("has ") << kInstructionAttr << ", but tensor cores cannot compute it: " << reason
                                    << "; remove " << kInstructionAttr;
-  MmaAttr usual = bytes ? MmaAttr::ofByteFloats(op->getContext()) : MmaAttr::ofShortFloats(op->getContext());
+  InstructionAttr usual = bytes ? InstructionAttr::ofByteFloats(op->getContext())
+                                : InstructionAttr::ofShortFloats(op->getContext());
   if (given.getK() != usual.getK())
     return op->emitOpError("has ") << kInstructionAttr << " = " << given << ", expected " << usual
                                    << (bytes ? ", or another promote or chain, for 8-bit floats"
