@@ -11,6 +11,7 @@
 #include "adjoint/Interfaces/NamedKernelOpInterface.h"
 #include "adjoint/Interfaces/OrderedWriteOpInterface.h"
 #include "adjoint/Interfaces/PartialReadOpInterface.h"
+#include "adjoint/Interfaces/PrecisionOpInterface.h"
 #include "adjoint/Interfaces/ReductionOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/StringExtras.h"
@@ -25,6 +26,7 @@
 #include "adjoint/Interfaces/NamedKernelOpInterface.cpp.inc"
 #include "adjoint/Interfaces/OrderedWriteOpInterface.cpp.inc"
 #include "adjoint/Interfaces/PartialReadOpInterface.cpp.inc"
+#include "adjoint/Interfaces/PrecisionOpInterface.cpp.inc"
 #include "adjoint/Interfaces/ReductionOpInterface.cpp.inc"
 
 using namespace mlir;

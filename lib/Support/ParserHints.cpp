@@ -20,6 +20,9 @@ static StringRef nameHere(StringRef name) {
   return llvm::StringSwitch<StringRef>(name)
       .Cases({"matmul", "mm", "bmm", "mv", "einsum", "dot_general", "contract", "matvec"}, "dot")
       .Cases({"linear", "addmm", "fully_connected"}, "gemm")
+      .Cases({"scaled_dot_product_attention", "dot_product_attention", "sdpa", "flash_attention",
+              "multi_head_attention"},
+             "attention")
       .Cases({"sum", "reduce_add"}, "reduce_sum")
       .Cases({"mean", "avg", "average"}, "reduce_mean")
       .Cases({"prod", "product"}, "reduce_prod")

@@ -27,6 +27,8 @@ __all__ = [
     "argmin",
     "argsort",
     "atan2",
+    "attention",
+    "attention_grad",
     "barrier",
     "broadcast",
     "cast",
@@ -287,6 +289,104 @@ def atan2(lhs: Operand, rhs: Operand, *, allow: str | None = None) -> Tensor:
     ```
     """
     return emit("ad.atan2", [(lhs,), (rhs,)], [("allow", "allow", allow)])[0]
+
+
+def attention(
+    query: Operand,
+    key: Operand,
+    value: Operand,
+    mask: Operand | None = None,
+    *,
+    causal: bool = False,
+    window: int | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    chunk: int | None = None,
+    allow: str | None = None,
+) -> tuple[Tensor, ...]:
+    """Weighted means of values, with softmax of scores between queries and keys as weights.
+
+    Semantics: for query i, with scores s[j] = softcap * tanh(scale * (q[i] . k[j]) / softcap), or scale * (q[i] . k[j])
+    without softcap, plus mask[i, j]: the sum over keys j of softmax(s)[j] * v[j]. The scale is 1 / sqrt(depth) unless it
+    is written. A key does not count where a boolean mask is false, with `causal` if j > i, with `window` w if
+    i - j >= w or j - i >= w. A query for which no key counts has zeros. With fewer heads of keys and values, each
+    serves as many adjacent heads of queries. The second result is log(sum(exp(s))), in the accumulator's type. The
+    keys come in chunks, in an order that docs/spec/attention.md writes: where sizes are static, no tensor has the scores
+    of all queries and keys.
+
+    Constraints: (C1) query [batch, heads, queries, depth], key [batch, groups, keys, depth] and value [batch, groups,
+    keys, width] have rank 4 and one element type; (C2) sizes of one name agree; (C3) heads, groups, depth and width are
+    static and at least 1, and heads is a multiple of groups; (C4) the mask has rank 4, the elements i1 or those of the
+    query, and sizes of 1 or of [batch, heads, queries, keys]; (C5) window and chunk are at least 1, scale is finite,
+    softcap is finite and positive.
+
+    Adjoint: ad.attention_grad, which computes the scores again.
+
+    Example:
+    ```mlir
+    %y, %l = ad.attention %q, %k, %v causal : tensor<2x8x64x32xf32>, tensor<2x4x64x32xf32>, tensor<2x4x64x32xf32>
+    %z, %m = ad.attention %q, %k, %v mask %b scale 0.125 : tensor<2x8x64x32xf32>, tensor<2x4x64x32xf32>, tensor<2x4x64x32xf32>, tensor<2x1x1x64xi1>
+    ```
+    """
+    return emit(
+        "ad.attention",
+        [(query,), (key,), (value,), () if mask is None else (mask,)],
+        [
+            ("causal", "unit", causal),
+            ("window", "integer", window),
+            ("scale", "number", scale),
+            ("softcap", "number", softcap),
+            ("chunk", "integer", chunk),
+            ("allow", "allow", allow),
+        ],
+    )
+
+
+def attention_grad(
+    query: Operand,
+    key: Operand,
+    value: Operand,
+    log_sum: Operand,
+    delta: Operand,
+    cotangent: Operand,
+    mask: Operand | None = None,
+    *,
+    causal: bool = False,
+    window: int | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    chunk: int | None = None,
+    allow: str | None = None,
+) -> tuple[Tensor, ...]:
+    """Cotangents of the operands of ad.attention.
+
+    Semantics: with the weights p[i, j] = exp(s[i, j] - logSum[i]) of ad.attention, for the cotangent g of its first
+    result and d[i, j] = p[i, j] * (g[i] . v[j] - delta[i]): of the values, the sum over i of p[i, j] * g[i]; of the
+    scores, d; of queries and keys what follows from it; of a mask of floats, d summed to its sizes, as a fourth result.
+    delta[i] is the sum of g[i] times the first result of the query, less the cotangent of logSum[i].
+
+    Constraints: (C1) query, key, value, mask and attributes are those of ad.attention; (C2) the cotangent has the
+    type of its first result; (C3) logSum and delta have the type of its second result.
+
+    Adjoint: that of the decomposition, which needs static numbers of queries and keys.
+
+    Example:
+    ```mlir
+    %dq, %dk, %dv = ad.attention_grad %q, %k, %v, %l, %d, %g causal : tensor<2x8x64x32xf32>, tensor<2x4x64x32xf32>, tensor<2x4x64x32xf32>, tensor<2x8x64xf32>, tensor<2x8x64xf32>, tensor<2x8x64x32xf32>
+    ```
+    """
+    return emit(
+        "ad.attention_grad",
+        [(query,), (key,), (value,), (log_sum,), (delta,), (cotangent,), () if mask is None else (mask,)],
+        [
+            ("causal", "unit", causal),
+            ("window", "integer", window),
+            ("scale", "number", scale),
+            ("softcap", "number", softcap),
+            ("chunk", "integer", chunk),
+            ("allow", "allow", allow),
+        ],
+    )
 
 
 def barrier(inputs: Sequence[Operand]) -> tuple[Tensor, ...]:

@@ -204,6 +204,17 @@ def convolution(x, w, b):
     return {"y": y.reshape(2, 3, 2, 4, 2, 4).max((2, 4))}
 
 
+def attention(q, k, v):
+    wide = lambda x: np.repeat(x, 2, axis=1)
+    scores = np.where(np.tri(6, dtype=bool), q @ wide(k).swapaxes(2, 3) / np.sqrt(8), -np.inf)
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    p = weights / weights.sum(-1, keepdims=True)
+    y = p @ wide(v)
+    dp = 2 * y @ wide(v).swapaxes(2, 3)
+    d = p * (dp - (p * dp).sum(-1, keepdims=True)) / np.sqrt(8)
+    return {"loss": (y**2).sum(), "dk": (d.swapaxes(2, 3) @ q).reshape(1, 2, 2, 6, 8).sum(2)}
+
+
 def branch(w, g):
     return {"w": w - g if np.isfinite(g).all() else w}
 
@@ -251,6 +262,7 @@ CASES = [
     ("eight-bits", eight_bits, {"w": normal(8, 3), "x": normal(4, 8)}),
     ("embedding", embedding, {"table": normal(10, 4), "ids": below(10, 6)}),
     ("convolution", convolution, {"x": normal(2, 6, 8, 3), "w": normal(3, 3, 3, 4), "b": normal(4)}),
+    ("attention", attention, {"q": normal(1, 4, 6, 8), "k": normal(1, 2, 6, 8), "v": normal(1, 2, 6, 8)}),
     ("branch", branch, {"w": normal(3), "g": normal(3)}),
     ("branch", branch, {"w": normal(3), "g": not_finite}),
     ("random", random_step, {"w": normal(8, 3), "x": normal(4, 8), "seed": number(7), "step": number(3)}),

@@ -23,6 +23,7 @@ import batch
 import campaign
 import control
 import elements
+import operations_attention  # noqa: F401, registers its operations
 import operations_indexing  # noqa: F401, registers its operations
 import operations_nn  # noqa: F401, registers its operations
 import operations_sorting  # noqa: F401, registers its operations

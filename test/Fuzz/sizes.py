@@ -22,6 +22,7 @@ import numpy as np
 
 import campaign
 import gradients
+import operations_attention  # noqa: F401, registers its operations
 import operations_indexing  # noqa: F401, registers its operations
 import operations_nn  # noqa: F401, registers its operations
 import operations_sorting  # noqa: F401, registers its operations

@@ -11,6 +11,7 @@ import sys
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Support"))
 
+from attention_cases import CASES as ATTENTION
 from case import Argument  # noqa: F401  (part of the interface)
 from control_cases import CASES as CONTROL
 from elementwise_cases import CASES as ELEMENTWISE
@@ -24,7 +25,7 @@ from slope_bounds import without_bound
 from sorting_cases import CASES as SORTING
 from windows_cases import CASES as WINDOWS
 
-FAMILIES = {"control": CONTROL, "elementwise": ELEMENTWISE, "indexing": INDEXING, "loops": LOOPS,
+FAMILIES = {"attention": ATTENTION, "control": CONTROL, "elementwise": ELEMENTWISE, "indexing": INDEXING, "loops": LOOPS,
             "movement": MOVEMENT, "reduction": REDUCTION,
             "scalars": SCALARS, "slices": SLICES, "sorting": SORTING, "windows": WINDOWS}
 

@@ -69,6 +69,16 @@ SPECIAL = {
     "log_softmax": ("%x axis 1 : T", "T"),
     **{name: (f"%x{', %v' * count} epsilon 1.0e-5 : T, tensor<3xE>", "T") for name, count in records.norms().items()},
     "cross_entropy": ("%x, %y : T, T -> tensor<4xE>", "tensor<4xE>"),
+    "attention": ("%heads, %heads, %heads causal : H, H, H", "H"),
+    "attention_grad": ("%heads, %heads, %heads, %logs, %logs, %heads : H, H, H, L, L, H", "H"),
+}
+# Lines that make the operands of others.
+HEADS = "%heads = ad.reshape %x : T -> H"
+BEFORE = {
+    "attention": [HEADS],
+    "attention_grad": [HEADS, "%part = ad.slice %heads [0, 0, 0, 0] strides [1, 1, 1, 1] : H -> tensor<1x2x2x1xE>",
+                       "%sums = ad.reshape %part : tensor<1x2x2x1xE> -> tensor<1x2x2xE>",
+                       "%logs = ad.cast %sums : tensor<1x2x2xE> -> L"],
 }
 # Their second result is looked at, and they differentiate a function of their own.
 DERIVATIVES = {
@@ -80,7 +90,7 @@ DIFFERENTIATED = {
     "value_and_grad": ("%y = ad.reduce_sum %x axes [0, 1] : T -> tensor<E>", "tensor<E>"),
 }
 # Others with several results, and how many.
-SEVERAL = {"scaled_dot": 3, "top_k": 2}
+SEVERAL = {"scaled_dot": 3, "top_k": 2, "attention": 2, "attention_grad": 3}
 # In every program here, or only after ad-fuse.
 ELSEWHERE = "receive fusion kernel launch buffer copy yield elementary convert require guard".split()
 # Campaigns that CI does not run: they compile libraries once more, for minutes.
@@ -96,7 +106,8 @@ def operations():
 def fill(text, element):
     number = "2.0" if "f" in element[:2] else "(2.0, 0.0)"
     value = "true" if element == "i1" else "2" if element.startswith("i") else number
-    parts = {r"(?<=[x<\s])E\b": element, r"\bV\b": value, r"\bT\b": f"tensor<4x3x{element}>"}
+    parts = {r"(?<=[x<\s])E\b": element, r"\bV\b": value, r"\bT\b": f"tensor<4x3x{element}>",
+             r"\bH\b": f"tensor<1x2x2x3x{element}>", r"\bL\b": f"tensor<1x2x2x{'f64' if element == 'f64' else 'f32'}>"}
     for part, meaning in parts.items():
         text = re.sub(part, meaning, text)
     return text
@@ -123,6 +134,7 @@ def function(names, element):
               f"%s: tensor<{element}> {{ad.name = \"s\"}}, "
               "%n: tensor<4x3xi64> {ad.name = \"n\"}, %r: tensor<4x3xf32> {ad.name = \"r\"}) {",
               "  %i = arith.constant 0 : index", f"  %e = tensor.extract %s[] : tensor<{element}>"]
+    lines += ["  " + fill(line, element) for line in dict.fromkeys(sum((BEFORE.get(name, []) for name in names), []))]
     for name in names:
         text, value, result = statement(name, element)
         lines += ["  " + text, f"  ad.receive \"{name}\"({value}) : {result}"]
@@ -159,7 +171,8 @@ def run(folder, names, element):
         command = [BIN / "ad-runner", file, "--target", target, "--cache=off", "--out-dir", folder / element / target]
         scale = 2 if element == "i1" else 5
         command += ["--arg=x=arange", f"--arg=y=uniform:1:{scale}", f"--arg=v=uniform:2:{scale}", "--arg=c=uniform:3:2",
-                    f"--arg=s=uniform:4:{scale}", "--arg=n=uniform:7:4", "--arg=r=normal:6", f"--feed=f=uniform:5:{scale}"]
+                    f"--arg=s=uniform:4:{scale}", "--arg=n=uniform:7:4", "--arg=r=normal:6",
+                    f"--feed=f=uniform:5:{scale}"]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             return f"{element} on {target} ended with {done.returncode}: {done.stderr.strip()[:400]}"

@@ -14,6 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
 import numpy as np
 
 import batch
+import operations_attention  # noqa: F401, registers its operations
 import operations_indexing  # noqa: F401, registers its operations
 import operations_nn  # noqa: F401, registers its operations
 import operations_sorting  # noqa: F401, registers its operations

@@ -136,6 +136,7 @@ class Generator(Draws):
         self.focus = None  # a value that operands should be
         self.carried = None  # the element types of what loops carry; None for all
         self.types = None  # the element types of operations, where they have a choice; None for all
+        self.long_axes = 0.05  # how often attention has more queries or keys than a block
         self.open_windows = False  # whether types leave open the sizes of windows, which derivatives need
 
     def name(self, letter):

@@ -225,6 +225,7 @@ def _movement(op, arrays):
 
 
 def expected(op, arrays):
+    import operations_attention
     import operations_indexing
     import operations_sorting
     import operations_windows
@@ -234,8 +235,9 @@ def expected(op, arrays):
             return operations_indexing.TABLE[op.mnemonic](op, arrays), None
         if op.mnemonic in operations_sorting.TABLE:
             return operations_sorting.TABLE[op.mnemonic](op, arrays), None
-        if op.mnemonic in operations_windows.TABLE:
-            return operations_windows.TABLE[op.mnemonic](op, arrays)
+        for module in (operations_windows, operations_attention):
+            if op.mnemonic in module.TABLE:
+                return module.TABLE[op.mnemonic](op, arrays)
         if op.mnemonic in MOVEMENT:
             return _movement(op, arrays), None
         if op.mnemonic in oracle_sums.TABLE:

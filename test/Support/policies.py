@@ -27,6 +27,9 @@ def parse(text):
     return {**policy, **{rule: lists.get(rule, []) for rule in RULES}}
 
 
+# Results that stay in f32: the logarithms of the sums of attention.
+KEPT = [("ad.attention", 1)]
+
 # Each operation that policies are about is in a list of the built-in ones.
 GOVERNED = {name for rule, names in parse(BUILTIN.read_text()).items() if rule in RULES for name in names}
 
@@ -75,6 +78,11 @@ def rule_of(policy, name):
     return next((rule for rule in RULES if short in policy[rule]), default)
 
 
+def result_name(op, at):
+    """`%3#1` of `%3:2`."""
+    return op.result if len(op.result_types) == 1 else f"{op.result.split(':')[0]}#{at}"
+
+
 def widest(types):
     return types[0] if len(set(types)) == 1 else "f32"
 
@@ -112,9 +120,9 @@ def expected(policy, text):
             op.operand_types = [with_element(type, computed) if element(type) in NARROW else type
                                 for type in op.operand_types]
             for at, type in enumerate(op.result_types):
-                if element(type) == first:
+                if element(type) == first and (op.name, at) not in KEPT:
                     op.result_types[at] = with_element(type, made)
-                    now[op.result] = made
+                    now[result_name(op, at)] = made
         if op.name == "func.return":  # names begin again
             now.clear()
         yield op

@@ -90,13 +90,14 @@ OPERATIONS = sorted(UNARY) + [
     "broadcast", "sum_to_shape", "transpose", "slice", "dynamic_slice", "dynamic_update_slice", "pad", "concat",
     "reverse", "gather", "take", "embedding", "scatter", "sort", "top_k", "conv", "reduce_window", "spread_window",
     "reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_mean", "cumsum", "dot", "gemm", "softmax",
-    "log_softmax", "layer_norm", "rms_norm", "cross_entropy"]
+    "log_softmax", "layer_norm", "rms_norm", "cross_entropy", "attention"]
 
 # Those whose derivatives need sizes.
 SIZED = ["reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_mean", "softmax", "log_softmax", "layer_norm",
          "rms_norm",
          "cross_entropy", "dot", "gemm", "reshape", "broadcast", "sum_to_shape", "concat", "slice", "dynamic_slice",
-         "pad", "gather", "take", "embedding", "scatter", "cumsum", "conv", "reduce_window", "spread_window"]
+         "pad", "gather", "take", "embedding", "scatter", "cumsum", "conv", "reduce_window", "spread_window",
+         "attention"]
 
 
 def evaluate(op, arrays):

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import builtins
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +20,7 @@ from .._products import matmul
 from .._shapes import axes_of
 from .._tensor import Tensor
 from .._types import INTEGERS
+from ._dot_product import scaled_dot_product_attention as scaled_dot_product_attention
 from ._norms import batch_norm as batch_norm, group_norm as group_norm, instance_norm as instance_norm
 from ._windows import (
     adaptive_avg_pool1d as adaptive_avg_pool1d,
@@ -140,32 +140,6 @@ def dropout(x: Any, p: float = 0.5, training: bool = True, *, key: Any = None) -
         raise OptionError("dropout in training needs a key; adjoint.random.split makes one for each layer and step")
     is_kept = random.uniform(key, tensor(x).shape) >= p
     return in_wide(lambda value: numpy.where(is_kept, value / (1 - p), 0), x)
-
-
-def scaled_dot_product_attention(
-    query: Any,
-    key: Any,
-    value: Any,
-    attn_mask: Any = None,
-    is_causal: bool = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
-) -> Tensor:
-    """Of tensors (…, heads, length, size); a boolean mask says which keys take part, another one is added to the
-    scores."""
-    query, key, value = tensor(query), tensor(key), tensor(value)
-    if enable_gqa and query.shape[-3] != key.shape[-3]:
-        groups = query.shape[-3] // key.shape[-3]
-        key, value = (numpy.repeat(one, groups, axis=-3) for one in (key, value))
-    factor = 1 / math.sqrt(query.shape[-1]) if scale is None else _factor("scale", scale)
-    scores = matmul(query, key.mT) * factor
-    if is_causal:
-        rows = numpy.expand_dims(numpy.arange(query.shape[-2]), axis=1)
-        scores = numpy.where(numpy.arange(key.shape[-2]) <= rows, scores, -math.inf)
-    if attn_mask is not None:
-        mask = tensor(attn_mask)
-        scores = numpy.where(mask, scores, -math.inf) if mask.element_type == "i1" else scores + mask
-    return matmul(softmax(scores), value)
 
 
 # Losses.

@@ -20,6 +20,7 @@ void ad::registerDerivatives(DialectRegistry &registry) {
     attachContractionRules(context);
     attachReductionRules(context);
     attachNNRules(context);
+    attachAttentionRules(context);
     attachControlRules(context);
     attachScalarRules(context);
   });

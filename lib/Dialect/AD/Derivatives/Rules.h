@@ -176,6 +176,7 @@ void attachWindowRules(MLIRContext *context);
 void attachContractionRules(MLIRContext *context);
 void attachReductionRules(MLIRContext *context);
 void attachNNRules(MLIRContext *context);
+void attachAttentionRules(MLIRContext *context);
 void attachControlRules(MLIRContext *context);
 void attachScalarRules(MLIRContext *context);
 // Those of other dialects are attached when their dialect is loaded.

@@ -3,6 +3,7 @@
 // Neural-network operations: verifiers and sizes. Labels are those of docs/spec/nn.md.
 
 #include "../ShapeUtils.h"
+#include "adjoint/Dialect/AD/IR/ADAttentionOps.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -51,6 +52,9 @@ void ADDialect::registerNNOps() {
   addOperations<
 #define GET_OP_LIST
 #include "adjoint/Dialect/AD/IR/ADNNOps.cpp.inc"
+      ,
+#define GET_OP_LIST
+#include "adjoint/Dialect/AD/IR/ADAttentionOps.cpp.inc"
       >();
 }
 

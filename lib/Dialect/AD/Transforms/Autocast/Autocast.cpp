@@ -11,6 +11,7 @@
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "adjoint/Interfaces/FusableOpInterface.h"
+#include "adjoint/Interfaces/PrecisionOpInterface.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/ShapedOpInterfaces.h"
 #include "llvm/Support/DebugLog.h"
@@ -76,11 +77,16 @@ private:
     return widest;
   }
 
+  static bool keepsType(OpResult result) {
+    auto precision = dyn_cast<PrecisionOpInterface>(result.getOwner());
+    return precision && precision.keepsResultType(result.getResultNumber());
+  }
+
   /// As of ad.sort, which moves each operand to a result of its type: there is no one type to compute in.
   static bool hasSeveralResultTypes(Operation *op) {
     Type first;
-    return llvm::any_of(op->getResultTypes(), [&](Type type) {
-      Type element = getPolicyElement(type);
+    return llvm::any_of(op->getOpResults(), [&](OpResult result) {
+      Type element = keepsType(result) ? Type() : getPolicyElement(result.getType());
       first = first ? first : element;
       return element && element != first;
     });
@@ -125,15 +131,15 @@ private:
     setResults(op, isContraction && applied.rule == PrecisionRule::always ? policy.result : element);
   }
 
-  /// Gives results of the type of the first float operand the new type.
+  /// Gives results of the type of the first float operand the new type, unless they keep theirs.
   void setResults(Operation *op, Type element) {
     Type first;
     for (Value operand : op->getOperands())
       if (!first)
         first = writtenElement(operand);
-    for (Value result : op->getResults()) {
+    for (OpResult result : op->getResults()) {
       auto type = result.getType();
-      if (getPolicyElement(type) != first || first == element)
+      if (getPolicyElement(type) != first || first == element || keepsType(result))
         continue;
       writtenTypes[result] = type;
       result.setType(cast<RankedTensorType>(type).clone(element));

@@ -1,0 +1,15 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Attention. Only its derivative, its decomposition and its kernels name it.
+
+#ifndef ADJOINT_DIALECT_AD_IR_ADATTENTIONOPS_H
+#define ADJOINT_DIALECT_AD_IR_ADATTENTIONOPS_H
+
+#include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Interfaces/NamedKernelOpInterface.h"
+#include "adjoint/Interfaces/PrecisionOpInterface.h"
+
+#define GET_OP_CLASSES
+#include "adjoint/Dialect/AD/IR/ADAttentionOps.h.inc"
+
+#endif // ADJOINT_DIALECT_AD_IR_ADATTENTIONOPS_H

@@ -1,0 +1,352 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Blocks of queries and chunks of keys.
+
+#include "AttentionBlocks.h"
+#include "adjoint/Dialect/AD/IR/Sizes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+// Queries in a block; and scores of one head in a block, so that few queries have more keys in a chunk.
+static constexpr int64_t kQueries = 256, kScores = 256 * 256;
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+//===- Sizes -===//
+
+static OpFoldResult commonSizeOf(OpBuilder &builder, Location loc, ArrayRef<std::pair<Value, int64_t>> axes) {
+  for (auto [tensor, axis] : axes)
+    if (!typeOf(tensor).isDynamicDim(axis))
+      return sizeOf(builder, loc, tensor, axis);
+  return sizeOf(builder, loc, axes.front().first, axes.front().second);
+}
+
+AttentionBlocks::AttentionBlocks(OpBuilder &builder, Location loc, Value query, Value key, Value value,
+                                 Value mask, bool causal)
+    : builder(builder), loc(loc), causal(causal), element(typeOf(query).getElementType()),
+      accumulator(accumulatorType(element)), heads(typeOf(query).getDimSize(1)),
+      groups(typeOf(key).getDimSize(1)), depth(typeOf(query).getDimSize(3)),
+      width(typeOf(value).getDimSize(3)) {
+  scale = 1 / std::sqrt(static_cast<double>(depth));
+  batch = commonSizeOf(builder, loc, {{query, 0}, {key, 0}, {value, 0}});
+  queryCount = sizeOf(builder, loc, query, 2);
+  keyCount = commonSizeOf(builder, loc, {{key, 2}, {value, 2}});
+  this->query = refinedQueries(query);
+  this->key = refined(key, {batch, attr(groups), keyCount, attr(depth)});
+  this->value = refined(value, {batch, attr(groups), keyCount, attr(width)});
+  if (!mask)
+    return;
+  SmallVector<OpFoldResult> sizes = {batch, attr(heads), queryCount, keyCount};
+  for (auto [axis, size] : llvm::enumerate(sizes))
+    if (typeOf(mask).getDimSize(axis) == 1)
+      size = attr(1);
+  this->mask = refined(mask, sizes);
+}
+
+std::pair<RankedTensorType, SmallVector<Value>> AttentionBlocks::shaped(Type type,
+                                                                        ArrayRef<OpFoldResult> sizes) {
+  SmallVector<int64_t> shape;
+  SmallVector<Value> open;
+  dispatchIndexOpFoldResults(sizes, open, shape);
+  return {RankedTensorType::get(shape, type), open};
+}
+
+SmallVector<OpFoldResult> AttentionBlocks::sizesOf(Value x) {
+  return llvm::map_to_vector(llvm::seq<int64_t>(0, typeOf(x).getRank()),
+                             [&](int64_t axis) { return sizeOf(builder, loc, x, axis); });
+}
+
+Value AttentionBlocks::reshaped(Value x, ArrayRef<OpFoldResult> sizes) {
+  auto [type, open] = shaped(typeOf(x).getElementType(), sizes);
+  return type == x.getType() ? x
+                             : ReshapeOp::create(builder, loc, type, x, open, PermissionsAttr()).getResult();
+}
+
+Value AttentionBlocks::repeated(Value x, ArrayRef<OpFoldResult> sizes) {
+  auto [type, open] = shaped(typeOf(x).getElementType(), sizes);
+  return BroadcastOp::create(builder, loc, type, x, open, PermissionsAttr());
+}
+
+Value AttentionBlocks::refined(Value tensor, ArrayRef<OpFoldResult> sizes) { return reshaped(tensor, sizes); }
+
+Value AttentionBlocks::refinedQueries(Value tensor) {
+  return refined(tensor, {batch, attr(heads), queryCount, attr(typeOf(tensor).getDimSize(3))});
+}
+
+Value AttentionBlocks::withType(Value tensor, Type type) {
+  if (tensor.getType() == type)
+    return tensor;
+  SmallVector<Value> open;
+  for (auto [axis, size] : llvm::enumerate(mlir::cast<RankedTensorType>(type).getShape()))
+    if (ShapedType::isDynamic(size))
+      open.push_back(getValueOrCreateConstantIndexOp(builder, loc, sizeOf(builder, loc, tensor, axis)));
+  return ReshapeOp::create(builder, loc, type, tensor, open, PermissionsAttr());
+}
+
+Value AttentionBlocks::withoutLast(Value tensor) {
+  return reshaped(tensor, ArrayRef(sizesOf(tensor)).drop_back());
+}
+
+Value AttentionBlocks::withLast(Value tensor) {
+  return reshaped(tensor, {batch, attr(heads), queryCount, attr(1)});
+}
+
+//===- Values -===//
+
+Value AttentionBlocks::full(double value, Type type, ArrayRef<OpFoldResult> sizes) {
+  return repeated(scalarConstant(builder, loc, type, value), sizes);
+}
+
+Value AttentionBlocks::fullRows(const Span &queries, double value, int64_t last) {
+  return full(value, accumulator, {batch, attr(groups), rowCount(queries), attr(last)});
+}
+
+Value AttentionBlocks::zerosOfQueries(int64_t last, Type type) {
+  return full(0, type ? type : accumulator, {batch, attr(heads), queryCount, attr(last)});
+}
+
+Value AttentionBlocks::zerosOfKeys(int64_t last) {
+  return full(0, accumulator, {batch, attr(groups), keyCount, attr(last)});
+}
+
+Value AttentionBlocks::zerosOfMask() { return full(0, accumulator, sizesOf(mask)); }
+
+Value AttentionBlocks::number(double value) { return scalarConstant(builder, loc, accumulator, value); }
+
+Value AttentionBlocks::select(Value condition, Value x, Value y) {
+  return SelectOp::create(builder, loc, condition, x, y, PermissionsAttr());
+}
+
+Value AttentionBlocks::equal(Value x, double value) {
+  return CompareOp::create(builder, loc, ComparePredicate::eq, x, number(value), PermissionsAttr());
+}
+
+Value AttentionBlocks::sumOfRows(Value x) {
+  return ReduceSumOp::create(builder, loc, x, ArrayRef<int64_t>{3}, /*keepDims=*/true);
+}
+
+Value AttentionBlocks::product(Value x, Value y, int64_t xAxis, int64_t yAxis) {
+  SmallVector<OpFoldResult> xs = sizesOf(x), ys = sizesOf(y);
+  auto [type, open] = shaped(accumulator, {xs[0], xs[1], xs[5 - xAxis], ys[5 - yAxis]});
+  constexpr int64_t kBatch[] = {0, 1};
+  return DotOp::create(builder, loc, type, x, y, kBatch, kBatch, ArrayRef<int64_t>{xAxis},
+                       ArrayRef<int64_t>{yAxis}, OrderAttr(), PermissionsAttr());
+}
+
+//===- Parts -===//
+
+Value AttentionBlocks::part(Value tensor, ArrayRef<Span> spans) {
+  if (llvm::none_of(spans, [](const Span &span) { return span.begin; }))
+    return tensor;
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  SmallVector<Value> offsets;
+  SmallVector<OpFoldResult> sizes;
+  for (auto [axis, span] : llvm::enumerate(spans)) {
+    offsets.push_back(span.begin ? span.begin : zero);
+    sizes.push_back(span.begin ? span.size : sizeOf(builder, loc, tensor, axis));
+  }
+  auto [type, open] = shaped(typeOf(tensor).getElementType(), sizes);
+  return DynamicSliceOp::create(builder, loc, type, tensor, offsets, open, PermissionsAttr());
+}
+
+Value AttentionBlocks::withPart(Value tensor, Value part, ArrayRef<Span> spans) {
+  if (llvm::none_of(spans, [](const Span &span) { return span.begin; }))
+    return part;
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  auto offsets = llvm::map_to_vector(spans, [&](const Span &span) { return span.begin ? span.begin : zero; });
+  return DynamicUpdateSliceOp::create(builder, loc, tensor, part, offsets, PermissionsAttr());
+}
+
+Value AttentionBlocks::rowsOf(Value tensor, const Span &queries) {
+  Value block = part(tensor, {Span(), Span(), queries, Span()});
+  return reshaped(block, {batch, attr(groups), rowCount(queries), attr(typeOf(tensor).getDimSize(3))});
+}
+
+Value AttentionBlocks::withRows(Value tensor, Value rows, const Span &queries) {
+  Value block = reshaped(rows, {batch, attr(heads), queries.size, attr(typeOf(rows).getDimSize(3))});
+  return withPart(tensor, block, {Span(), Span(), queries, Span()});
+}
+
+Value AttentionBlocks::keysOf(Value tensor, const Span &keys) {
+  return part(tensor, {Span(), Span(), keys, Span()});
+}
+
+Value AttentionBlocks::withKeys(Value tensor, Value part, const Span &keys) {
+  return withPart(tensor, part, {Span(), Span(), keys, Span()});
+}
+
+//===- Loops -===//
+
+SmallVector<Value> AttentionBlocks::inSpans(OpFoldResult length, int64_t block, ValueRange values,
+                                            Step step) {
+  std::optional<int64_t> known = getConstantIntValue(length);
+  if (!known || *known <= block)
+    return step({Value(), length}, values);
+  auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
+  int64_t whole = *known / block, rest = *known % block;
+  auto loop = scf::ForOp::create(builder, loc, constant(0), constant(whole * block), constant(block), values);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    SmallVector<Value> next = step({loop.getInductionVar(), attr(block)}, loop.getRegionIterArgs());
+    scf::YieldOp::create(builder, loc, next);
+  }
+  return rest ? step({constant(whole * block), attr(rest)}, loop.getResults())
+              : SmallVector<Value>(loop.getResults());
+}
+
+SmallVector<Value> AttentionBlocks::overQueries(ValueRange values, Step step) {
+  return inSpans(queryCount, kQueries, values, step);
+}
+
+SmallVector<Value> AttentionBlocks::overKeys(const Span &queries, ValueRange values, Step step) {
+  int64_t rows = std::min(getConstantIntValue(queryCount).value_or(kQueries), kQueries);
+  int64_t keys =
+      chunk.value_or(kScores / static_cast<int64_t>(llvm::bit_ceil<uint64_t>(std::max<int64_t>(rows, 1))));
+  return inSpans(keyCount, keys, values, [&](const Span &span, ValueRange current) {
+    return span.begin ? ifCounts(queries, span, current, step) : step(span, current);
+  });
+}
+
+// Whether a key of the chunk may count for a query of the block, by their numbers; null if one always does.
+Value AttentionBlocks::mayCount(const Span &queries, const Span &keys) {
+  auto index = [&](OpFoldResult size) { return getValueOrCreateConstantIndexOp(builder, loc, size); };
+  auto end = [&](const Span &span) {
+    OpFoldResult begin = span.begin ? OpFoldResult(span.begin) : attr(0);
+    return index(addSizes(builder, loc, begin, span.size));
+  };
+  auto isBelow = [&](Value x, Value y) -> Value {
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, x, y);
+  };
+  Value isSeen;
+  auto demand = [&](Value condition) {
+    isSeen = isSeen ? arith::AndIOp::create(builder, loc, isSeen, condition).getResult() : condition;
+  };
+  Value firstQuery = queries.begin ? queries.begin : index(attr(0));
+  if (causal)
+    demand(isBelow(keys.begin, end(queries)));
+  if (!window)
+    return isSeen;
+  // Beyond all sizes a window sees everything, and its sums must not wrap.
+  auto reach = attr(std::min<int64_t>(*window - 1, int64_t(1) << 40));
+  demand(isBelow(firstQuery, index(addSizes(builder, loc, end(keys), reach))));
+  if (!causal)
+    demand(isBelow(keys.begin, index(addSizes(builder, loc, end(queries), reach))));
+  return isSeen;
+}
+
+SmallVector<Value> AttentionBlocks::ifCounts(const Span &queries, const Span &keys, ValueRange values,
+                                             Step step) {
+  Value condition = mayCount(queries, keys);
+  if (!condition)
+    return step(keys, values);
+  auto branch = scf::IfOp::create(builder, loc, values.getTypes(), condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(builder, loc, step(keys, values));
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, loc, values);
+  return SmallVector<Value>(branch.getResults());
+}
+
+//===- Scores -===//
+
+// The numbers of the span's queries or keys, as elements of a tensor that is reshaped.
+Value AttentionBlocks::numbersAlong(ArrayRef<OpFoldResult> sizes, int64_t axis, const Span &span,
+                                    ArrayRef<OpFoldResult> shape) {
+  Type i64 = builder.getI64Type();
+  auto [type, open] = shaped(i64, sizes);
+  Value numbers = IotaOp::create(builder, loc, type, open, axis, PermissionsAttr());
+  numbers = reshaped(numbers, shape);
+  if (!span.begin)
+    return numbers;
+  Value begin = arith::IndexCastOp::create(builder, loc, i64, span.begin);
+  Value first =
+      FullOp::create(builder, loc, RankedTensorType::get({}, i64), begin, ValueRange(), PermissionsAttr());
+  return binary<AddOp>(numbers, first);
+}
+
+// Which pairs count by their numbers: [1, 1, rows, keys], or null for all.
+Value AttentionBlocks::counts(const Span &queries, const Span &keys) {
+  if (!causal && !window)
+    return {};
+  OpFoldResult one = attr(1);
+  Value i = numbersAlong({one, attr(heads / groups), queries.size, one}, 2, queries,
+                         {one, one, rowCount(queries), one});
+  Value j = numbersAlong({one, one, one, keys.size}, 3, keys, {one, one, one, keys.size});
+  auto compare = [&](ComparePredicate predicate, Value x, Value y) -> Value {
+    return CompareOp::create(builder, loc, predicate, x, y, PermissionsAttr());
+  };
+  Value result;
+  auto demand = [&](Value condition) { result = result ? binary<AndOp>(result, condition) : condition; };
+  if (causal)
+    demand(compare(ComparePredicate::le, j, i));
+  if (!window)
+    return result;
+  Value reach = integerConstant(builder, loc, builder.getI64Type(), *window);
+  demand(compare(ComparePredicate::lt, binary<SubOp>(i, j), reach));
+  if (!causal)
+    demand(compare(ComparePredicate::lt, binary<SubOp>(j, i), reach));
+  return result;
+}
+
+SmallVector<Span> AttentionBlocks::spansOfMask(const Span &queries, const Span &keys) {
+  SmallVector<Span> spans(4);
+  if (typeOf(mask).getDimSize(2) != 1)
+    spans[2] = queries;
+  if (typeOf(mask).getDimSize(3) != 1)
+    spans[3] = keys;
+  return spans;
+}
+
+// [batch or 1, groups or 1, rows or 1, keys or 1].
+Value AttentionBlocks::maskOf(const Span &queries, const Span &keys) {
+  Value block = part(mask, spansOfMask(queries, keys));
+  SmallVector<OpFoldResult> sizes = sizesOf(block);
+  bool hasHeads = typeOf(mask).getDimSize(1) != 1, hasQueries = typeOf(mask).getDimSize(2) != 1;
+  if (!hasHeads && !hasQueries)
+    return block;
+  if (heads == groups)
+    return block;
+  // A row is a query of a head: both axes are needed.
+  sizes[1] = hasHeads ? sizes[1] : attr(heads / groups);
+  sizes[2] = queries.size;
+  block = repeated(block, sizes);
+  return reshaped(block, {sizes[0], attr(hasHeads ? groups : 1), rowCount(queries), sizes[3]});
+}
+
+AttentionBlocks::Scores AttentionBlocks::scores(Value rows, Value keyRows, const Span &queries,
+                                                const Span &keys) {
+  Scores scores{times(product(rows, keyRows, 3, 3), scale), Value()};
+  if (softcap) {
+    Value bent = unary<TanhOp>(binary<DivOp>(scores.values, number(*softcap)));
+    scores.slope = binary<SubOp>(number(1), binary<MulOp>(bent, bent));
+    scores.values = times(bent, *softcap);
+  }
+  Value condition = counts(queries, keys);
+  if (mask) {
+    Value block = maskOf(queries, keys);
+    if (isa<FloatType>(typeOf(mask).getElementType()))
+      scores.values = binary<AddOp>(scores.values, cast(block, accumulator));
+    else
+      condition = condition ? binary<AndOp>(condition, block) : block;
+  }
+  if (condition)
+    scores.values = select(condition, scores.values, number(-std::numeric_limits<double>::infinity()));
+  return scores;
+}
+
+Value AttentionBlocks::addToMask(Value tensor, Value values, const Span &queries, const Span &keys) {
+  SmallVector<OpFoldResult> sizes = sizesOf(values);
+  values = reshaped(values, {sizes[0], attr(heads), queries.size, sizes[3]});
+  SmallVector<int64_t> summed;
+  for (int64_t axis = 0; axis < 4; ++axis)
+    if (typeOf(mask).getDimSize(axis) == 1)
+      summed.push_back(axis);
+  if (!summed.empty())
+    values = ReduceSumOp::create(builder, loc, values, summed, /*keepDims=*/true);
+  SmallVector<Span> spans = spansOfMask(queries, keys);
+  return withPart(tensor, binary<AddOp>(part(tensor, spans), values), spans);
+}
