@@ -22,6 +22,7 @@ private:
   using Group = SmallVector<ElementaryOp>;
 
   void add(ElementaryOp op);
+  bool canPrecede(Group &group, Operation *input);
   bool join(Group &group, ElementaryOp op);
   bool collectInputs(Group &group, Operation *op, llvm::SetVector<Operation *> &inputs);
   void close();
@@ -36,7 +37,16 @@ static bool canMove(Operation *op) {
   return (load && !load.getVolatile_()) || isMemoryEffectFree(op);
 }
 
-// The operations of the block after the first of the group that `op` needs; false if a member is among them.
+// Whether the input may be computed before the first of the group. Results of another group are where its
+// first member is.
+bool FunctionGrouper::canPrecede(Group &group, Operation *input) {
+  auto *other = llvm::find_if(open, [&](Group &each) { return llvm::is_contained(each, input); });
+  return other == open.end() || (other != &group && other->size() == 1) ||
+         other->front()->isBeforeInBlock(group.front());
+}
+
+// The operations of the block after the first of the group that `op` needs; false if one of them has to stay
+// there.
 bool FunctionGrouper::collectInputs(Group &group, Operation *op, llvm::SetVector<Operation *> &inputs) {
   bool isFree = true;
   auto visit = [&](Value value) {
@@ -44,7 +54,7 @@ bool FunctionGrouper::collectInputs(Group &group, Operation *op, llvm::SetVector
     if (!isFree || !input || input->getBlock() != &block || input->isBeforeInBlock(group.front()) ||
         inputs.contains(input))
       return;
-    isFree = !llvm::is_contained(group, input) && collectInputs(group, input, inputs);
+    isFree = canPrecede(group, input) && collectInputs(group, input, inputs);
     inputs.insert(input);
   };
   llvm::for_each(op->getOperands(), visit);

@@ -28,8 +28,8 @@ def AD_AttentionOp : AD_AttentionLikeOp<"attention",
     is written. A key does not count where a boolean mask is false, with `causal` if j > i, with `window` w if
     i - j >= w or j - i >= w. A query for which no key counts has zeros. With fewer heads of keys and values, each
     serves as many adjacent heads of queries. The second result is log(sum(exp(s))), in the accumulator's type. The
-    keys come in chunks, in an order that docs/spec/attention.md writes: where sizes are static, no tensor has the scores
-    of all queries and keys.
+    keys come in chunks, in an order that docs/spec/attention.md writes: no tensor has the scores of all queries
+    and keys.
 
     Constraints: (C1) query [batch, heads, queries, depth], key [batch, groups, keys, depth] and value [batch, groups,
     keys, width] have rank 4 and one element type; (C2) sizes of one name agree; (C3) heads, groups, depth and width are

@@ -69,7 +69,17 @@ Value AttentionBlocks::repeated(Value x, ArrayRef<OpFoldResult> sizes) {
   return BroadcastOp::create(builder, loc, type, x, open, PermissionsAttr());
 }
 
-Value AttentionBlocks::refined(Value tensor, ArrayRef<OpFoldResult> sizes) { return reshaped(tensor, sizes); }
+// A reshape where a size may be another one: it checks that when it runs.
+Value AttentionBlocks::refined(Value tensor, ArrayRef<OpFoldResult> sizes) {
+  SizeAnalysis analysis;
+  auto [type, open] = shaped(typeOf(tensor).getElementType(), sizes);
+  bool isSame =
+      type == tensor.getType() && llvm::all_of(llvm::enumerate(sizes), [&](auto entry) {
+        auto size = dyn_cast<Value>(entry.value());
+        return !size || analysis.originOfSize(tensor, entry.index()) == analysis.originOfIndex(size);
+      });
+  return isSame ? tensor : ReshapeOp::create(builder, loc, type, tensor, open, PermissionsAttr()).getResult();
+}
 
 Value AttentionBlocks::refinedQueries(Value tensor) {
   return refined(tensor, {batch, attr(heads), queryCount, attr(typeOf(tensor).getDimSize(3))});
@@ -179,22 +189,30 @@ Value AttentionBlocks::withKeys(Value tensor, Value part, const Span &keys) {
 
 //===- Loops -===//
 
+// The spans of a static length are a loop over whole blocks and what is left. Those of an open one are a loop
+// whose last block is shorter: its code is there once, with open sizes.
 SmallVector<Value> AttentionBlocks::inSpans(OpFoldResult length, int64_t block, ValueRange values,
                                             Step step) {
   std::optional<int64_t> known = getConstantIntValue(length);
-  if (!known || *known <= block)
+  if (known && *known <= block)
     return step({Value(), length}, values);
   auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
-  int64_t whole = *known / block, rest = *known % block;
-  auto loop = scf::ForOp::create(builder, loc, constant(0), constant(whole * block), constant(block), values);
+  int64_t rest = known ? *known % block : 0;
+  Value end = known ? constant(*known - rest) : mlir::cast<Value>(length);
+  auto loop = scf::ForOp::create(builder, loc, constant(0), end, constant(block), values);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
-    SmallVector<Value> next = step({loop.getInductionVar(), attr(block)}, loop.getRegionIterArgs());
+    Value begin = loop.getInductionVar();
+    OpFoldResult size = attr(block);
+    if (!known) {
+      Value left = arith::SubIOp::create(builder, loc, end, begin);
+      size = Value(arith::MinUIOp::create(builder, loc, left, constant(block)));
+    }
+    SmallVector<Value> next = step({begin, size}, loop.getRegionIterArgs());
     scf::YieldOp::create(builder, loc, next);
   }
-  return rest ? step({constant(whole * block), attr(rest)}, loop.getResults())
-              : SmallVector<Value>(loop.getResults());
+  return rest ? step({end, attr(rest)}, loop.getResults()) : SmallVector<Value>(loop.getResults());
 }
 
 SmallVector<Value> AttentionBlocks::overQueries(ValueRange values, Step step) {
