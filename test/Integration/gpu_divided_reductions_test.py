@@ -116,6 +116,32 @@ class Case:
         return elements.encode(self.element, values)
 
 
+COLUMNS = [[2], [2], [3], [4], [5], [6], [7], [8], [2, 3], [1, 4], [11], [15], [16], [31]]
+
+
+class FewColumns(Case):
+    """Along an axis before a few columns, whose warps copy runs of memory to shared memory: of few and of many results,
+    and of several operands in one reduction."""
+
+    def __init__(self, name, draw):
+        super().__init__(name, draw)
+        self.results, columns = [], draw.choice(COLUMNS)
+        length = draw.choice([64, 65, 100, 127, 256, 300, 511, 512, *LONG])
+        most = max(MAX_ELEMENTS // 4 // length // math.prod(columns), 1)
+        outer = [draw.randint(1, min(most, 40))] if draw.random() < 0.8 else []
+        self.shape, self.axis = [*outer, length, *columns], len(outer)
+        self.known = [draw.choice([size, size, "?"]) for size in self.shape[:self.axis + 1]] + columns
+        self.write()
+
+    def write(self):
+        super().write()
+        if self.element in FLOATS and self.draw.random() < 0.5:  # of x² or x + |x|
+            operation, other = self.draw.choice([("mul", f"%{self.name}"), ("add", f"%{self.name}_abs")])
+            lines = (f"  %{self.name}_abs = ad.abs %{self.name} : {self.type}\n"
+                     f"  %{self.name}_two = ad.{operation} %{self.name}, {other} : {self.type}\n")
+            self.text = lines + self.text.replace(f" %{self.name} ", f" %{self.name}_two ")
+
+
 def program(cases):
     arguments = ", ".join(f'%{case.name}: {case.type} {{ad.name = "{case.name}"}}' for case in cases)
     results = [result for case in cases for result in case.results]
@@ -126,7 +152,8 @@ def program(cases):
 
 def wrong(seed, folder):
     draw, rng = random.Random(seed), np.random.default_rng(seed)
-    cases = [Case(f"c{number}", draw) for number in range(CASES)]
+    kinds = [FewColumns if draw.random() < 0.4 else Case for _ in range(CASES)]
+    cases = [kind(f"c{number}", draw) for number, kind in enumerate(kinds)]
     arguments = [(case.name, case.element, case.values(rng)) for case in cases]
     results = [(name, element) for case in cases for name, element, _ in case.results]
     modes = ["reproducible", draw.choice(list(MODES)[1:])]

@@ -8,6 +8,7 @@
 #include "../Contraction/Products/ByteFloats.h"
 #include "../Elementwise/ElementwiseEmitter.h"
 #include "../Generic/SlowKernels.h"
+#include "../Reduction/ColumnRunEmitter.h"
 #include "../Row/RowEmitter.h"
 #include "../Scan/ScanTiles.h"
 #include "../Scatter/ScatterEmitter.h"
@@ -371,7 +372,20 @@ private:
           << remark::metric("kernel", kernel.getSymName()) << remark::metric("reason", reason);
     if (static_cast<const GenericPlan &>(plan).vectorizes)
       return std::make_unique<ElementwiseEmitter>(functions.kernel, function);
-    return std::make_unique<GPUKernelEmitter>(functions.kernel, function);
+    return reductionEmitter(kernel, function, matchUndividedRuns(kernel));
+  }
+  std::optional<Division> divisionOf(KernelOp kernel, const KernelPlan &plan) const override {
+    std::optional<ColumnRuns> runs = matchUndividedRuns(kernel);
+    return runs && hasAllLeaves(kernel, *runs) ? std::nullopt : EmitterClass::divisionOf(kernel, plan);
+  }
+  Emitter nodeEmitter(KernelOp kernel, GPUFuncOp function, const KernelPlan &) const override {
+    return reductionEmitter(kernel, function, matchColumnRuns(kernel));
+  }
+  static Emitter reductionEmitter(KernelOp kernel, GPUFuncOp function,
+                                  const std::optional<ColumnRuns> &runs) {
+    if (runs)
+      return std::make_unique<ColumnRunEmitter>(kernel, function, *runs);
+    return std::make_unique<GPUKernelEmitter>(kernel, function);
   }
 };
 } // namespace

@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "PartialSizes.h"
+#include "ColumnRuns.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -106,8 +107,12 @@ Value PartialSizes::threadCount(int64_t threadsPerNode) {
     return binary<arith::MulIOp>(blocks, indexConstant(partialTree.division.tiles->threads));
   }
   Value threads = indexConstant(1);
+  std::optional<ColumnRuns> runs = matchColumnRuns(kernel);
   for (linalg::GenericOp reduction : partialTree.division.reductions) {
     Value own = mapping.elementCount(partialTree.nodes[reduction].buffers.front().sizes);
+    if (runs) // some threads of a warp have no node
+      own = binary<arith::MulIOp>(binary<arith::CeilDivUIOp>(own, indexConstant(runs->chainsOfWarp())),
+                                  indexConstant(kWarpThreads));
     threads = binary<arith::MaxUIOp>(threads, binary<arith::MulIOp>(own, indexConstant(threadsPerNode)));
   }
   return threads;

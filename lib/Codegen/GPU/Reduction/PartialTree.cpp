@@ -2,6 +2,7 @@
 
 #include "PartialTree.h"
 #include "../Generic/GPUKernelEmitter.h"
+#include "JoinedParts.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -19,20 +20,13 @@ void PartialTree::bind(ValueRange arguments) {
   leavesOfNode = arguments.back();
 }
 
-// Missing leaves of the last node, and nodes after the last, take part in no join: they hold a value that
-// every join leaves unchanged. For sums that is -0, since +0 would change a sum of -0.
+// Of missing leaves of the last node, and of nodes after the last.
 SmallVector<Value> PartialTree::paddingNodes(linalg::GenericOp reduction, ArrayRef<Value> identities) {
-  auto type = dyn_cast<FloatType>(identities.front().getType());
-  bool sums = reduction.getNumResults() == 1 && isa<math::FmaOp, arith::AddFOp>(combiningOp(reduction));
-  if (!type || !sums)
-    return llvm::to_vector(identities);
-  return {arith::ConstantOp::create(builder, loc, builder.getFloatAttr(type, -0.0))};
+  return absentParts(emitter, reduction, identities);
 }
 
 SmallVector<Value> PartialTree::joinParts(linalg::GenericOp reduction, ValueRange left, ValueRange right) {
-  if (reduction.getNumResults() > 1)
-    return joinSelections(builder, loc, reduction, left, right);
-  return {joinPartialResults(builder, loc, combiningOp(reduction), left.front(), right.front())};
+  return device::joinParts(emitter, reduction, left, right);
 }
 
 Value PartialTree::layOutNodes(Value memory, Value leaves) {
@@ -175,20 +169,8 @@ SmallVector<Value> PartialTree::loadNode(linalg::GenericOp reduction, const Posi
   return values;
 }
 
-// Adjacent threads are joined first, as in the tree. Every thread gets the result.
 SmallVector<Value> PartialTree::joinWarp(linalg::GenericOp reduction, SmallVector<Value> parts) {
-  for (int64_t distance = 1; distance < kWarpThreads; distance *= 2) {
-    Value bit = binary<arith::AndIOp>(mapping.lane, indexConstant(distance));
-    Value isRight = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, bit, indexConstant(0));
-    SmallVector<Value> left, right;
-    for (Value own : parts) {
-      Value other = emitter.warpReductions.shuffle(own, distance);
-      left.push_back(arith::SelectOp::create(builder, loc, isRight, other, own));
-      right.push_back(arith::SelectOp::create(builder, loc, isRight, own, other));
-    }
-    parts = joinParts(reduction, left, right);
-  }
-  return parts;
+  return joinThreads(emitter, reduction, std::move(parts), kWarpThreads);
 }
 
 // The nodes of one iteration, a subtree: each thread joins kNodesPerThread, then the threads of the warp

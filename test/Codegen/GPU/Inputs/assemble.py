@@ -28,6 +28,7 @@ OF_SUM_TILES = 255  # of those that threads multiply and add; one block of 256 t
 OF_WARP_TILES = 255  # of those on the tensor cores of warps; a tile of 64 x 64 has 128 accumulators in each thread
 OF_PROMOTED_SUMS = 255  # of those with two sets of accumulators; one block of 256 threads may have so many
 OF_SQUARES = 255  # of running sums along a few columns; one block of 256 threads may have so many
+OF_COLUMN_RUNS = 168  # of blocks of 32 threads, whose number on an SM shared memory limits
 # ptxas keeps a register in memory over calls of its own function for 64-bit divisions.
 SPILLS = {"f64": 16, "classes-f64": 16}  # bytes, else none
 # Where ptxas makes a product of 8-bit floats from conversions and products of f16, the K loop has no register left
@@ -173,6 +174,25 @@ def of_running_sums(element):
             f"  return {values} : {', '.join(types)}\n}}\n")
 
 
+# Before a few columns: all leaves in a warp, nodes, runs that begin anywhere, and two operands of one reduction.
+COLUMN_RUNS = [("1024x4096x2x", 1), ("100000x3x", 0), ("3001x777x5x", 1), ("40000x100x17x", 1)]
+
+
+def of_column_runs(element):
+    arguments, results, lines = [], [], []
+    for number, (shape, axis) in enumerate(COLUMN_RUNS):
+        kept = "".join(f"{size}x" for place, size in enumerate(shape.split("x")[:-1]) if place != axis)
+        operand, result = f"tensor<{shape}{element}>", f"tensor<{kept}{element}>"
+        arguments += [f"%x{number}: {operand}", f"%y{number}: {operand}"]
+        results += [(f"%s{number}", result), (f"%a{number}", f"tensor<{kept}i64>")]
+        lines += [f"  %p{number} = ad.mul %x{number}, %y{number} : {operand}",
+                  f"  %s{number} = ad.reduce_sum %p{number} axes [{axis}] : {operand} -> {result}",
+                  f"  %a{number} = ad.argmax %x{number} axis {axis} : {operand}"]
+    types = ", ".join(kind for _, kind in results)
+    return (f"func.func @main({', '.join(arguments)}) -> ({types}) {{\n" + "\n".join(lines) +
+            f"\n  return {', '.join(name for name, _ in results)} : {types}\n}}\n")
+
+
 def ptx_of(path, chip):
     numerics = "numerics=fast,narrow " if path.stem.startswith("products") else ""
     done = subprocess.run(["ad-opt", path, f"--ad-to-gpu={numerics}chip={chip}"], capture_output=True, text=True)
@@ -303,6 +323,8 @@ def complaints(ptxas, path, chip):
             most = OF_WARP_TILES
         if path.stem.startswith("running-sums"):
             most = OF_SQUARES
+        if path.stem.startswith("column-runs"):
+            most = OF_COLUMN_RUNS
         if path.stem.startswith("in-order"):
             most = OF_SUM_TILES
         if of_bytes or path.stem.startswith("f8") and kernel.startswith("dot"):
@@ -342,6 +364,9 @@ def main():
         for element in ("f32", "bf16"):
             paths.append(pathlib.Path(name) / f"running-sums-{element}.mlir")
             paths[-1].write_text(of_running_sums(element))
+        for element in ("f64", "f32", "bf16", "i8"):
+            paths.append(pathlib.Path(name) / f"column-runs-{element}.mlir")
+            paths[-1].write_text(of_column_runs(element))
         for element in FLOATS:
             paths.append(pathlib.Path(name) / f"classes-{element}.mlir")
             paths[-1].write_text(of_classes(element))
