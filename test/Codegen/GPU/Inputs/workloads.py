@@ -72,6 +72,10 @@ def others():
     yield "sum of rows bf16", cost_cases.reduce("reduce_sum", ROWS, (1,), "bf16"), "strict"
     for shape, element in (((1 << 23, 5), "f32"), ((7, 1 << 23), "bf16")):
         yield f"transposition {'x'.join(map(str, shape))} {element}", cost_cases.transpose(shape, (1, 0), element), "strict"
+    for shape, axis, element in (((1024, 4096, 2), 1, "f32"), ((1024, 4096, 2), 1, "bf16"), ((3001, 777, 5), 1, "f32"),
+                                 ((61418, 31), 0, "f32")):
+        name = f"sum {'x'.join(map(str, shape))} axis {axis} {element}"
+        yield name, cost_cases.reduce("reduce_sum", shape, (axis,), element), "strict"
     yield "last sum of a loss", cost_cases.reduce("reduce_sum", (40000, 1), (0, 1), "f32"), "strict"
     yield "Adam, 64 M parameters", adam(), "strict"
 
