@@ -1,4 +1,4 @@
-// Causal attention of 4 heads, of which 2 share their keys and values, and its gradient. No tensor holds all scores.
+// Causal attention of 4 heads, of which 2 share their keys and values, and its gradient. Scores are computed in blocks.
 
 func.func private @loss(%q: tensor<1x4x6x8xf32>, %k: tensor<1x2x6x8xf32>, %v: tensor<1x2x6x8xf32>) -> tensor<f32> {
   %y, %log_sum = ad.attention %q, %k, %v causal : tensor<1x4x6x8xf32>, tensor<1x2x6x8xf32>, tensor<1x2x6x8xf32>

@@ -311,8 +311,8 @@ def attention(
     is written. A key does not count where a boolean mask is false, with `causal` if j > i, with `window` w if
     i - j >= w or j - i >= w. A query for which no key counts has zeros. With fewer heads of keys and values, each
     serves as many adjacent heads of queries. The second result is log(sum(exp(s))), in the accumulator's type. The
-    keys come in chunks, in an order that docs/spec/attention.md writes: no tensor has the scores of all queries
-    and keys.
+    keys come in chunks, in an order that docs/spec/attention.md writes: no tensor has the scores of more than 256
+    queries and a chunk.
 
     Constraints: (C1) query [batch, heads, queries, depth], key [batch, groups, keys, depth] and value [batch, groups,
     keys, width] have rank 4 and one element type; (C2) sizes of one name agree; (C3) heads, groups, depth and width are
@@ -362,7 +362,7 @@ def attention_grad(
 
     Semantics: with the weights p[i, j] = exp(s[i, j] - logSum[i]) of ad.attention, for the cotangent g of its first
     result and d[i, j] = p[i, j] * (g[i] . v[j] - delta[i]): of the values, the sum over i of p[i, j] * g[i]; of the
-    scores, d; of queries and keys what follows from it; of a mask of floats, d summed to its sizes, as a fourth result.
+    scores, d; of queries and keys those of s[i, j]; of a mask of floats, d summed to its sizes, as a fourth result.
     delta[i] is the sum of g[i] times the first result of the query, less the cotangent of logSum[i].
 
     Constraints: (C1) query, key, value, mask and attributes are those of ad.attention; (C2) the cotangent has the

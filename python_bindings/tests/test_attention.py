@@ -127,3 +127,13 @@ def test_messages():
         adjoint.jit(lambda x: attend(x, x[..., :3], x))(x)
     with pytest.raises(adjoint.Error, match="expected window as an int of at least 1, got 0"):
         adjoint.jit(lambda x: attend(x, x, x, window=0))(x)
+    with pytest.raises(adjoint.OptionError, match="expected softcap as a number above 0, got 0"):
+        adjoint.jit(lambda x: attend(x, x, x, softcap=0))(x)
+    with pytest.raises(adjoint.TracingError, match="expected attn_mask with at most the rank of the query, got"):
+        adjoint.jit(lambda x: attend(x, x, x, x[None, None]))(x)
+
+
+def test_scales_that_are_arrays():
+    x = draw(2, 5, 4).astype(np.float32)
+    made = adjoint.jit(lambda x, scale: attend(x, x, x, scale=scale))(x, np.array(0.3))
+    np.testing.assert_allclose(made, formula(x, x, x, scale=0.3), atol=1e-6)

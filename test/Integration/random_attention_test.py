@@ -2,8 +2,9 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Random attention, forward and backward: the reference interpreter gives what NumPy gives from the whole matrix of
 scores, gradients of f64 those of the formulas; the CPU with one thread and with several and the emulated GPU give the
-bits of the reference. Element types, shapes, heads, masks, which keys count, chunks, and which sizes are open are
-drawn; often there are more queries or keys than in a block."""
+bits of the reference, also where a call hides sizes that a compiler comes to know. Element types, shapes, heads,
+masks, which keys count, chunks, and which sizes are open are drawn; often there are more queries or keys than in a
+block."""
 
 import sys
 from pathlib import Path
@@ -17,15 +18,16 @@ import elements  # noqa: E402
 import operations_attention  # noqa: E402
 import oracle  # noqa: E402
 import runner  # noqa: E402
-from generator import Generator  # noqa: E402
+from generator import Generator, tensor_type  # noqa: E402
 from operations import CATALOGUE  # noqa: E402
 
 COUNT = 60
 EXACT = 1e-10  # of gradients, against the largest element
 
 
-def drawn(rng, element):
-    generator = Generator(rng, dynamic=float(rng.choice([0.0, 0.0, 0.5])), constants=0.0, special=0.0)
+def drawn(rng, element, dynamic=None):
+    open_sizes = float(rng.choice([0.0, 0.0, 0.5])) if dynamic is None else dynamic
+    generator = Generator(rng, dynamic=open_sizes, constants=0.0, special=0.0)
     generator.long_axes = 0.4
     CATALOGUE["attention"][1](generator, element)
     return generator
@@ -56,13 +58,55 @@ def backward(rng, element):
     given = [value for value, _ in generator.arguments]
     types = ", ".join([op.result.type] + [given[number].type for number in wrt])
     results = ", ".join(f'{given[number].type} {{ad.name = "g{number}"}}' for number in wrt)
-    text = (f"func.func private @f({names}) -> {op.result.type} {{\n  {body}\n  return {op.result} : {op.result.type}\n}}\n"
+    text = (f"func.func private @f({names}) -> {op.result.type} {{\n  {body}\n  return {op.result} : {op.result.type}\n"
+            f"}}\n"
             f"func.func @main({signature(generator)}) -> ({results}) {{\n"
             f"  %r:{len(wrt) + 1} = ad.vjp @f({', '.join(map(str, given[:-1]))}) cotangents({cotangent}) wrt {wrt} : "
             f"({', '.join(value.type for value in given)}) -> ({types})\n"
             f"  return {', '.join(f'%r#{place + 1}' for place in range(len(wrt)))} : "
             f"{', '.join(given[number].type for number in wrt)}\n}}\n")
     return text, generator.arguments, [(f"g{number}", element) for number in wrt], op
+
+
+def opened(value):
+    """Its type without the numbers of batches, queries and keys; a size of 1 may be one that repeats."""
+    return tensor_type(value.element, [size if axis in (1, 3) or size == 1 else None
+                                       for axis, size in enumerate(value.static)])
+
+
+def through_a_call(rng):
+    """Programs of one meaning: attention of static sizes, and in a function that knows few of them, which is called
+    with the same tensors. Compiled targets come to know the sizes, the interpreter does not."""
+    generator = drawn(rng, str(rng.choice(CATALOGUE["attention"][0])), dynamic=0.0)
+    op, element = generator.ops[-1], generator.ops[-1].result.element
+    given = [value for value, _ in generator.arguments]
+    body = "\n  ".join(op.lines())
+    result = f'-> ({op.result.type} {{ad.name = "r"}}) {{'
+    end = f"\n  return {op.result} : {op.result.type}\n}}\n"
+    plain = f"func.func @main({signature(generator)}) {result}\n  {body}{end}"
+    for value in given:
+        body = body.replace(value.type, opened(value))
+    made = tensor_type(element, [given[0].static[0] if given[0].static[0] == 1 else None, op.result.static[1],
+                                 op.result.static[2] if given[0].static[2] == 1 else None, *op.result.static[3:]])
+    casts = "".join(f"  %c{value.name} = tensor.cast {value} : {value.type} to {opened(value)}\n" for value in given)
+    types = ", ".join(map(opened, given))
+    parameters = ", ".join(f"{value}: {opened(value)}" for value in given)
+    called = (f"func.func private @f({parameters}) -> {made} {{\n  {body}\n  return {op.result} : {made}\n}}\n"
+              f"func.func @main({signature(generator)}) {result}\n{casts}"
+              f"  %open = func.call @f({', '.join(f'%c{value.name}' for value in given)}) : ({types}) -> {made}\n"
+              f"  %y = tensor.cast %open : {made} to {op.result.type}\n  return %y : {op.result.type}\n}}\n")
+    return plain, called, generator.arguments, [("r", element)]
+
+
+def problems_of_a_call(rng, folder):
+    plain, called, arguments, results = through_a_call(rng)
+    given = [(value.name, value.element, array) for value, array in arguments]
+    yield from runner.other_bits(folder, called, given, results, runner.everywhere(rng))
+    targets = {"the static form": ["--target=reference"]}
+    first = next(iter(runner.match_reference(folder, called, given, results, targets)))[2]
+    second = next(iter(runner.match_reference(folder, plain, given, results, targets)))[2]
+    if not elements.same_bits(results[0][1], first, second).all():
+        yield f"open sizes change bits: {called}"
 
 
 def gradients(op, arrays, cotangent):
@@ -111,7 +155,10 @@ def wrong_gradients(op, arguments, results, found):
 
 def check(seed, folder):
     rng = np.random.default_rng(seed)
-    kind = str(rng.choice(["forward", "f64", "narrow"]))
+    kind = str(rng.choice(["forward", "f64", "narrow", "call"]))
+    if kind == "call":
+        yield from problems_of_a_call(rng, folder)
+        return
     if kind == "forward":
         text, arguments, results, op = forward(rng)
     else:
@@ -123,8 +170,8 @@ def check(seed, folder):
         expected[name] = reference
         wrong = np.argwhere(~elements.same_bits(dict(results)[name], reference, found))
         if len(wrong):
-            yield (f"{label}: {name} has other bits than the reference at {len(wrong)} of {reference.size} places, first "
-                   f"{wrong[0]}: {text}")
+            yield (f"{label}: {name} has other bits than the reference at {len(wrong)} of {reference.size} places, "
+                   f"first {wrong[0]}: {text}")
     arrays = {value.name: array for value, array in arguments}
     if kind == "forward" and len(oracle.differences(op, [arrays[value.name] for value in op.operands], expected["r"])):
         yield f"the reference has other values than NumPy: {text}"

@@ -12,7 +12,8 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-// A loop whose carry starts as the value in the buffer does not move it.
+// Whether the value is the result of a loop whose initial value is in the buffer already: reusing the buffer
+// then copies nothing.
 static bool startsAs(Operation *op, Value value, function_ref<bool(Value)> isInBuffer) {
   auto loop = dyn_cast<scf::ForOp>(op);
   auto result = dyn_cast<OpResult>(value);

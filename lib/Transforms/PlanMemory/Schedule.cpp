@@ -68,7 +68,8 @@ private:
     return false;
   }
 
-  // Operations keep even keys; the key after one of them is odd.
+  // Launches are sorted by these keys. Operations that stay have even keys, so that the odd one after each is
+  // free for a launch that follows it.
   int64_t keyFor(LaunchOp launch) {
     int64_t own = original.lookup(launch), key = guard;
     for (Value operand : launch->getOperands())

@@ -14,7 +14,7 @@ from .._arithmetic import common, floating
 from .._checks import flag, number, whole
 from .._constants import tensor
 from .._device import DeviceArray
-from .._errors import TracingError
+from .._errors import OptionError, TracingError
 from .._shapes import broadcast_to
 from .._tensor import Tensor
 from .._value import is_index
@@ -72,19 +72,24 @@ def scaled_dot_product_attention(
 ) -> Tensor:
     """Of tensors (…, heads, length, size); a boolean mask says which keys take part, another one is added to the
     scores. Where no key does, the result is 0. `window`: keys that are so far from the query, or farther, take no part.
-    `softcap`: scores are softcap * tanh(score / softcap). No tensor of all scores is made: docs/spec/attention.md."""
+    `softcap`: scores are softcap * tanh(score / softcap). Scores are computed in
+    blocks, forward and backward: docs/spec/attention.md."""
     made = [floating(one) for one in common(query, key, value)]
     rank = max(one.ndim for one in made)
     if min(one.ndim for one in made) < 2:
         raise TracingError(f"expected query, key and value of rank 2 or more, got {', '.join(map(str, made))}")
     factor = scale
     if isinstance(scale, (Tensor, np.ndarray, DeviceArray)):
-        made[0], factor = made[0] * scale, 1.0
+        made[0], factor = made[0] * tensor(scale).astype(made[0].element_type), 1.0
+    if softcap is not None and number("softcap", softcap) <= 0:
+        raise OptionError(f"expected softcap as a number above 0, got {softcap}")
     batches = _Batches([one.shape for one in made], flag("enable_gqa", enable_gqa) and rank > 2)
     q, k, v = map(batches.of, made)
     mask = None
     if attn_mask is not None:
         mask = tensor(attn_mask)
+        if mask.ndim > rank:
+            raise TracingError(f"expected attn_mask with at most the rank of the query, got {mask} for rank {rank}")
         mask = batches.of_mask(mask if mask.element_type == "i1" else mask.astype(q.element_type))
     result, _ = ops.attention(
         q,

@@ -66,8 +66,8 @@ public:
 
   bool covers(FusionOp fusion) const override { return isRowCluster(fusion); }
 
-  // A block has each row. Where rows are few and long, a kernel that only reduces is divided instead, and one
-  // that only maps has threads for each element.
+  // Each row has one block. Where rows are few and long, a kernel that only reduces is divided instead, and
+  // one that only maps has threads for each element.
   bool runsWell(FusionOp fusion) const override {
     auto [rows, length] = reducedRows(fusion);
     return ShapedType::isDynamic(rows) || rows > kFewRows || length < kLongRow || reducesRowsOnce(fusion);

@@ -163,8 +163,8 @@ LogicalResult ScanTiles::emitOutputs() {
   return success();
 }
 
-// How many of `all` are left after the first `before`, at most `each`: a constant where all parts (or all
-// groups of chains) have equally many.
+// The size of the part that begins after `before` of `all` elements: `each`, or fewer in the last part. A
+// constant where all parts have one size.
 static Value partOf(OpBuilder &builder, Location loc, Value all, Value before, Value each) {
   std::optional<int64_t> size = constantOf(all), part = constantOf(each);
   if (size && part && *part > 0 && (*size % *part == 0 || *size <= *part))

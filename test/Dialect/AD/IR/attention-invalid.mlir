@@ -113,7 +113,7 @@ func.func @attention_c5_chunk(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, 
 // -----
 
 func.func @attention_c5_scale(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v: tensor<2x2x7x3xf32>) {
-  // expected-error @+1 {{expected a finite scale, but got }}
+  // expected-error @+1 {{expected a scale that is finite in 'f32', but got }}
   %y:2 = ad.attention %q, %k, %v scale 0x7FF0000000000000 : tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x3xf32>
   return
 }
@@ -121,7 +121,7 @@ func.func @attention_c5_scale(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, 
 // -----
 
 func.func @attention_c5_softcap(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v: tensor<2x2x7x3xf32>) {
-  // expected-error @+1 {{expected a finite softcap above 0, but got 0.0}}
+  // expected-error @+1 {{expected a softcap above 0 that is finite in 'f32', but got 0.0}}
   %y:2 = ad.attention %q, %k, %v softcap 0.0 : tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x3xf32>
   return
 }
@@ -155,5 +155,21 @@ func.func @attention_grad_c3_log_sum(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8
 func.func @attention_grad_c3_delta(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v: tensor<2x2x7x3xf32>, %l: tensor<2x4x5xf32>, %d: tensor<2x4x5xf16>, %g: tensor<2x4x5x3xf32>) {
   // expected-error @+1 {{expected delta of type 'tensor<2x4x5xf32>', but got 'tensor<2x4x5xf16>'}}
   %y:3 = ad.attention_grad %q, %k, %v, %l, %d, %g : tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x3xf32>, tensor<2x4x5xf32>, tensor<2x4x5xf16>, tensor<2x4x5x3xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c5_scale_of_accumulator(%q: tensor<2x4x5x8xf32>) {
+  // expected-error @+1 {{expected a scale that is finite in 'f32', but got 1.0}}
+  %y:2 = ad.attention %q, %q, %q scale 1.0e300 : tensor<2x4x5x8xf32>, tensor<2x4x5x8xf32>, tensor<2x4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c5_softcap_of_accumulator(%q: tensor<2x4x5x8xbf16>) {
+  // expected-error @+1 {{expected a softcap above 0 that is finite in 'f32', but got 1.0}}
+  %y:2 = ad.attention %q, %q, %q softcap 1.0e-50 : tensor<2x4x5x8xbf16>, tensor<2x4x5x8xbf16>, tensor<2x4x5x8xbf16>
   return
 }

@@ -77,16 +77,25 @@ static LogicalResult verifyMask(const AttentionTypes &types, EmitError error) {
   return success();
 }
 
-template <typename Adaptor> static LogicalResult verifyNumbers(Adaptor op, EmitError error) {
+template <typename Adaptor>
+static LogicalResult verifyNumbers(Adaptor op, Type accumulator, EmitError error) {
   if (op.getWindow() && static_cast<int64_t>(*op.getWindow()) < 1) // attention_c5
     return error() << "expected a window of at least 1, but got " << static_cast<int64_t>(*op.getWindow());
   if (op.getChunk() && static_cast<int64_t>(*op.getChunk()) < 1) // attention_c5
     return error() << "expected a chunk of at least 1, but got " << static_cast<int64_t>(*op.getChunk());
-  if (op.getScale() && !op.getScale()->isFinite()) // attention_c5
-    return error() << "expected a finite scale, but got " << op.getScale()->convertToDouble();
-  std::optional<APFloat> cap = op.getSoftcap();
-  if (cap && (!cap->isFinite() || cap->isNegative() || cap->isZero())) // attention_c5
-    return error() << "expected a finite softcap above 0, but got " << cap->convertToDouble();
+  const llvm::fltSemantics &semantics = cast<FloatType>(accumulator).getFloatSemantics();
+  auto rounded = [&](APFloat number) {
+    bool loses = false;
+    number.convert(semantics, APFloat::rmNearestTiesToEven, &loses);
+    return number;
+  };
+  std::optional<APFloat> scale = op.getScale(), cap = op.getSoftcap();
+  if (scale && !rounded(*scale).isFinite()) // attention_c5
+    return error() << "expected a scale that is finite in " << accumulator << ", but got "
+                   << scale->convertToDouble();
+  if (cap && (!rounded(*cap).isFinite() || cap->isNegative() || rounded(*cap).isZero())) // attention_c5
+    return error() << "expected a softcap above 0 that is finite in " << accumulator << ", but got "
+                   << cap->convertToDouble();
   return success();
 }
 
@@ -99,7 +108,7 @@ template <typename Adaptor> static FailureOr<AttentionTypes> verifiedTypes(Adapt
       return error() << "expected ranked tensors, but got " << value.getType(), failure();
   if (failed(verifyRanks(types, error)) || failed(verifySizes(types, error)) ||
       failed(verifyHeads(types, error)) || failed(verifyMask(types, error)) ||
-      failed(verifyNumbers(op, error)))
+      failed(verifyNumbers(op, accumulatorType(types.query.getElementType()), error)))
     return failure();
   return types;
 }

@@ -4,34 +4,52 @@
 
 #include "AttentionBlocks.h"
 #include "adjoint/Dialect/AD/IR/Sizes.h"
+#include "adjoint/Dialect/AD/IR/Written.h"
+#include "adjoint/Runtime/adrt.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 
-// Queries in a block; and scores of one head in a block, so that few queries have more keys in a chunk.
-static constexpr int64_t kQueries = 256, kScores = 256 * 256;
+// Queries in a block, and keys in its chunks.
+static constexpr int64_t kQueries = 256, kKeys = 256;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
+static bool isFalse(OpFoldResult truth) {
+  auto known = dyn_cast<Attribute>(truth);
+  return known && !cast<BoolAttr>(known).getValue();
+}
+
 //===- Sizes -===//
+
+// Of a dimension that is open by the type an index value, also if the number is known: types of results
+// follow from types, and a pass that comes to know a number must not change them.
+static OpFoldResult sizeByType(OpBuilder &builder, Location loc, Value tensor, int64_t axis) {
+  OpFoldResult size = sizeOf(builder, loc, tensor, axis);
+  return typeOf(tensor).isDynamicDim(axis) ? getValueOrCreateConstantIndexOp(builder, loc, size) : size;
+}
+
+static std::optional<int64_t> knownSize(OpFoldResult size) {
+  return isa<Attribute>(size) ? getConstantIntValue(size) : std::nullopt;
+}
 
 static OpFoldResult commonSizeOf(OpBuilder &builder, Location loc, ArrayRef<std::pair<Value, int64_t>> axes) {
   for (auto [tensor, axis] : axes)
     if (!typeOf(tensor).isDynamicDim(axis))
-      return sizeOf(builder, loc, tensor, axis);
-  return sizeOf(builder, loc, axes.front().first, axes.front().second);
+      return sizeByType(builder, loc, tensor, axis);
+  return sizeByType(builder, loc, axes.front().first, axes.front().second);
 }
 
-AttentionBlocks::AttentionBlocks(OpBuilder &builder, Location loc, Value query, Value key, Value value,
-                                 Value mask, bool causal)
-    : builder(builder), loc(loc), causal(causal), element(typeOf(query).getElementType()),
+AttentionBlocks::AttentionBlocks(OpBuilder &builder, Location loc, Operation *op, Value query, Value key,
+                                 Value value, Value mask, bool causal)
+    : builder(builder), loc(loc), op(op), causal(causal), element(typeOf(query).getElementType()),
       accumulator(accumulatorType(element)), heads(typeOf(query).getDimSize(1)),
       groups(typeOf(key).getDimSize(1)), depth(typeOf(query).getDimSize(3)),
       width(typeOf(value).getDimSize(3)) {
   scale = 1 / std::sqrt(static_cast<double>(depth));
   batch = commonSizeOf(builder, loc, {{query, 0}, {key, 0}, {value, 0}});
-  queryCount = sizeOf(builder, loc, query, 2);
+  queryCount = sizeByType(builder, loc, query, 2);
   keyCount = commonSizeOf(builder, loc, {{key, 2}, {value, 2}});
   this->query = refinedQueries(query);
   this->key = refined(key, {batch, attr(groups), keyCount, attr(depth)});
@@ -53,9 +71,17 @@ std::pair<RankedTensorType, SmallVector<Value>> AttentionBlocks::shaped(Type typ
   return {RankedTensorType::get(shape, type), open};
 }
 
+OpFoldResult AttentionBlocks::rowCount(const Span &queries) {
+  int64_t heads = this->heads / groups;
+  if (std::optional<int64_t> known = knownSize(queries.size))
+    return attr(*known * heads);
+  Value times = arith::ConstantIndexOp::create(builder, loc, heads);
+  return Value(arith::MulIOp::create(builder, loc, mlir::cast<Value>(queries.size), times));
+}
+
 SmallVector<OpFoldResult> AttentionBlocks::sizesOf(Value x) {
   return llvm::map_to_vector(llvm::seq<int64_t>(0, typeOf(x).getRank()),
-                             [&](int64_t axis) { return sizeOf(builder, loc, x, axis); });
+                             [&](int64_t axis) { return sizeByType(builder, loc, x, axis); });
 }
 
 Value AttentionBlocks::reshaped(Value x, ArrayRef<OpFoldResult> sizes) {
@@ -69,16 +95,25 @@ Value AttentionBlocks::repeated(Value x, ArrayRef<OpFoldResult> sizes) {
   return BroadcastOp::create(builder, loc, type, x, open, PermissionsAttr());
 }
 
-// A reshape where a size may be another one: it checks that when it runs.
-Value AttentionBlocks::refined(Value tensor, ArrayRef<OpFoldResult> sizes) {
+void AttentionBlocks::requireSize(Value operand, int64_t axis, OpFoldResult expected) {
+  auto index = [&](OpFoldResult size) { return getValueOrCreateConstantIndexOp(builder, loc, size); };
+  Value actual = index(sizeOf(builder, loc, operand, axis)), wanted = index(expected);
+  Value same = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, actual, wanted);
+  auto number = static_cast<int64_t>(llvm::find(op->getOperands(), operand) - op->operand_begin());
+  RequireOp::create(builder, loc, ADRT_FAIL_OPERAND, same,
+                    ValueRange{index(attr(number)), index(attr(axis)), wanted, actual}, writtenName(op));
+}
+
+Value AttentionBlocks::refined(Value operand, ArrayRef<OpFoldResult> sizes) {
   SizeAnalysis analysis;
-  auto [type, open] = shaped(typeOf(tensor).getElementType(), sizes);
-  bool isSame =
-      type == tensor.getType() && llvm::all_of(llvm::enumerate(sizes), [&](auto entry) {
-        auto size = dyn_cast<Value>(entry.value());
-        return !size || analysis.originOfSize(tensor, entry.index()) == analysis.originOfIndex(size);
-      });
-  return isSame ? tensor : ReshapeOp::create(builder, loc, type, tensor, open, PermissionsAttr()).getResult();
+  for (auto [axis, expected] : llvm::enumerate(sizes)) {
+    if (!typeOf(operand).isDynamicDim(axis) && isa<Attribute>(expected))
+      continue; // compared by the verifier
+    auto size = dyn_cast<Value>(expected);
+    if (!size || analysis.originOfSize(operand, axis) != analysis.originOfIndex(size))
+      requireSize(operand, axis, expected);
+  }
+  return reshaped(operand, sizes);
 }
 
 Value AttentionBlocks::refinedQueries(Value tensor) {
@@ -99,8 +134,9 @@ Value AttentionBlocks::withoutLast(Value tensor) {
   return reshaped(tensor, ArrayRef(sizesOf(tensor)).drop_back());
 }
 
-Value AttentionBlocks::withLast(Value tensor) {
-  return reshaped(tensor, {batch, attr(heads), queryCount, attr(1)});
+Value AttentionBlocks::withLast(Value operand) {
+  Value checked = refined(operand, {batch, attr(heads), queryCount});
+  return reshaped(checked, {batch, attr(heads), queryCount, attr(1)});
 }
 
 //===- Values -===//
@@ -155,7 +191,7 @@ Value AttentionBlocks::part(Value tensor, ArrayRef<Span> spans) {
   SmallVector<OpFoldResult> sizes;
   for (auto [axis, span] : llvm::enumerate(spans)) {
     offsets.push_back(span.begin ? span.begin : zero);
-    sizes.push_back(span.begin ? span.size : sizeOf(builder, loc, tensor, axis));
+    sizes.push_back(span.begin ? span.size : sizeByType(builder, loc, tensor, axis));
   }
   auto [type, open] = shaped(typeOf(tensor).getElementType(), sizes);
   return DynamicSliceOp::create(builder, loc, type, tensor, offsets, open, PermissionsAttr());
@@ -190,24 +226,26 @@ Value AttentionBlocks::withKeys(Value tensor, Value part, const Span &keys) {
 //===- Loops -===//
 
 // The spans of a static length are a loop over whole blocks and what is left. Those of an open one are a loop
-// whose last block is shorter: its code is there once, with open sizes.
-SmallVector<Value> AttentionBlocks::inSpans(OpFoldResult length, int64_t block, ValueRange values,
+// whose last block is shorter: its code is there once, with open sizes. Both add in the same order, so that
+// it does not matter whether a pass comes to know a size.
+SmallVector<Value> AttentionBlocks::inSpans(OpFoldResult length, OpFoldResult block, ValueRange values,
                                             Step step) {
-  std::optional<int64_t> known = getConstantIntValue(length);
-  if (known && *known <= block)
+  std::optional<int64_t> known = knownSize(length), whole = knownSize(block);
+  bool isStatic = known && whole;
+  if (isStatic && *known <= *whole)
     return step({Value(), length}, values);
-  auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
-  int64_t rest = known ? *known % block : 0;
-  Value end = known ? constant(*known - rest) : mlir::cast<Value>(length);
-  auto loop = scf::ForOp::create(builder, loc, constant(0), end, constant(block), values);
+  auto index = [&](OpFoldResult size) { return getValueOrCreateConstantIndexOp(builder, loc, size); };
+  int64_t rest = isStatic ? *known % *whole : 0;
+  Value end = isStatic ? index(attr(*known - rest)) : index(length), width = index(block);
+  auto loop = scf::ForOp::create(builder, loc, index(attr(0)), end, width, values);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     Value begin = loop.getInductionVar();
-    OpFoldResult size = attr(block);
-    if (!known) {
+    OpFoldResult size = block;
+    if (!isStatic) {
       Value left = arith::SubIOp::create(builder, loc, end, begin);
-      size = Value(arith::MinUIOp::create(builder, loc, left, constant(block)));
+      size = Value(arith::MinUIOp::create(builder, loc, left, width));
     }
     SmallVector<Value> next = step({begin, size}, loop.getRegionIterArgs());
     scf::YieldOp::create(builder, loc, next);
@@ -216,50 +254,66 @@ SmallVector<Value> AttentionBlocks::inSpans(OpFoldResult length, int64_t block, 
 }
 
 SmallVector<Value> AttentionBlocks::overQueries(ValueRange values, Step step) {
-  return inSpans(queryCount, kQueries, values, step);
+  return inSpans(queryCount, attr(kQueries), values, step);
+}
+
+// So many that a block of few queries has as many scores as one of 256: 256 * (256 / queries), by the number
+// at run time.
+OpFoldResult AttentionBlocks::keysOfChunk() {
+  if (chunk)
+    return attr(*chunk);
+  if (std::optional<int64_t> known = knownSize(queryCount))
+    return attr(kKeys * (kQueries / std::clamp<int64_t>(*known, 1, kQueries)));
+  auto index = [&](int64_t number) -> Value { return arith::ConstantIndexOp::create(builder, loc, number); };
+  Value atMost = arith::MinUIOp::create(builder, loc, mlir::cast<Value>(queryCount), index(kQueries));
+  Value queries = arith::MaxUIOp::create(builder, loc, atMost, index(1));
+  Value times = arith::DivUIOp::create(builder, loc, index(kQueries), queries);
+  return Value(arith::MulIOp::create(builder, loc, times, index(kKeys)));
 }
 
 SmallVector<Value> AttentionBlocks::overKeys(const Span &queries, ValueRange values, Step step) {
-  int64_t rows = std::min(getConstantIntValue(queryCount).value_or(kQueries), kQueries);
-  int64_t keys =
-      chunk.value_or(kScores / static_cast<int64_t>(llvm::bit_ceil<uint64_t>(std::max<int64_t>(rows, 1))));
-  return inSpans(keyCount, keys, values, [&](const Span &span, ValueRange current) {
-    return span.begin ? ifCounts(queries, span, current, step) : step(span, current);
+  return inSpans(keyCount, keysOfChunk(), values, [&](const Span &span, ValueRange current) {
+    return ifCounts(queries, span, current, step);
   });
 }
 
-// Whether a key of the chunk may count for a query of the block, by their numbers; null if one always does.
-Value AttentionBlocks::mayCount(const Span &queries, const Span &keys) {
-  auto index = [&](OpFoldResult size) { return getValueOrCreateConstantIndexOp(builder, loc, size); };
-  auto end = [&](const Span &span) {
-    OpFoldResult begin = span.begin ? OpFoldResult(span.begin) : attr(0);
-    return index(addSizes(builder, loc, begin, span.size));
+// Whether a key of the chunk may count for a query of the block, by their numbers: a known truth, or a
+// condition.
+OpFoldResult AttentionBlocks::mayCount(const Span &queries, const Span &keys) {
+  auto begin = [&](const Span &span) { return span.begin ? OpFoldResult(span.begin) : attr(0); };
+  auto end = [&](const Span &span) { return addSizes(builder, loc, begin(span), span.size); };
+  OpFoldResult result = builder.getBoolAttr(true);
+  auto demandBelow = [&](OpFoldResult x, OpFoldResult y) {
+    std::optional<int64_t> low = getConstantIntValue(x), high = getConstantIntValue(y);
+    if (isFalse(result) || (low && high && *low < *high))
+      return;
+    if (low && high) {
+      result = builder.getBoolAttr(false);
+      return;
+    }
+    auto index = [&](OpFoldResult size) { return getValueOrCreateConstantIndexOp(builder, loc, size); };
+    Value is = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, index(x), index(y));
+    auto before = dyn_cast<Value>(result);
+    result = before ? Value(arith::AndIOp::create(builder, loc, before, is)) : is;
   };
-  auto isBelow = [&](Value x, Value y) -> Value {
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, x, y);
-  };
-  Value isSeen;
-  auto demand = [&](Value condition) {
-    isSeen = isSeen ? arith::AndIOp::create(builder, loc, isSeen, condition).getResult() : condition;
-  };
-  Value firstQuery = queries.begin ? queries.begin : index(attr(0));
   if (causal)
-    demand(isBelow(keys.begin, end(queries)));
+    demandBelow(begin(keys), end(queries));
   if (!window)
-    return isSeen;
+    return result;
   // Beyond all sizes a window sees everything, and its sums must not wrap.
   auto reach = attr(std::min<int64_t>(*window - 1, int64_t(1) << 40));
-  demand(isBelow(firstQuery, index(addSizes(builder, loc, end(keys), reach))));
+  demandBelow(begin(queries), addSizes(builder, loc, end(keys), reach));
   if (!causal)
-    demand(isBelow(keys.begin, index(addSizes(builder, loc, end(queries), reach))));
-  return isSeen;
+    demandBelow(begin(keys), addSizes(builder, loc, end(queries), reach));
+  return result;
 }
 
 SmallVector<Value> AttentionBlocks::ifCounts(const Span &queries, const Span &keys, ValueRange values,
                                              Step step) {
-  Value condition = mayCount(queries, keys);
+  OpFoldResult counts = mayCount(queries, keys);
+  auto condition = dyn_cast<Value>(counts);
   if (!condition)
-    return step(keys, values);
+    return isFalse(counts) ? SmallVector<Value>(values) : step(keys, values);
   auto branch = scf::IfOp::create(builder, loc, values.getTypes(), condition, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());

@@ -24,7 +24,7 @@ class AttentionBlocks {
 public:
   template <typename Op>
   AttentionBlocks(OpBuilder &builder, Location loc, Op op)
-      : AttentionBlocks(builder, loc, op.getQuery(), op.getKey(), op.getValue(), op.getMask(),
+      : AttentionBlocks(builder, loc, op, op.getQuery(), op.getKey(), op.getValue(), op.getMask(),
                         op.getCausal()) {
     window = op.getWindow();
     chunk = op.getChunk();
@@ -80,14 +80,14 @@ public:
   Value zerosOfQueries(int64_t last, Type type = {});
   Value zerosOfKeys(int64_t last);
   Value zerosOfMask();
-  /// A tensor with the static sizes that are known of its axes.
-  Value refined(Value tensor, ArrayRef<OpFoldResult> sizes);
-  Value refinedQueries(Value tensor);
+  /// The operand with all static sizes that are known of its axes. Other sizes are an error of the run.
+  Value refined(Value operand, ArrayRef<OpFoldResult> sizes);
+  Value refinedQueries(Value operand);
   /// The same tensor, with fewer sizes in its type.
   Value withType(Value tensor, Type type);
-  /// [batch, heads, queries] from and to [batch, heads, queries, 1].
+  /// [batch, heads, queries] from [batch, heads, queries, 1], and the other way round of an operand.
   Value withoutLast(Value tensor);
-  Value withLast(Value tensor);
+  Value withLast(Value operand);
 
   Type elementType() const { return element; }
   int64_t depthSize() const { return depth; }
@@ -95,20 +95,20 @@ public:
   double scaleFactor() const { return scale; }
 
 private:
-  AttentionBlocks(OpBuilder &builder, Location loc, Value query, Value key, Value value, Value mask,
-                  bool causal);
+  AttentionBlocks(OpBuilder &builder, Location loc, Operation *op, Value query, Value key, Value value,
+                  Value mask, bool causal);
   std::pair<RankedTensorType, SmallVector<Value>> shaped(Type type, ArrayRef<OpFoldResult> sizes);
   Value full(double value, Type type, ArrayRef<OpFoldResult> sizes);
   Value reshaped(Value x, ArrayRef<OpFoldResult> sizes);
   Value repeated(Value x, ArrayRef<OpFoldResult> sizes);
   OpFoldResult attr(int64_t size) { return builder.getIndexAttr(size); }
-  OpFoldResult rowCount(const Span &queries) {
-    return mulSizes(builder, loc, queries.size, attr(heads / groups));
-  }
+  OpFoldResult rowCount(const Span &queries);
   SmallVector<OpFoldResult> sizesOf(Value x);
 
-  SmallVector<Value> inSpans(OpFoldResult length, int64_t block, ValueRange values, Step step);
-  Value mayCount(const Span &queries, const Span &keys);
+  SmallVector<Value> inSpans(OpFoldResult length, OpFoldResult block, ValueRange values, Step step);
+  OpFoldResult keysOfChunk();
+  OpFoldResult mayCount(const Span &queries, const Span &keys);
+  void requireSize(Value operand, int64_t axis, OpFoldResult expected);
   SmallVector<Value> ifCounts(const Span &queries, const Span &keys, ValueRange values, Step step);
   Value part(Value tensor, ArrayRef<Span> spans);
   Value withPart(Value tensor, Value part, ArrayRef<Span> spans);
@@ -121,6 +121,7 @@ private:
 
   OpBuilder &builder;
   Location loc;
+  Operation *op;
   Value query, key, value, mask;
   bool causal;
   std::optional<int64_t> window, chunk;

@@ -26,7 +26,8 @@ template <typename ReduceOp> static Type elementBetween(Type element) {
   return accumulates ? accumulatorType(element) : element;
 }
 
-// Whether the result is the same in any order, so that the steps may be others.
+// Whether every order of combination gives the same bits, so that axes may be merged or reduced in another
+// order.
 template <typename ReduceOp> static bool isFreeOfOrder(ReduceOp op) {
   bool isExtreme = std::is_same_v<ReduceOp, ReduceMaxOp> || std::is_same_v<ReduceOp, ReduceMinOp>;
   return isExtreme || isa<IntegerType>(getElementTypeOrSelf(op.getInput().getType()));
@@ -41,7 +42,8 @@ template <typename ReduceOp> static bool keepsShortLastAxes(ReduceOp op) {
   return last > 0 && type.getShape().back() < kShort && isKept(last) && isKept(last - 1);
 }
 
-// Of a tensor in memory, where a reshape costs nothing; it would keep a computed operand out of the kernel.
+// Whether the input is a tensor in memory, of which a reshape is another view. A reshape of a computed input
+// would keep what computes it out of the kernel.
 template <typename ReduceOp> static bool readsMemory(ReduceOp op) {
   return isa<BlockArgument>(op.getInput()) &&
          cast<RankedTensorType>(op.getInput().getType()).hasStaticShape();
