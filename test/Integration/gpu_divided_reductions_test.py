@@ -116,7 +116,7 @@ class Case:
         return elements.encode(self.element, values)
 
 
-COLUMNS = [[2], [2], [3], [4], [5], [6], [7], [8], [2, 3], [1, 4], [11], [15], [16], [31]]
+COLUMNS = [[1], [2], [2], [3], [4], [5], [6], [7], [8], [2, 3], [1, 4], [11], [15], [16], [31]]
 
 
 class FewColumns(Case):

@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Chains of one thread over neighbours in memory, as the last sums of a loss: they are loaded as vectors.
+// Chains of one thread over neighbours in memory, whose blocks are too short for runs in shared memory: they are loaded as
+// vectors.
 // RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=reproducible --ad-to-gpu-fusion --ad-to-gpu-kernels --ad-emit-gpu | FileCheck %s
 
 // 64 steps at once are sixteen vectors of four; the rest of a leaf is loaded one by one.
@@ -14,7 +15,7 @@
 // CHECK: llvm.load %{{.+}} {alignment = 4 : i64} : !llvm.ptr -> f32
 // CHECK: gpu.return
 func.func @neighbours(%x: tensor<1500x1xf32>) -> tensor<1xf32> {
-  %y = ad.reduce_sum %x axes [0] : tensor<1500x1xf32> -> tensor<1xf32>
+  %y = ad.reduce_sum %x axes [0] {order = #ad.order<block = 32>} : tensor<1500x1xf32> -> tensor<1xf32>
   return %y : tensor<1xf32>
 }
 
@@ -37,7 +38,7 @@ func.func @leaves_of_six(%x: tensor<1500x1xf32>) -> tensor<1xf32> {
 // CHECK-NOT: vector<
 // CHECK: gpu.return
 func.func @open_rows(%x: tensor<2x?x1xf32>) -> tensor<2x1xf32> {
-  %y = ad.reduce_sum %x axes [1] : tensor<2x?x1xf32> -> tensor<2x1xf32>
+  %y = ad.reduce_sum %x axes [1] {order = #ad.order<block = 32>} : tensor<2x?x1xf32> -> tensor<2x1xf32>
   return %y : tensor<2x1xf32>
 }
 
@@ -47,7 +48,7 @@ func.func @open_rows(%x: tensor<2x?x1xf32>) -> tensor<2x1xf32> {
 // CHECK: llvm.load %{{.+}} : !llvm.ptr -> vector<4xf32>
 // CHECK: gpu.return
 func.func @open_row(%x: tensor<1x?x1xf32>) -> tensor<1x1xf32> {
-  %y = ad.reduce_sum %x axes [1] : tensor<1x?x1xf32> -> tensor<1x1xf32>
+  %y = ad.reduce_sum %x axes [1] {order = #ad.order<block = 32>} : tensor<1x?x1xf32> -> tensor<1x1xf32>
   return %y : tensor<1x1xf32>
 }
 
@@ -60,6 +61,6 @@ func.func @open_row(%x: tensor<1x?x1xf32>) -> tensor<1x1xf32> {
 // CHECK: gpu.return
 func.func @two_operands(%x: tensor<1500x1xf64>, %w: tensor<1500x1xf64>) -> tensor<1xf64> {
   %p = ad.mul %x, %w : tensor<1500x1xf64>
-  %y = ad.reduce_sum %p axes [0] : tensor<1500x1xf64> -> tensor<1xf64>
+  %y = ad.reduce_sum %p axes [0] {order = #ad.order<block = 32>} : tensor<1500x1xf64> -> tensor<1xf64>
   return %y : tensor<1xf64>
 }

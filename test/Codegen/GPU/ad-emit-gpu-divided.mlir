@@ -125,8 +125,8 @@ func.func @many(%x: tensor<2000x10000xbf16>) -> tensor<10000xbf16> {
 // CHECK: arith.select %[[BETTER]], %[[RIGHT]], %[[LEFT]]
 // CHECK: arith.select %[[BETTER]]
 // CHECK: gpu.return
-func.func @selection(%x: tensor<3x5000xf32>) -> tensor<3xi64> {
-  %y = ad.argmax %x axis 1 : tensor<3x5000xf32>
+func.func @selection(%x: tensor<3x50000xf32>) -> tensor<3xi64> {
+  %y = ad.argmax %x axis 1 : tensor<3x50000xf32>
   return %y : tensor<3xi64>
 }
 

@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-// Of more columns, the threads of a warp load whole lines as they are. Of one column, a thread loads vectors.
+// Of more columns, the threads of a warp load whole lines as they are.
 static constexpr int64_t kMaxColumns = 32;
 // Shorter chains, and shorter blocks of an order, end before the copies of the next steps are under way.
 static constexpr int64_t kMinLength = 64;
@@ -93,7 +93,7 @@ std::optional<ColumnRuns> device::matchColumnRuns(KernelOp kernel) {
         shapeOf(reduction.getResult(0).getType()) != shapeOf(space))
       return std::nullopt;
     int64_t columns = countColumns(operands.front());
-    if (columns < 2 || columns > kMaxColumns || (runs.columns != 0 && runs.columns != columns))
+    if (columns < 1 || columns > kMaxColumns || (runs.columns != 0 && runs.columns != columns))
       return std::nullopt;
     runs.columns = columns;
   }
