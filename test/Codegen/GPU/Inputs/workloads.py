@@ -76,6 +76,7 @@ def others():
                                  ((61418, 31), 0, "f32")):
         name = f"sum {'x'.join(map(str, shape))} axis {axis} {element}"
         yield name, cost_cases.reduce("reduce_sum", shape, (axis,), element), "strict"
+    yield "argmax of rows f32", cost_cases.arg("argmax", (4096, 1024), 1, "f32"), "strict"
     yield "last sum of a loss", cost_cases.reduce("reduce_sum", (40000, 1), (0, 1), "f32"), "strict"
     yield "Adam, 64 M parameters", adam(), "strict"
 
