@@ -137,3 +137,21 @@ def test_scales_that_are_arrays():
     x = draw(2, 5, 4).astype(np.float32)
     made = adjoint.jit(lambda x, scale: attend(x, x, x, scale=scale))(x, np.array(0.3))
     np.testing.assert_allclose(made, formula(x, x, x, scale=0.3), atol=1e-6)
+
+
+@pytest.mark.parametrize("target", ["reference", "cpu"])
+def test_sizes_that_differ(target):
+    """Sizes that types leave open are compared when the program runs, each by itself: equal numbers of elements are not
+    enough."""
+    specs = tuple(adjoint.spec(f"b{i} 2 n{i} 4", "f64") for i in range(3)) + (adjoint.spec("c 2 i j", "f64"),)
+    function = adjoint.jit(lambda q, k, v, mask: attend(q, k, v, mask), specs=specs, target=target)
+    q, k, v, mask = draw(2, 2, 5, 4), draw(2, 2, 7, 4), draw(2, 2, 7, 4), draw(2, 2, 5, 7)
+    np.testing.assert_allclose(function(q, k, v, mask), formula(q, k, v, mask), atol=1e-12)
+    for operands, message in [
+        ((q, draw(7, 2, 2, 4), v, mask), "operand 1 must have size 2 in dimension 0, .* but has 7"),
+        ((q, k, draw(2, 2, 8, 4), mask), "operand 2 must have size 7 in dimension 2, .* but has 8"),
+        ((q, k, v, draw(2, 2, 7, 5)), "operand 3 must have size 5 in dimension 2, .* but has 7"),
+        ((q, k, v, draw(1, 2, 5, 7)), "operand 3 must have size 2 in dimension 0, .* but has 1"),
+    ]:
+        with pytest.raises(adjoint.ProgramError, match=f"'ad.attention' op {message}"):
+            function(*operands)
