@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "ConditionWriter.h"
+#include "adjoint/Dialect/AD/IR/ADAttentionOps.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "adjoint/Dialect/AD/IR/Written.h"
 #include "adjoint/Runtime/adrt.h"
@@ -11,6 +12,8 @@
 
 using namespace mlir;
 using namespace mlir::ad;
+
+static_assert(kOperandSizeFailure == ADRT_FAIL_OPERAND);
 
 Value ConditionWriter::outside(Value offset, Value last, Value large) {
   Value negative = compare(arith::CmpIPredicate::slt, offset, constant(0));

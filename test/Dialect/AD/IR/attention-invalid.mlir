@@ -1,7 +1,7 @@
 // RUN: ad-opt %s --split-input-file --verify-diagnostics
 
 func.func @attention_c1_rank(%q: tensor<2x4x5x8xf32>, %k: tensor<2x7x8xf32>, %v: tensor<2x2x7x3xf32>) {
-  // expected-error @+1 {{expected query, key and value of rank 4 with one element type, but got 'tensor<2x4x5x8xf32>', 'tensor<2x7x8xf32>' and 'tensor<2x2x7x3xf32>'}}
+  // expected-error @+1 {{expected query, key and value of rank 4 with one type of floats, but got 'tensor<2x4x5x8xf32>', 'tensor<2x7x8xf32>' and 'tensor<2x2x7x3xf32>'}}
   %y:2 = ad.attention %q, %k, %v : tensor<2x4x5x8xf32>, tensor<2x7x8xf32>, tensor<2x2x7x3xf32>
   return
 }
@@ -9,7 +9,7 @@ func.func @attention_c1_rank(%q: tensor<2x4x5x8xf32>, %k: tensor<2x7x8xf32>, %v:
 // -----
 
 func.func @attention_c1_element(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf16>, %v: tensor<2x2x7x3xf32>) {
-  // expected-error @+1 {{expected query, key and value of rank 4 with one element type, but got 'tensor<2x4x5x8xf32>', 'tensor<2x2x7x8xf16>'}}
+  // expected-error @+1 {{expected query, key and value of rank 4 with one type of floats, but got 'tensor<2x4x5x8xf32>', 'tensor<2x2x7x8xf16>'}}
   %y:2 = ad.attention %q, %k, %v : tensor<2x4x5x8xf32>, tensor<2x2x7x8xf16>, tensor<2x2x7x3xf32>
   return
 }
@@ -171,5 +171,13 @@ func.func @attention_c5_scale_of_accumulator(%q: tensor<2x4x5x8xf32>) {
 func.func @attention_c5_softcap_of_accumulator(%q: tensor<2x4x5x8xbf16>) {
   // expected-error @+1 {{expected a softcap above 0 that is finite in 'f32', but got 1.0}}
   %y:2 = ad.attention %q, %q, %q softcap 1.0e-50 : tensor<2x4x5x8xbf16>, tensor<2x4x5x8xbf16>, tensor<2x4x5x8xbf16>
+  return
+}
+
+// -----
+
+func.func @attention_c1_integers(%q: tensor<2x4x5x8xi32>) {
+  // expected-error @+1 {{expected query, key and value of rank 4 with one type of floats, but got 'tensor<2x4x5x8xi32>'}}
+  %y:2 = ad.attention %q, %q, %q : tensor<2x4x5x8xi32>, tensor<2x4x5x8xi32>, tensor<2x4x5x8xi32>
   return
 }

@@ -9,6 +9,12 @@
 #include "adjoint/Interfaces/NamedKernelOpInterface.h"
 #include "adjoint/Interfaces/PrecisionOpInterface.h"
 
+namespace mlir::ad {
+/// What ad.require says of an operand without the size of its loop: ADRT_FAIL_OPERAND of adrt.h, which this
+/// layer does not know.
+inline constexpr int32_t kOperandSizeFailure = 8;
+} // namespace mlir::ad
+
 #define GET_OP_CLASSES
 #include "adjoint/Dialect/AD/IR/ADAttentionOps.h.inc"
 

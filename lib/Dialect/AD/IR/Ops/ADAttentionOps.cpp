@@ -22,8 +22,9 @@ struct AttentionTypes {
 
 static LogicalResult verifyRanks(const AttentionTypes &types, EmitError error) {
   for (RankedTensorType type : {types.query, types.key, types.value})
-    if (type.getRank() != kRank || type.getElementType() != types.query.getElementType()) // attention_c1
-      return error() << "expected query, key and value of rank 4 with one element type, but got "
+    if (type.getRank() != kRank || type.getElementType() != types.query.getElementType() ||
+        !isa<FloatType>(type.getElementType())) // attention_c1
+      return error() << "expected query, key and value of rank 4 with one type of floats, but got "
                      << types.query << ", " << types.key << " and " << types.value;
   return success();
 }

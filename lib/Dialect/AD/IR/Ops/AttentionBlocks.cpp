@@ -5,7 +5,6 @@
 #include "AttentionBlocks.h"
 #include "adjoint/Dialect/AD/IR/Sizes.h"
 #include "adjoint/Dialect/AD/IR/Written.h"
-#include "adjoint/Runtime/adrt.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -100,7 +99,7 @@ void AttentionBlocks::requireSize(Value operand, int64_t axis, OpFoldResult expe
   Value actual = index(sizeOf(builder, loc, operand, axis)), wanted = index(expected);
   Value same = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, actual, wanted);
   auto number = static_cast<int64_t>(llvm::find(op->getOperands(), operand) - op->operand_begin());
-  RequireOp::create(builder, loc, ADRT_FAIL_OPERAND, same,
+  RequireOp::create(builder, loc, kOperandSizeFailure, same,
                     ValueRange{index(attr(number)), index(attr(axis)), wanted, actual}, writtenName(op));
 }
 
