@@ -34,4 +34,14 @@ Type toMLIRType(MLIRContext *context, ElementType type) {
   }
 }
 
+uint64_t contractBits(Type element, uint64_t bits) {
+  auto number = dyn_cast<FloatType>(element);
+  if (!number)
+    return bits;
+  const llvm::fltSemantics &semantics = number.getFloatSemantics();
+  if (!llvm::APFloat(semantics, llvm::APInt(number.getWidth(), bits)).isNaN())
+    return bits;
+  return llvm::APFloat::getQNaN(semantics).bitcastToAPInt().getZExtValue();
+}
+
 } // namespace mlir::ad::numerics

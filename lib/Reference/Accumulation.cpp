@@ -66,6 +66,21 @@ Tensor mlir::ad::reference::reduce(Reduction kind, const Tensor &x, int64_t axis
   return result;
 }
 
+Tensor mlir::ad::reference::reduceRunning(Reduction kind, const Tensor &rows, OrderAttr order) {
+  Tensor result(rows.getType(), rows.getShape());
+  int64_t length = rows.getDim(rows.getRank() - 1);
+  withNumber(rows.getType(), [&](auto tag) {
+    using T = decltype(tag);
+    for (int64_t first = 0, n = rows.getNumElements(); first < n; first += length) {
+      std::vector<T> row(rows.data<T>() + first, rows.data<T>() + first + length);
+      std::vector<T> running = accumulateRunning(order, row, identityOf<T>(kind),
+                                                 [&](T left, T right) { return combine(kind, left, right); });
+      llvm::copy(running, result.data<T>() + first);
+    }
+  });
+  return result;
+}
+
 Tensor mlir::ad::reference::reduce(Reduction kind, const Tensor &x, ArrayRef<int64_t> axes, OrderAttr order) {
   Shape descending(axes);
   llvm::sort(descending, std::greater<>());

@@ -36,8 +36,10 @@ enum class Reduction { Sum, Product, Maximum, Minimum };
 
 /// A tensor of an accumulator type reduced along one axis, which stays with size 1.
 Tensor reduce(Reduction kind, const Tensor &x, int64_t axis, OrderAttr order);
-/// The same along any number of axes, from the last to the first. Where there are several, the lanes of an
-/// order belong to the innermost axis of the tensor, and the others are reduced in canonical blocks.
+/// All partial results along the last axis of such a tensor.
+Tensor reduceRunning(Reduction kind, const Tensor &rows, OrderAttr order);
+/// A tensor reduced along any number of axes, from the last to the first. Where there are several, the lanes
+/// of an order belong to the innermost axis of the tensor, and the others are reduced in canonical blocks.
 Tensor reduce(Reduction kind, const Tensor &x, ArrayRef<int64_t> axes, OrderAttr order);
 /// The sum divided once by the number of elements.
 Tensor mean(const Tensor &x, ArrayRef<int64_t> axes, OrderAttr order);

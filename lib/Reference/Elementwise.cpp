@@ -7,6 +7,7 @@
 #include "Movement.h"
 #include "Scalars/Arithmetic.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Numerics/MLIRElementType.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -111,6 +112,20 @@ template <class OpT, class F> static void addLogical(Semantics &semantics, F f) 
 
 static int32_t runCast(CastOp op, Frame &frame) { return setRounded(op, frame, frame[op.getInput()]); }
 
+static int32_t runBitcast(BitcastOp op, Frame &frame) {
+  Tensor x = frame[op.getInput()];
+  Type from = getElementTypeOrSelf(op.getInput());
+  Tensor result(*elementTypeOf(op.getType()), x.getShape());
+  int64_t size = sizeInBytes(x.getType());
+  for (int64_t i = 0, n = x.getNumElements(); i < n; ++i) {
+    uint64_t bits = 0; // of a little-endian machine, as all of those that are supported
+    std::memcpy(&bits, x.bytes() + i * size, size);
+    bits = numerics::contractBits(from, bits);
+    std::memcpy(result.bytes() + i * size, &bits, size);
+  }
+  return frame.set(op.getResult(), result);
+}
+
 static int32_t runNot(NotOp op, Frame &frame) {
   Tensor x = frame[op.getInput()];
   return setRounded(op, frame, withLogical(x.getType(), [&](auto tag) {
@@ -210,6 +225,7 @@ void mlir::ad::reference::registerElementwise(Semantics &semantics) {
   addLogical<ShiftRightOp>(semantics, [](auto a, auto b) { return shiftRight(a, b); });
   addLogical<ShiftRightLogicalOp>(semantics, [](auto a, auto b) { return shiftRightLogical(a, b); });
   semantics.add(runCast);
+  semantics.add(runBitcast);
   semantics.add(runNot);
   semantics.add(runCompare);
   semantics.add(runSelect);

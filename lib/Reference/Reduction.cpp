@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Reductions, running sums, argmax and argmin.
+// Reductions, running reductions, argmax and argmin.
 
 #include "Accumulation.h"
 #include "Interpreter.h"
@@ -35,15 +35,18 @@ static int32_t checkReduced(Operation *op, Frame &frame, const Tensor &input, Ar
   return frame.checkMemory(op, ElementType::F64, without(input.getShape(), axes));
 }
 
-/// Largest and smallest elements of i8 are i8: nothing overflows, and the value of an empty axis is that of
-/// i8.
+/// In the type in which elements are combined. Largest and smallest elements of i8 are i8: nothing overflows,
+/// and the value of an empty axis is that of i8.
+template <Reduction kind> static Tensor combinedForm(const Tensor &input) {
+  bool sums = kind == Reduction::Sum || kind == Reduction::Product;
+  return sums ? accumulatorOf(input) : widen(input);
+}
+
 template <class OpT, Reduction kind> static int32_t runReduce(OpT op, Frame &frame) {
   Tensor input = frame[op.getInput()];
   if (int32_t status = checkReduced(op, frame, input, op.getAxes()))
     return status;
-  bool sums = kind == Reduction::Sum || kind == Reduction::Product;
-  return finish(op, frame,
-                reduce(kind, sums ? accumulatorOf(input) : widen(input), op.getAxes(), orderOf(op)));
+  return finish(op, frame, reduce(kind, combinedForm<kind>(input), op.getAxes(), orderOf(op)));
 }
 
 static int32_t runReduceMean(ReduceMeanOp op, Frame &frame) {
@@ -99,22 +102,12 @@ static Shape inverse(ArrayRef<int64_t> permutation) {
   return result;
 }
 
-static int32_t runCumsum(CumsumOp op, Frame &frame) {
+template <class OpT, Reduction kind> static int32_t runRunning(OpT op, Frame &frame) {
   Tensor input = frame[op.getInput()];
   Shape permutation = axisLast(input.getRank(), op.getAxis());
-  Tensor rows = transpose(accumulatorOf(input), permutation);
-  Tensor sums(rows.getType(), rows.getShape());
-  int64_t length = input.getDim(op.getAxis());
-  withNumber(rows.getType(), [&](auto tag) {
-    using T = decltype(tag);
-    for (int64_t first = 0, n = rows.getNumElements(); first < n; first += length) {
-      std::vector<T> row(rows.data<T>() + first, rows.data<T>() + first + length);
-      std::vector<T> running =
-          accumulateRunning(orderOf(op), row, T(0), [](T left, T right) { return add(left, right); });
-      llvm::copy(running, sums.data<T>() + first);
-    }
-  });
-  return frame.set(op.getResult(), convert(transpose(sums, inverse(permutation)), input.getType()));
+  Tensor rows = transpose(combinedForm<kind>(input), permutation);
+  Tensor steps = reduceRunning(kind, rows, orderOf(op));
+  return frame.set(op.getResult(), convert(transpose(steps, inverse(permutation)), input.getType()));
 }
 
 /// Whether the first value replaces the best one: NaN first, then the order in which -0 < +0.
@@ -133,7 +126,8 @@ static int32_t runArg(Operation *op, Frame &frame, int64_t axis, bool largest) {
   int64_t length = input.getDim(axis);
   if (length == 0)
     return frame.fail(op, ADRT_FAIL_BOUNDS, {axis, 0, 0});
-  Tensor rows = transpose(widen(input), axisLast(input.getRank(), axis));
+  Tensor numbers = input.getType() == ElementType::I1 ? convert(input, ElementType::I32) : widen(input);
+  Tensor rows = transpose(numbers, axisLast(input.getRank(), axis));
   Tensor result(ElementType::I64, without(input.getShape(), axis));
   withNumber(rows.getType(), [&](auto tag) {
     using T = decltype(tag);
@@ -159,7 +153,10 @@ void mlir::ad::reference::registerReduction(Semantics &semantics) {
   semantics.add(runReduce<ReduceMinOp, Reduction::Minimum>);
   semantics.add(runReduceMean);
   semantics.add(runSumToShape);
-  semantics.add(runCumsum);
+  semantics.add(runRunning<CumsumOp, Reduction::Sum>);
+  semantics.add(runRunning<CumprodOp, Reduction::Product>);
+  semantics.add(runRunning<CummaxOp, Reduction::Maximum>);
+  semantics.add(runRunning<CumminOp, Reduction::Minimum>);
   semantics.add(runArgmax);
   semantics.add(runArgmin);
 }

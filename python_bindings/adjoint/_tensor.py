@@ -247,9 +247,18 @@ class Tensor(NumpyProtocol):
             made = self._copy(self._number, self._function)
             made.is_weak, made._region = False, self._region
             return made
+        return self._of_elements("ad.cast", element)
+
+    def view(self, dtype: Any) -> Tensor:
+        """The same bits as elements of another type with as many bits. Every NaN has the bits of one."""
+        element = element_of(dtype)
+        value = self.astype(self.element_type)
+        return value if element == self.element_type else value._of_elements("ad.bitcast", element)
+
+    def _of_elements(self, operation: str, element: str) -> Tensor:
         trace = current()
-        cast: Tensor = wrap(trace.create("ad.cast", [trace.number(self)], (), [format_type(element, self._static)])[0])
-        return cast
+        made: Tensor = wrap(trace.create(operation, [trace.number(self)], (), [format_type(element, self._static)])[0])
+        return made
 
     def reshape(self, *shape: Any) -> Tensor:
         sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape

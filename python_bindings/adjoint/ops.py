@@ -30,6 +30,9 @@ __all__ = [
     "attention",
     "attention_grad",
     "barrier",
+    "batch_norm",
+    "batch_norm_inference",
+    "bitcast",
     "broadcast",
     "cast",
     "cast_stochastic",
@@ -41,9 +44,13 @@ __all__ = [
     "conv",
     "cos",
     "cross_entropy",
+    "cummax",
+    "cummin",
+    "cumprod",
     "cumsum",
     "div",
     "dot",
+    "dropout",
     "dynamic_slice",
     "dynamic_update_slice",
     "embedding",
@@ -58,6 +65,7 @@ __all__ = [
     "gather",
     "gelu",
     "gemm",
+    "group_norm",
     "iota",
     "is_finite",
     "layer_norm",
@@ -65,11 +73,13 @@ __all__ = [
     "log1p",
     "log2",
     "log_softmax",
+    "logsumexp",
     "max",
     "min",
     "mul",
     "neg",
     "not_",
+    "one_hot",
     "or_",
     "pad",
     "pow",
@@ -89,6 +99,7 @@ __all__ = [
     "rng_bits",
     "rng_normal",
     "rng_uniform",
+    "rotary_embedding",
     "round_even",
     "rsqrt",
     "scaled_dot",
@@ -216,7 +227,7 @@ def argmax(input: Operand, *, axis: int, allow: str | None = None) -> Tensor:
     """Index of the largest element.
 
     Semantics: the i64 index along the axis of the largest element; the first one wins, and the first NaN wins over all
-    numbers; -0 < +0. The axis may not be empty.
+    numbers; -0 < +0, and false < true. The axis may not be empty.
 
     Constraints: (C1) the axis is one of the input's; (C2) a static size along the axis is not 0; (C3) the
     result has elements of type i64 and the sizes of the input without the axis.
@@ -235,7 +246,7 @@ def argmin(input: Operand, *, axis: int, allow: str | None = None) -> Tensor:
     """Index of the smallest element.
 
     Semantics: the i64 index along the axis of the smallest element; the first one wins, and the first NaN wins over all
-    numbers; -0 < +0. The axis may not be empty.
+    numbers; -0 < +0, and false < true. The axis may not be empty.
 
     Constraints: (C1) the axis is one of the input's; (C2) a static size along the axis is not 0; (C3) the
     result has elements of type i64 and the sizes of the input without the axis.
@@ -405,6 +416,84 @@ def barrier(inputs: Sequence[Operand]) -> tuple[Tensor, ...]:
     ```
     """
     return emit("ad.barrier", [inputs], [])
+
+
+def batch_norm(
+    input: Operand, scale: Operand, bias: Operand, *, axis: int, epsilon: float, allow: str | None = None
+) -> tuple[Tensor, ...]:
+    """Normalization of channels by the statistics of a batch, which are results too.
+
+    Semantics: with u the mean of x over all axes but `axis`, which has the channels, d = x - u, and v the mean of d * d:
+    d * rsqrt(v + epsilon) * scale + bias. u and v are the second and the third result, in the type of the accumulator.
+    16- and 8-bit types are computed in f32, and the first result rounds once at the end.
+
+    Constraints: (C1) `axis` is an axis of the input; (C2) there is a static number of channels; (C3) scale and bias are
+    vectors with the element type of the input and the number of channels; (C4) epsilon is finite and not negative.
+
+    Adjoint: that of the decomposition.
+
+    Example:
+    ```mlir
+    %y, %mean, %variance = ad.batch_norm %x, %scale, %bias axis 1 epsilon 1.0e-5 : tensor<2x8x4x4xf32>, tensor<8xf32>
+    ```
+    """
+    return emit(
+        "ad.batch_norm",
+        [(input,), (scale,), (bias,)],
+        [("axis", "integer", axis), ("epsilon", "number", epsilon), ("allow", "allow", allow)],
+    )
+
+
+def batch_norm_inference(
+    input: Operand,
+    scale: Operand,
+    bias: Operand,
+    mean: Operand,
+    variance: Operand,
+    *,
+    axis: int,
+    epsilon: float,
+    allow: str | None = None,
+) -> Tensor:
+    """Normalization of channels by given statistics.
+
+    Semantics: (x - mean) * rsqrt(variance + epsilon) * scale + bias, with the statistics of the element's channel, which
+    is along `axis`. 16- and 8-bit types are computed in f32 and rounded once at the end.
+
+    Constraints: (C1) `axis` is an axis of the input; (C2) there is a static number of channels; (C3) scale and bias are
+    vectors with the element type of the input and the number of channels, mean and variance have that type, too, or
+    that of the accumulator; (C4) epsilon is finite and not negative.
+
+    Adjoint: that of the decomposition.
+
+    Example:
+    ```mlir
+    %y = ad.batch_norm_inference %x, %scale, %bias, %mean, %variance axis 1 epsilon 1.0e-5 : tensor<2x8x4x4xf32>, tensor<8xf32>, tensor<8xf32>
+    ```
+    """
+    return emit(
+        "ad.batch_norm_inference",
+        [(input,), (scale,), (bias,), (mean,), (variance,)],
+        [("axis", "integer", axis), ("epsilon", "number", epsilon), ("allow", "allow", allow)],
+    )[0]
+
+
+def bitcast(input: Operand, *, type: TypeLike, allow: str | None = None) -> Tensor:
+    """The same bits as another element type.
+
+    Semantics: each element's bits as an element of the other type. Sign and payload of a NaN are not in the contract
+    (docs/numerics.md): every NaN has the bits of the positive quiet one without a payload.
+
+    Constraints: (C1) the result has the shape of `input`; (C2) both element types have as many bits.
+
+    Adjoint: none: bits are no numbers.
+
+    Example:
+    ```mlir
+    %y = ad.bitcast %x : tensor<4xf32> -> tensor<4xi32>
+    ```
+    """
+    return emit("ad.bitcast", [(input,)], [("allow", "allow", allow)], type=type)[0]
 
 
 def broadcast(input: Operand, sizes: Sequence[Operand] = (), *, type: TypeLike, allow: str | None = None) -> Tensor:
@@ -676,6 +765,65 @@ def cross_entropy(
     )[0]
 
 
+def cummax(input: Operand, *, axis: int, order: str | None = None, allow: str | None = None) -> Tensor:
+    """Running maximum along an axis.
+
+    Semantics: element i is the IEEE maximum of the elements 0 to i: NaN propagates, -0 < +0.
+
+    Constraints: (C1) the axis is one of the input's.
+
+    Adjoint: g(i) goes to the element that result i is, to the first of several equal ones.
+
+    Example:
+    ```mlir
+    %y = ad.cummax %x axis 1 : tensor<4x3xf32>
+    ```
+    """
+    return emit(
+        "ad.cummax", [(input,)], [("axis", "integer", axis), ("order", "order", order), ("allow", "allow", allow)]
+    )[0]
+
+
+def cummin(input: Operand, *, axis: int, order: str | None = None, allow: str | None = None) -> Tensor:
+    """Running minimum along an axis.
+
+    Semantics: element i is the IEEE minimum of the elements 0 to i: NaN propagates, -0 < +0.
+
+    Constraints: (C1) the axis is one of the input's.
+
+    Adjoint: g(i) goes to the element that result i is, to the first of several equal ones.
+
+    Example:
+    ```mlir
+    %y = ad.cummin %x axis 1 : tensor<4x3xf32>
+    ```
+    """
+    return emit(
+        "ad.cummin", [(input,)], [("axis", "integer", axis), ("order", "order", order), ("allow", "allow", allow)]
+    )[0]
+
+
+def cumprod(input: Operand, *, axis: int, order: str | None = None, allow: str | None = None) -> Tensor:
+    """Running product along an axis.
+
+    Semantics: element i is the product of the elements 0 to i in the written order, accumulated in f32 (f64 for f64;
+    integers wrap); each result rounds once.
+
+    Constraints: (C1) the axis is one of the input's.
+
+    Adjoint: at i, the product of the elements before i, times s(i) = g(i) + x(i + 1) * s(i + 1): without a division, so
+    that zeros among the elements have the right one.
+
+    Example:
+    ```mlir
+    %y = ad.cumprod %x axis 1 : tensor<4x3xf32>
+    ```
+    """
+    return emit(
+        "ad.cumprod", [(input,)], [("axis", "integer", axis), ("order", "order", order), ("allow", "allow", allow)]
+    )[0]
+
+
 def cumsum(input: Operand, *, axis: int, order: str | None = None, allow: str | None = None) -> Tensor:
     """Running sum along an axis.
 
@@ -762,6 +910,25 @@ def dot(
         ],
         type=type,
     )[0]
+
+
+def dropout(input: Operand, key: Operand, counter: Operand, *, rate: float, allow: str | None = None) -> Tensor:
+    """Elements that are zero at random.
+
+    Semantics: element number e, in row-major order, is x / (1 - rate) where the uniform f32 number that
+    `ad.rng_uniform` has for the key and `counter + e` is at least the rate, rounded to f32; else 0. 16- and 8-bit types
+    are computed in f32 and rounded once.
+
+    Constraints: (C1) the rate is at least 0 and below 1.
+
+    Adjoint: ad.dropout of the cotangent, with the same key and counter; nothing is saved. None for key and counter.
+
+    Example:
+    ```mlir
+    %y = ad.dropout %x, %key, %counter rate 0.1 : tensor<4x3xf32>
+    ```
+    """
+    return emit("ad.dropout", [(input,), (key,), (counter,)], [("rate", "number", rate), ("allow", "allow", allow)])[0]
 
 
 def dynamic_slice(
@@ -1084,6 +1251,39 @@ def gemm(
     )[0]
 
 
+def group_norm(
+    input: Operand, scale: Operand, bias: Operand, *, groups: int, axis: int, epsilon: float, allow: str | None = None
+) -> Tensor:
+    """Normalization of groups of channels to mean 0 and variance 1, scaled and shifted.
+
+    Semantics: axis 0 is the batch, and `axis` has the channels, which make `groups` groups of adjacent ones. A group of
+    an example with all positions of the other axes is a row, channels first, of which `ad.layer_norm` computes mean and
+    variance. Each element is then multiplied by the scale of its channel, and the bias is added. 16- and 8-bit types
+    are computed in f32 and rounded once at the end.
+
+    Constraints: (C1) `axis` is an axis of the input but the first; (C2) there is a static number of channels, a
+    multiple of the groups, of which there is at least one; (C3) scale and bias are vectors with the element type of the
+    input and the number of channels; (C4) epsilon is finite and not negative.
+
+    Adjoint: that of the decomposition.
+
+    Example:
+    ```mlir
+    %y = ad.group_norm %x, %scale, %bias groups 4 axis 1 epsilon 1.0e-5 : tensor<2x8x4x4xf32>, tensor<8xf32>
+    ```
+    """
+    return emit(
+        "ad.group_norm",
+        [(input,), (scale,), (bias,)],
+        [
+            ("groups", "integer", groups),
+            ("axis", "integer", axis),
+            ("epsilon", "number", epsilon),
+            ("allow", "allow", allow),
+        ],
+    )[0]
+
+
 def iota(sizes: Sequence[Operand] = (), *, axis: int, type: TypeLike, allow: str | None = None) -> Tensor:
     """Ascending numbers along an axis.
 
@@ -1208,6 +1408,24 @@ def log_softmax(input: Operand, *, axis: int, order: str | None = None, allow: s
     )[0]
 
 
+def logsumexp(input: Operand, *, axis: int, allow: str | None = None) -> Tensor:
+    """Logarithm of the sum of exponentials along an axis.
+
+    Semantics: with m the maximum along the axis, or 0 where that is not finite: log(sum(exp(x - m))) + m. 16- and 8-bit
+    types are computed in f32 and rounded once at the end. Empty: -inf.
+
+    Constraints: (C1) the axis is one of the input's.
+
+    Adjoint: g * exp(x - y) with y the result; 0 where y is -inf.
+
+    Example:
+    ```mlir
+    %y = ad.logsumexp %x axis 1 : tensor<4x3xf32>
+    ```
+    """
+    return emit("ad.logsumexp", [(input,)], [("axis", "integer", axis), ("allow", "allow", allow)])[0]
+
+
 def max(lhs: Operand, rhs: Operand, *, allow: str | None = None) -> Tensor:
     """Larger of two values.
 
@@ -1290,6 +1508,25 @@ def not_(input: Operand, *, allow: str | None = None) -> Tensor:
     ```
     """
     return emit("ad.not", [(input,)], [("allow", "allow", allow)])[0]
+
+
+def one_hot(input: Operand, *, axis: int, type: TypeLike, allow: str | None = None) -> Tensor:
+    """Ones at numbers along a new axis, zeros elsewhere.
+
+    Semantics: the result has one axis more than the input. Along it, the element with the number that the input has is
+    1, all others are 0; a number that is none of the axis has zeros alone.
+
+    Constraints: (C1) the axis is one of the result's, and the result has the sizes of the input along the others; (C2)
+    its size is static.
+
+    Adjoint: none: the operand is an integer.
+
+    Example:
+    ```mlir
+    %y = ad.one_hot %labels axis 1 : tensor<4xi32> -> tensor<4x10xf32>
+    ```
+    """
+    return emit("ad.one_hot", [(input,)], [("axis", "integer", axis), ("allow", "allow", allow)], type=type)[0]
 
 
 def or_(lhs: Operand, rhs: Operand, *, allow: str | None = None) -> Tensor:
@@ -1753,6 +1990,34 @@ def rng_uniform(key: Operand, counter: Operand, *, type: TypeLike, allow: str | 
     ```
     """
     return emit("ad.rng_uniform", [(key,), (counter,)], [("allow", "allow", allow)], type=type)[0]
+
+
+def rotary_embedding(
+    input: Operand, positions: Operand, *, base: float, interleaved: bool = False, allow: str | None = None
+) -> Tensor:
+    """Pairs of elements rotated by angles that grow with the position.
+
+    Semantics: the last axis has pairs: elements i and i + n / 2 of n, or with `interleaved` elements 2 i and 2 i + 1.
+    With a = position * base^(-2 i / n), pair (x, y) becomes (x * cos(a) - y * sin(a), y * cos(a) + x * sin(a)).
+    Positions broadcast to the shape of the input without its last axis. The powers are computed in f64 and rounded to
+    f32 (f64 for f64), in which everything else is computed; the result rounds once.
+
+    Constraints: (C1) the last axis of the input has a static and even size; (C2) the shape of the positions broadcasts
+    to that of the input without its last axis; (C3) base is finite and positive.
+
+    Adjoint: of the input: the cotangent rotated back, that is by the negated positions; none for the positions.
+
+    Example:
+    ```mlir
+    %y = ad.rotary_embedding %x, %positions base 1.0e4 : tensor<2x8x16x64xf32>, tensor<16xi32>
+    %z = ad.rotary_embedding %x, %positions base 1.0e4 interleaved : tensor<2x8x16x64xf32>, tensor<16xi32>
+    ```
+    """
+    return emit(
+        "ad.rotary_embedding",
+        [(input,), (positions,)],
+        [("base", "number", base), ("interleaved", "unit", interleaved), ("allow", "allow", allow)],
+    )[0]
 
 
 def round_even(input: Operand, *, allow: str | None = None) -> Tensor:

@@ -103,14 +103,14 @@ _SPLIT = 1 << 62
 def split(key: Tensor, num: builtins.int = 2) -> Tensor:
     """`num` new keys, along an axis."""
     num = whole("num", num, 0)
-    return ops.rng_bits(_as_key(key), _counters(num, _SPLIT), type=f"tensor<{num}xi64>")
+    return ops.rng_bits(as_key(key), _counters(num, _SPLIT), type=f"tensor<{num}xi64>")
 
 
 @_keyed()
 def fold_in(key: Tensor, data: Any) -> Tensor:
     """A new key of a key and a number, e.g. of a step."""
     counter = _integer(data, "data of fold_in") + (_SPLIT + (1 << 61))
-    return ops.rng_bits(_as_key(key), counter, type="tensor<i64>")
+    return ops.rng_bits(as_key(key), counter, type="tensor<i64>")
 
 
 def _sizes(shape: Any) -> tuple[Any, ...]:
@@ -124,7 +124,8 @@ def _sizes(shape: Any) -> tuple[Any, ...]:
     return sizes
 
 
-def _as_key(key: Any) -> Tensor:
+def as_key(key: Any) -> Tensor:
+    """A key as a tensor."""
     if not is_value(key) or isinstance(key, (bool, float)):
         raise _no_key(key)
     made = tensor(key, "i64")
@@ -134,7 +135,7 @@ def _as_key(key: Any) -> Tensor:
 
 
 def _draw(name: str, key: Any, shape: Any, element: str) -> Tensor:
-    key, sizes = _as_key(key), _sizes(shape)
+    key, sizes = as_key(key), _sizes(shape)
     count = functools.reduce(operator.mul, sizes, 1)
     made = getattr(ops, name)(key, _counters(count), type=_row(element, count))
     return reshape(made, sizes)

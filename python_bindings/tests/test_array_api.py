@@ -56,6 +56,8 @@ CASES = {
     **{name: two(name, (A, B)) for name in ("atan2", "hypot", "logaddexp", "copysign")},
     **{name: two(name, (I, J), (P, Q)) for name in ("bitwise_and", "bitwise_or", "bitwise_xor")},
     **{name: two(name, (I, J), (J, I % 64)) for name in ("bitwise_left_shift", "bitwise_right_shift")},
+    "nextafter": two("nextafter", (A, B), (A, A), (SPECIAL, SPECIAL[::-1]), (0 * A, B), (A, 0 * B),
+                     (A.astype(np.float32), B.astype(np.float32))),
     "bitwise_invert": one("bitwise_invert", I, P),
     **{name: two(name, (P, Q)) for name in ("logical_and", "logical_or", "logical_xor")},
     "logical_not": one("logical_not", P),
@@ -70,6 +72,8 @@ CASES = {
               for form in ({}, {"axis": 0}, {"descending": True})] for name in ("sort", "argsort")},
     "cumulative_sum": [(lambda xp, x: xp.cumulative_sum(x, axis=1), (A,)), (lambda xp, x: xp.cumulative_sum(x), (V,)),
                        (lambda xp, x: xp.cumulative_sum(x, axis=0, include_initial=True), (I,))],
+    "cumulative_prod": [(lambda xp, x: xp.cumulative_prod(x, axis=1), (A,)), (lambda xp, x: xp.cumulative_prod(x), (V,)),
+                        (lambda xp, x: xp.cumulative_prod(x, axis=0, include_initial=True), (I,))],
     "diff": [(lambda xp, x: xp.diff(x), (A,)), (lambda xp, x: xp.diff(x, axis=0, n=2), (A,))],
     "matmul": two("matmul", (A, M), (V, M), (A, V), (np.stack([A, B]), M), (np.stack([A, B]), np.stack([M, M]))),
     "matrix_transpose": one("matrix_transpose", A),
@@ -134,12 +138,10 @@ REFUSED = {
     **dict.fromkeys(("nonzero", "unique_all", "unique_counts", "unique_inverse", "unique_values"),
                     "a shape that depends on values"),
     **dict.fromkeys(("conj", "imag", "real"), "complex numbers"),
-    "cumulative_prod": "an operation of its own",
-    "nextafter": "an operation that reads bits",
     "from_dlpack": "arrays that have values",
 }
 #: What needs no new kind of operation.
-OWED = {"cumulative_prod", "nextafter", "from_dlpack"}
+OWED = {"from_dlpack"}
 MISSING_TYPES = ("int16", "uint8", "uint16", "uint32", "uint64")
 
 

@@ -25,6 +25,7 @@ import control
 import elements
 import operations_attention  # noqa: F401, registers its operations
 import operations_indexing  # noqa: F401, registers its operations
+import operations_layers  # noqa: F401, registers its operations
 import operations_nn  # noqa: F401, registers its operations
 import operations_sorting  # noqa: F401, registers its operations
 import operations_windows  # noqa: F401, registers its operations

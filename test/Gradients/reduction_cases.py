@@ -48,6 +48,27 @@ CASES += [
     Case("ad.cumsum", "cumsum_dynamic", [Argument("?x2", (4, 2))], "%y = ad.cumsum %a0 axis 0 : {0}",
          Argument("?x2", (4, 2))),
 ]
+# The recurrence of products goes by blocks of 16 and blocks of blocks: sizes around their ends.
+for size in (1, 15, 16, 17, 33, 257):
+    CASES += [
+        Case("ad.cumprod", f"cumprod_{size}", [Argument(f"2x{size}", low=0.9, high=1.1)],
+             "%y = ad.cumprod %a0 axis 1 : {0}", Argument(f"2x{size}"), second_order=size < 20),
+        Case("ad.cumprod", f"cumprod_dynamic_{size}", [Argument("?x2", (size, 2), 0.9, 1.1)],
+             "%y = ad.cumprod %a0 axis 0 : {0}", Argument("?x2", (size, 2)), second_order=size < 20),
+    ]
+CASES.append(Case("ad.cumprod", "cumprod_zeros", [Argument("2x4"), Argument("2x4", low=0.0, high=0.0)],
+                  ZEROS.replace("ad.reduce_prod %x axes [1] : {0} -> {r}", "ad.cumprod %x axis 1 : {0}"),
+                  Argument("2x4")))
+for op in ["cummax", "cummin"]:
+    CASES += [
+        Case(f"ad.{op}", op, [Argument("2x5")], f"%y = ad.{op} %a0 axis 1 : {{0}}", Argument("2x5")),
+        Case(f"ad.{op}", f"{op}_dynamic", [Argument("?x2", (4, 2))], f"%y = ad.{op} %a0 axis 0 : {{0}}",
+             Argument("?x2", (4, 2))),
+        # The first of several equal ones.
+        Case(f"ad.{op}", f"{op}_equal", [Argument("3x2")],
+             f"""%x = ad.concat axis 1 %a0, %a0 : {{0}}, {{0}}
+                 %y = ad.{op} %x axis 1 : tensor<3x4xf64>""", Argument("3x4")),
+    ]
 for op in ["argmax", "argmin"]:
     CASES.append(Case(f"ad.{op}", op, [Argument("2x4")],
                       f"""%i = ad.{op} %a0 axis 1 : {{0}}

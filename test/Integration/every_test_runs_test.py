@@ -30,6 +30,7 @@ SPECIAL = {
     "pad": ("%x, %s low [1, 0] high [0, 2] interior [0, 1] : T, tensor<E>", "tensor<5x7xE>"),
     "is_finite": ("%x : T -> tensor<4x3xi1>", "tensor<4x3xi1>"),
     "cast": ("%x : T -> tensor<4x3xf32>", "tensor<4x3xf32>"),
+    "bitcast": ("%x : T -> T", "T"),
     "compare": ("lt %x, %y : T", "tensor<4x3xi1>"),
     "select": ("%c, %x, %y : tensor<4x3xi1>, T, T", "T"),
     "clamp": ("%x, %y, %y : T, T, T", "T"),
@@ -64,17 +65,29 @@ SPECIAL = {
     "scaled_dot": ("%x, %y contract [1] x [1] : (T, T) -> tensor<4x4xE>", "tensor<4x4xE>"),
     **{f"reduce_{kind}": ("%x axes [1] : T -> tensor<4xE>", "tensor<4xE>") for kind in "sum prod max min mean".split()},
     **{name: ("%x axis 1 : T", "tensor<4xi64>") for name in ("argmax", "argmin")},
-    "cumsum": ("%x axis 1 : T", "T"),
+    **{name: ("%x axis 1 : T", "T") for name in ("cumsum", "cumprod", "cummax", "cummin")},
     "softmax": ("%x axis 1 : T", "T"),
     "log_softmax": ("%x axis 1 : T", "T"),
     **{name: (f"%x{', %v' * count} epsilon 1.0e-5 : T, tensor<3xE>", "T") for name, count in records.norms().items()},
     "cross_entropy": ("%x, %y : T, T -> tensor<4xE>", "tensor<4xE>"),
+    "one_hot": ("%x axis 1 : T -> tensor<4x5x3xE>", "tensor<4x5x3xE>"),
+    "logsumexp": ("%x axis 1 : T", "tensor<4xE>"),
+    "rotary_embedding": ("%even, %places base 1.0e4 : tensor<3x4xE>, tensor<3xi64>", "tensor<3x4xE>"),
+    "dropout": ("%x, %key, %key rate 0.25 : T", "T"),
+    "group_norm": ("%x, %v, %v groups 3 axis 1 epsilon 1.0e-5 : T, tensor<3xE>", "T"),
+    "batch_norm": ("%x, %v, %v axis 1 epsilon 1.0e-5 : T, tensor<3xE>", "T"),
+    "batch_norm_inference": ("%x, %v, %v, %v, %v axis 1 epsilon 1.0e-5 : T, tensor<3xE>, tensor<3xE>", "T"),
     "attention": ("%heads, %heads, %heads causal : H, H, H", "H"),
     "attention_grad": ("%heads, %heads, %heads, %logs, %logs, %heads : H, H, H, L, L, H", "H"),
 }
 # Lines that make the operands of others.
 HEADS = "%heads = ad.reshape %x : T -> H"
+NUMBER = "%number = ad.slice %n [0, 0] strides [1, 1] : tensor<4x3xi64> -> tensor<1x1xi64>"
 BEFORE = {
+    "rotary_embedding": ["%even = ad.reshape %x : T -> tensor<3x4xE>",
+                         "%row = ad.slice %n [0, 0] strides [1, 1] : tensor<4x3xi64> -> tensor<1x3xi64>",
+                         "%places = ad.reshape %row : tensor<1x3xi64> -> tensor<3xi64>"],
+    "dropout": [NUMBER, "%key = ad.reshape %number : tensor<1x1xi64> -> tensor<i64>"],
     "attention": [HEADS],
     "attention_grad": [HEADS, "%part = ad.slice %heads [0, 0, 0, 0] strides [1, 1, 1, 1] : H -> tensor<1x2x2x1xE>",
                        "%sums = ad.reshape %part : tensor<1x2x2x1xE> -> tensor<1x2x2xE>",
@@ -90,7 +103,7 @@ DIFFERENTIATED = {
     "value_and_grad": ("%y = ad.reduce_sum %x axes [0, 1] : T -> tensor<E>", "tensor<E>"),
 }
 # Others with several results, and how many.
-SEVERAL = {"scaled_dot": 3, "top_k": 2, "attention": 2, "attention_grad": 3}
+SEVERAL = {"batch_norm": 3, "scaled_dot": 3, "top_k": 2, "attention": 2, "attention_grad": 3}
 # In every program here, or only after ad-fuse.
 ELSEWHERE = "receive fusion kernel launch buffer copy yield elementary convert require guard".split()
 # Campaigns that CI does not run: they compile libraries once more, for minutes.

@@ -32,7 +32,7 @@ def table():
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     rows = [line.split() for line in text.split("\n\n")[0].splitlines()[1:]]
     summing = re.search(r"\* is each operation that sums: (.*)", text)[1].split(", ")
-    running = re.search(r"\*\* are those of them that have one total, which (.*) has not", text)[1].split(", ")
+    running = re.search(r"\*\* are those of them that have one total, all but (.*)", text)[1].split(", ")
     names = {op: [row[1] for row in rows if row[0] == "*" or row[0] == "**" and op not in running] for op in summing}
     for op, name, *_ in rows:
         if not op.startswith("*"):
@@ -83,14 +83,19 @@ def sum_to_shape_case(draw, element):
     return {"x": x}, "ad.sum_to_shape %x", "{x} -> {result}", [1, shape[1]], exact, bound
 
 
-def cumsum_case(draw, element):
+def running_case(kind, draw, element):
     shape = (length(draw), draw.randint(1, 9)) if draw.random() < 0.5 else (draw.randint(1, 4), length(draw))
     axis = draw.randint(0, 1)
     x = values(draw, shape, element)
+    if kind == "prod":  # neither overflows nor vanishes
+        x = stored(element, 1 + x / 16)
+    fold = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}[kind].accumulate
+    exact = fold(x, axis=axis)
+    scale = np.abs(exact) if kind == "prod" else fold(np.abs(x), axis=axis)
     # Of nested chains: a block of 128, the blocks before it in a tile of 128, and the tiles before.
-    path = lambda name: shape[axis] if name == "serial" else 259 + shape[axis] / 128**2
-    bound = lambda name: (path(name) + 2) * unit(element) * np.cumsum(np.abs(x), axis=axis)
-    return {"x": x}, f"ad.cumsum %x axis {axis}", "{x}", shape, np.cumsum(x, axis=axis), bound
+    path = lambda name: shape[axis] if name == "serial" or kind == "prod" else 259 + shape[axis] / 128**2
+    bound = lambda name: 0 * scale if kind in ("max", "min") else (path(name) + 2) * unit(element) * scale
+    return {"x": x}, f"ad.cum{kind} %x axis {axis}", "{x}", shape, exact, bound
 
 
 def moments(x):
@@ -221,7 +226,8 @@ PRODUCTS = {"conv", "dot", "gemm", "scaled_dot"}
 CASES = {
     **{f"reduce_{kind}": (lambda kind: lambda *given: sum_case(kind, *given))(kind)
        for kind in ("sum", "mean", "prod", "max", "min")},
-    "sum_to_shape": sum_to_shape_case, "cumsum": cumsum_case, "layer_norm": layer_norm_case, "rms_norm": rms_norm_case,
+    **{f"cum{kind}": (lambda kind: lambda *given: running_case(kind, *given))(kind) for kind in ("sum", "prod", "max", "min")},
+    "sum_to_shape": sum_to_shape_case, "layer_norm": layer_norm_case, "rms_norm": rms_norm_case,
     **{kind: (lambda kind: lambda *given: softmax_case(kind, *given))(kind) for kind in ("softmax", "log_softmax")},
     "cross_entropy": cross_entropy_case, "dot": dot_case, "gemm": gemm_case,
     "scaled_dot": scaled_dot_case, "conv": conv_case,
@@ -311,7 +317,7 @@ def check(op, element, seed, folder):
 
 # The names of the written implementation, and operations whose results do not depend on an order.
 SAME = {"written", "two_pass", "shifted"}
-EXACT_OPERATIONS = {"reduce_max", "reduce_min"}
+EXACT_OPERATIONS = {"reduce_max", "reduce_min", "cummax", "cummin"}
 
 
 def complete():

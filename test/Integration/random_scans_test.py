@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Random running sums (decision 0046): the reference interpreter, the CPU with one thread and with several, and the
-emulated GPU give the bits of nested chains that NumPy sums. Shapes, axes, types, orders, what comes before and after, and
+"""Random running reductions (decision 0046): the reference interpreter, the CPU with one thread and with several, and the
+emulated GPU give the bits of nested chains that NumPy combines. Operations, shapes, axes, types, orders, what comes before and after, and
 which sizes are open are drawn."""
 
 import sys
@@ -27,26 +27,42 @@ BEFORE = {"": "", "%v = ad.mul %x, %x : {t}": "square", "%v = ad.neg %x : {t}": 
 AFTER = {"": "", "%r = ad.sub %s, %x : {t}": "before the step", "%r = ad.neg %s : {t}": "negate", "%r = ad.add %s, %s : {t}": "twice"}
 
 
-def chain(values):
-    """The running sum along the last axis, from +0. NumPy's accumulate adds in ascending order."""
-    return np.add.accumulate(np.concatenate([np.zeros_like(values[..., :1]), values], axis=-1), axis=-1)[..., 1:]
+# What combines two values, and the value that a chain begins with.
+COMBINERS = {"cumsum": (np.add, 0), "cumprod": (np.multiply, 1)}
 
 
-def nested(values, lengths):
-    """Blocks of the first length are chains of their own; their totals have a running sum in the other lengths."""
+def chain(values, combine, start):
+    """The running reduction along the last axis. NumPy's accumulate goes in ascending order."""
+    return combine.accumulate(np.concatenate([np.full_like(values[..., :1], start), values], axis=-1), axis=-1)[..., 1:]
+
+
+def nested(values, lengths, combine, start):
+    """Blocks of the first length are chains of their own; their totals have a running reduction in the other lengths."""
     if not lengths:
-        return chain(values)
+        return chain(values, combine, start)
     length, count = lengths[0], values.shape[-1]
-    blocks = [chain(values[..., begin:begin + length]) for begin in range(0, count, length)]
+    blocks = [chain(values[..., begin:begin + length], combine, start) for begin in range(0, count, length)]
     whole = [block[..., -1] for block in blocks if block.shape[-1] == length]
     if len(blocks) > 1:
-        before = nested(np.stack(whole, axis=-1), lengths[1:])
-        blocks[1:] = [before[..., number:number + 1] + block for number, block in enumerate(blocks[1:])]
+        before = nested(np.stack(whole, axis=-1), lengths[1:], combine, start)
+        blocks[1:] = [combine(before[..., number:number + 1], block) for number, block in enumerate(blocks[1:])]
     return np.concatenate(blocks, axis=-1)
+
+
+def extremes(values, smallest):
+    """The running maximum or minimum along the last axis. Floats are integers in their order: -0 < +0, and NaN is the last."""
+    if values.dtype != np.float64:
+        return (np.minimum if smallest else np.maximum).accumulate(values, axis=-1)
+    turned = lambda bits: bits ^ (bits >> 63 & np.iinfo(np.int64).max)
+    bits = (-values if smallest else values).view(np.int64)
+    keys = np.where(np.isnan(values), np.iinfo(np.int64).max, turned(bits))
+    found = turned(np.maximum.accumulate(keys, axis=-1)).view(np.float64)
+    return -found if smallest else found
 
 
 class Scan:
     def __init__(self, rng):
+        self.operation = str(rng.choice(["cumsum", "cumsum", "cumprod", "cummax", "cummin"]))
         self.element = str(rng.choice(elements.NUMBERS))
         length = int(rng.choice(LONG if rng.random() < 0.35 else SHORT))
         others = [int(rng.choice(OTHERS)) for _ in range(rng.integers(0, 4))]
@@ -61,6 +77,9 @@ class Scan:
         self.before, self.after = str(rng.choice(list(BEFORE))), str(rng.choice(list(AFTER)))
         self.mode = str(rng.choice(["reproducible", "strict"]))
         self.x = elements.random(rng, self.element, self.shape)
+        if self.operation == "cumprod" and elements.is_float(self.element) and rng.random() < 0.8:
+            # Products that neither vanish nor overflow.
+            self.x = elements.encode(self.element, 1 + rng.normal(size=self.shape) / 16)
 
     def text(self):
         sizes = "x".join("?" if is_open else str(size) for size, is_open in zip(self.shape, self.is_open))
@@ -69,18 +88,20 @@ class Scan:
         attributes = f" {{order = {order}}}" if order else ""
         return (f'func.func @main(%x: {kind} {{ad.name = "x"}}) -> ({kind} {{ad.name = "r"}}) {{\n'
                 f"  {self.before.format(t=kind)}\n"
-                f"  %s = ad.cumsum {'%v' if self.before else '%x'} axis {self.axis}{attributes} : {kind}\n"
+                f"  %s = ad.{self.operation} {'%v' if self.before else '%x'} axis {self.axis}{attributes} : {kind}\n"
                 f"  {self.after.format(t=kind)}\n  return {'%r' if self.after else '%s'} : {kind}\n}}\n")
 
-    def sums(self):
+    def steps(self):
         """Of a program that does nothing else."""
-        kind = elements.accumulator(self.element)
-        values = np.moveaxis(elements.decode(self.element, self.x), self.axis, -1)
-        values = values.astype(elements.STORAGE[kind])
-        lengths = () if self.is_chain else self.order or CANONICAL
-        with np.errstate(all="ignore"):
-            found = np.moveaxis(nested(values, lengths), -1, self.axis)
-        return elements.encode(self.element, found)
+        values = np.ascontiguousarray(np.moveaxis(elements.decode(self.element, self.x), self.axis, -1))
+        if self.operation in COMBINERS:
+            values = values.astype(elements.STORAGE[elements.accumulator(self.element)])
+            lengths = () if self.is_chain else self.order or CANONICAL
+            with np.errstate(all="ignore"):
+                found = nested(values, lengths, *COMBINERS[self.operation])
+        else:
+            found = extremes(values, self.operation == "cummin")
+        return elements.encode(self.element, np.moveaxis(found, -1, self.axis))
 
 
 def check(seed, folder):
@@ -93,7 +114,7 @@ def check(seed, folder):
         wrong = np.argwhere(~elements.same_bits(scan.element, expected, found))
         if len(wrong):
             yield f"{label}: other bits than the reference at {len(wrong)} places, first {wrong[0]}: {text}"
-    if not scan.before and not scan.after and not elements.same_bits(scan.element, scan.sums(), expected).all():
+    if not scan.before and not scan.after and not elements.same_bits(scan.element, scan.steps(), expected).all():
         yield f"the reference has other bits than nested chains in NumPy: {text}"
 
 

@@ -13,10 +13,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Support"))
 sys.dont_write_bytecode = True
 import checks  # noqa: E402
 import elements  # noqa: E402
+import one_operation  # noqa: E402
 import operations_sorting  # noqa: E402
 import runner  # noqa: E402
-from generator import Generator  # noqa: E402
-from operations import CATALOGUE  # noqa: E402
 
 COUNT = 60
 # Around vectors, warps, and the lengths at which the sort of the CPU changes.
@@ -25,35 +24,9 @@ MAX_ELEMENTS = 3000
 KINDS = ("argsort", "sort", "sort", "top_k")
 
 
-class LineGenerator(Generator):
-    """Values with long axes."""
-
-    largest = MAX_ELEMENTS
-
-    def size(self):
-        return int(self.rng.choice(SIZES))
-
-
-def program(rng):
-    """(text, arguments, the operation): one operation, with a negation before or after it at times."""
-    generator = LineGenerator(rng, dynamic=float(rng.choice([0.0, 0.0, 0.5])), constants=0.0)
-    types, make = CATALOGUE[str(rng.choice(KINDS))]
-    make(generator, str(rng.choice(types)))
-    op = generator.ops[-1]
-    lines, last = op.lines(), str(op.result)
-    if op.result.element != "i1" and rng.random() < 0.3:
-        lines.append(f"%after = ad.neg {op.result} : {op.result.type}")
-        last = "%after"
-    names = ", ".join(f'{value}: {value.type} {{ad.name = "{value.name}"}}' for value, _ in generator.arguments)
-    body = "\n  ".join(lines)
-    text = (f'func.func @main({names}) -> ({op.result.type} {{ad.name = "r"}}) {{\n  {body}\n'
-            f"  return {last} : {op.result.type}\n}}\n")
-    return text, generator.arguments, op, last == str(op.result)
-
-
 def check(seed, folder):
     rng = np.random.default_rng(seed)
-    text, arguments, op, is_alone = program(rng)
+    text, arguments, op, is_alone = one_operation.program(rng, KINDS, SIZES, MAX_ELEMENTS)
     element = op.result.element
     given = [(value.name, value.element, array) for value, array in arguments]
     arrays = {value.name: array for value, array in arguments}

@@ -130,7 +130,7 @@ def rows_and_movements(seed, element):
             module.end(module.add(f"ad.reduce_sum {x} axes [{axis}] : {type} -> {tensor(element, size)}",
                                   tensor(element, size)))
         elif kind == "cumsum":
-            module.end(module.add(f"ad.cumsum {x} axis {draw.randrange(2)} : {type}", type))
+            module.end(module.add(f"ad.{draw.choice(['cumsum', 'cumprod', 'cummax'])} {x} axis {draw.randrange(2)} : {type}", type))
         elif kind == "transpose":
             turned = tensor(element, columns, rows)
             module.end(module.add(f"ad.transpose {x} [1, 0] : {type}", turned))

@@ -9,6 +9,7 @@ import control
 import elements
 import operations_attention  # noqa: F401, registers its operations
 import operations_indexing  # noqa: F401, registers its operations
+import operations_layers  # noqa: F401, registers its operations
 import operations_nn  # noqa: F401, registers its operations
 import operations_sorting  # noqa: F401, registers its operations
 import operations_windows  # noqa: F401, registers its operations
@@ -320,7 +321,7 @@ def receive(g, x):
 def streams(g):
     """A value that an operation with a kernel of its own needs before one feed, and that meets the next one."""
     x = chain(g, g.start(), 1, 2)
-    early = g.from_catalogue("cumsum", x) if g.chance(0.7) else receive(g, x)
+    early = g.from_catalogue(g.pick(["cumsum", "cumsum", "cumprod", "cummax", "cummin"]), x) if g.chance(0.7) else receive(g, x)
     first, second = feed(g, x), feed(g, x)
     late = g.combine(g.pick(BINARY), x, second)
     if g.chance(0.5):

@@ -16,6 +16,7 @@ STORAGE = {
     "f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": np.uint16, "f8E4M3FN": np.uint8,
     "f8E5M2": np.uint8, "i1": np.bool_, "i8": np.int8, "i32": np.int32, "i64": np.int64,
 }
+WIDTHS = {name: 1 if name == "i1" else 8 * np.dtype(storage).itemsize for name, storage in STORAGE.items()}
 # Bits of the mantissa, and the exponent of the smallest normal number.
 MANTISSA = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7, "f8E4M3FN": 3, "f8E5M2": 2}
 MIN_EXPONENT = {"f64": -1022, "f32": -126, "f16": -14, "bf16": -126, "f8E4M3FN": -6, "f8E5M2": -14}

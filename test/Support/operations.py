@@ -5,7 +5,7 @@ instance was is noted in its attributes, from which oracle.py computes what it m
 
 import numpy as np
 
-from elements import ALL, FLOATS, INTEGERS, NUMBERS, SMALL_FLOATS, STORAGE, accumulator, is_float
+from elements import ALL, FLOATS, INTEGERS, NUMBERS, SMALL_FLOATS, STORAGE, WIDTHS, accumulator, is_float
 from generator import LONG, common_static, join_static, tensor_type
 
 CATALOGUE = {}
@@ -100,6 +100,13 @@ def _is_finite(g, element):
 def _cast(g, element):
     x = g.operand(g.pick(ALL))
     return g.add("cast", element, x.static, x.sizes, [x], f"ad.cast {x} : {x.type} -> {tensor_type(element, x.static)}")
+
+
+@operation("bitcast", ALL)
+def _bitcast(g, element):
+    x = g.operand(g.pick([other for other in ALL if WIDTHS[other] == WIDTHS[element]]))
+    return g.add("bitcast", element, x.static, x.sizes, [x],
+                 f"ad.bitcast {x} : {x.type} -> {tensor_type(element, x.static)}")
 
 
 @operation("compare", ALL)
@@ -406,13 +413,18 @@ def _arg_reduction(mnemonic):
     return make
 
 
-CATALOGUE["argmax"] = (NUMBERS, _arg_reduction("argmax"))
-CATALOGUE["argmin"] = (NUMBERS, _arg_reduction("argmin"))
+CATALOGUE["argmax"] = (ALL, _arg_reduction("argmax"))
+CATALOGUE["argmin"] = (ALL, _arg_reduction("argmin"))
 
 
-@operation("cumsum", NUMBERS)
-def _cumsum(g, element):
-    x = long_operand(g, element)
-    axis = g.rank(0, x.rank - 1)
-    return g.add("cumsum", element, x.static, x.sizes, [x], f"ad.cumsum {x} axis {axis} : {x.type}",
-                 attributes={"axis": axis})
+def _running(mnemonic):
+    def make(g, element):
+        x = long_operand(g, element)
+        axis = g.rank(0, x.rank - 1)
+        return g.add(mnemonic, element, x.static, x.sizes, [x], f"ad.{mnemonic} {x} axis {axis} : {x.type}",
+                     attributes={"axis": axis})
+    return make
+
+
+for _name in ["cumsum", "cumprod", "cummax", "cummin"]:
+    CATALOGUE[_name] = (NUMBERS, _running(_name))

@@ -11,7 +11,7 @@ from elements import NUMBERS, decode, is_float
 from generator import common_static, tensor_type
 from operations import CATALOGUE, _wide, operation
 from oracle import _maximum, _minimum, _objects, wrap
-from oracle_sums import _bound
+from oracle_sums import bound_of
 
 MAX_PRODUCTS = 60_000
 
@@ -163,7 +163,7 @@ def conv(op, arrays):
     x, w = (decode(v.element, a) for v, a in zip(op.operands, arrays))
     summed = [n for c, n in zip(op.attributes["dims"][1], w.shape) if c.isdigit() or c not in op.attributes["dims"][2]]
     want, finite = _convolve(x, w, op), (np.where(np.isfinite(a), np.abs(a), 0) for a in (x, w))
-    error = _bound(op, want, int(np.prod(summed, dtype=np.int64)), _convolve(np.abs(x), np.abs(w), op))
+    error = bound_of(op, want, int(np.prod(summed, dtype=np.int64)), _convolve(np.abs(x), np.abs(w), op))
     overflows = _convolve(*finite, op) >= elements.LARGEST[elements.accumulator(op.operands[0].element)]
     return want, np.where(overflows, np.where(np.isinf(want), -1, -error), error)
 
@@ -285,7 +285,7 @@ def _sum(op, total, magnitude, count, is_mean=False):
         return wrap(op.result.element, _objects(total)), None
     if is_mean:
         total, magnitude = total / count, magnitude / count
-    return total, _bound(op, total, count, magnitude)
+    return total, bound_of(op, total, count, magnitude)
 
 
 def arg_reduce_window(op, arrays):

@@ -131,6 +131,17 @@ def _function_error(element, values):
     return 0.51 * elements.ulp(element, values) + 2 * elements.ulp("f32", values)
 
 
+# One pattern of bits stands for all NaNs.
+NAN_BITS = {"f64": 0x7FF8000000000000, "f32": 0x7FC00000, "f16": 0x7E00, "bf16": 0x7FC0, "f8E4M3FN": 0x7F, "f8E5M2": 0x7E}
+
+
+def _bitcast(source, result, array):
+    bits = np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}").copy()
+    if is_float(source):
+        bits[np.isnan(decode(source, array))] = NAN_BITS[source]
+    return bits.view(elements.STORAGE[result])
+
+
 def _elementwise(op, arrays):
     name, element = op.mnemonic, op.operands[-1].element
     if name == "select":
@@ -139,6 +150,8 @@ def _elementwise(op, arrays):
         return random_numbers.TABLE[name](op, arrays)
     if name == "cast":
         return _cast(op.operands[0].element, op.result.element, arrays[0]), None
+    if name == "bitcast":
+        return _bitcast(op.operands[0].element, op.result.element, arrays[0]), None
     values = [decode(v.element, a) for v, a in zip(op.operands, arrays)]
     if name == "compare":
         return COMPARISONS[op.attributes["predicate"]](*values), None
@@ -227,6 +240,7 @@ def _movement(op, arrays):
 def expected(op, arrays):
     import operations_attention
     import operations_indexing
+    import operations_layers
     import operations_sorting
     import operations_windows
     import oracle_sums
@@ -235,7 +249,7 @@ def expected(op, arrays):
             return operations_indexing.TABLE[op.mnemonic](op, arrays), None
         if op.mnemonic in operations_sorting.TABLE:
             return operations_sorting.TABLE[op.mnemonic](op, arrays), None
-        for module in (operations_windows, operations_attention):
+        for module in (operations_windows, operations_attention, operations_layers):
             if op.mnemonic in module.TABLE:
                 return module.TABLE[op.mnemonic](op, arrays)
         if op.mnemonic in MOVEMENT:

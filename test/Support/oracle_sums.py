@@ -21,7 +21,7 @@ def _epsilon(element):
     return EPSILON[accumulator(element)]
 
 
-def _bound(op, want, terms, magnitude):
+def bound_of(op, want, terms, magnitude):
     """gamma_k * magnitude, and the rounding to the type of the result."""
     element = op.result.element
     gamma = (terms + 4) * _epsilon(op.operands[0].element)
@@ -51,11 +51,11 @@ def _reduce(op, arrays):
         tiny = 2.0**(elements.MIN_EXPONENT[accumulator(source)] - elements.MANTISSA[accumulator(source)])
         large = np.max(np.abs(x), initial=1.0)
         spread = tiny * count * min(large**count, 1e30) if np.any(np.abs(x) < 1) else 0.0
-        return want, _bound(op, want, count, np.abs(want)) + spread
+        return want, bound_of(op, want, count, np.abs(want)) + spread
     want, magnitude = np.sum(x, axis=axes, keepdims=keep), np.sum(np.abs(x), axis=axes, keepdims=keep)
     if op.mnemonic == "reduce_mean":
         want, magnitude = want / np.float64(count), magnitude / np.float64(count)
-    return want, _bound(op, want, count, magnitude)
+    return want, bound_of(op, want, count, magnitude)
 
 
 @sums("reduce_max", "reduce_min")
@@ -89,7 +89,7 @@ def _sum_to_shape(op, arrays):
     values = decode(x.element, arrays[0])
     want = np.sum(values, axis=axes).reshape(sizes)
     count = int(np.prod([x.sizes[a] for a in axes], dtype=np.int64))
-    return want, _bound(op, want, count, np.sum(np.abs(values), axis=axes).reshape(sizes))
+    return want, bound_of(op, want, count, np.sum(np.abs(values), axis=axes).reshape(sizes))
 
 
 @sums("cumsum")
@@ -99,7 +99,27 @@ def _cumsum(op, arrays):
         return wrap(element, np.cumsum(_objects(arrays[0]), axis=axis)), None
     x = decode(element, arrays[0])
     want = np.cumsum(x, axis=axis)
-    return want, _bound(op, want, op.result.sizes[axis], np.cumsum(np.abs(x), axis=axis))
+    return want, bound_of(op, want, op.result.sizes[axis], np.cumsum(np.abs(x), axis=axis))
+
+
+@sums("cumprod")
+def _cumprod(op, arrays):
+    axis, element = op.attributes["axis"], op.result.element
+    if not is_float(element):
+        return wrap(element, np.cumprod(_objects(arrays[0]), axis=axis)), None
+    want = np.cumprod(decode(element, arrays[0]), axis=axis)
+    return want, bound_of(op, want, op.result.sizes[axis], np.abs(want))
+
+
+@sums("cummax", "cummin")
+def _running_extreme(op, arrays):
+    axis, element, largest = op.attributes["axis"], op.result.element, op.mnemonic == "cummax"
+    if not is_float(element):
+        return (np.maximum if largest else np.minimum).accumulate(arrays[0], axis=axis), None
+    steps = np.moveaxis(decode(element, arrays[0]).copy(), axis, 0)
+    for number in range(1, len(steps)):
+        steps[number] = (_maximum if largest else _minimum)(steps[number - 1], steps[number])
+    return elements.encode(element, np.moveaxis(steps, 0, axis)), None
 
 
 @sums("argmax", "argmin")
@@ -140,7 +160,7 @@ def _dot(op, arrays):
     x, y = (decode(v.element, a) for v, a in zip(op.operands, arrays))
     terms = int(np.prod([op.operands[0].sizes[a] for a in contract[0]], dtype=np.int64))
     want = _contract(x, y, batch, contract)
-    return want, _bound(op, want, terms, _contract(np.abs(x), np.abs(y), batch, contract))
+    return want, bound_of(op, want, terms, _contract(np.abs(x), np.abs(y), batch, contract))
 
 
 @sums("gemm")
@@ -152,7 +172,7 @@ def _gemm(op, arrays):
     want, magnitude = a["alpha"] * (x @ y), abs(a["alpha"]) * (np.abs(x) @ np.abs(y))
     if len(values) > 2:
         want, magnitude = want + a["beta"] * values[2], magnitude + np.abs(a["beta"] * values[2])
-    return want, _bound(op, want, x.shape[1], magnitude)
+    return want, bound_of(op, want, x.shape[1], magnitude)
 
 
 # Neural networks.
@@ -168,7 +188,7 @@ def _softmax_parts(x, axis):
 def _softmax(op, arrays):
     x = decode(op.operands[0].element, arrays[0])
     s, e, z = _softmax_parts(x, op.attributes["axis"])
-    return e / z, _bound(op, e / z, op.result.sizes[op.attributes["axis"]] + np.abs(s) + 10, e / z)
+    return e / z, bound_of(op, e / z, op.result.sizes[op.attributes["axis"]] + np.abs(s) + 10, e / z)
 
 
 @sums("log_softmax")
@@ -176,21 +196,26 @@ def _log_softmax(op, arrays):
     x = decode(op.operands[0].element, arrays[0])
     s, e, z = _softmax_parts(x, op.attributes["axis"])
     want = s - np.log(z)
-    return want, _bound(op, want, x.shape[op.attributes["axis"]] + 10, np.abs(s) + np.log(z) + 1)
+    return want, bound_of(op, want, x.shape[op.attributes["axis"]] + 10, np.abs(s) + np.log(z) + 1)
+
+
+def norm_of_rows(x, scale, bias, epsilon, is_centred=True):
+    """Rows with variance 1, scaled and shifted, and the magnitude that errors are relative to."""
+    d = x - (np.mean(x, axis=-1, keepdims=True) if is_centred else 0.0)
+    v = np.mean(d * d, axis=-1, keepdims=True) + epsilon
+    r = 1 / np.sqrt(v)
+    # Errors of the mean, relative to the largest element, go through d and through the variance.
+    size = np.max(np.abs(x), axis=-1, keepdims=True, initial=0.0)
+    magnitude = (np.abs(d) + 2 * size) * r * np.abs(scale) * (1 + size * size / v) + np.abs(bias)
+    return d * r * scale + bias, magnitude
 
 
 @sums("layer_norm", "rms_norm")
 def _norm(op, arrays):
     x, scale, *bias = [decode(v.element, array) for v, array in zip(op.operands, arrays)]
-    mean = np.mean(x, axis=-1, keepdims=True) if op.mnemonic == "layer_norm" else 0.0
-    d = x - mean
-    v = np.mean(d * d, axis=-1, keepdims=True) + op.attributes["epsilon"]
-    r = 1 / np.sqrt(v)
-    want = d * r * scale + (bias[0] if bias else 0.0)
-    # Errors of the mean, relative to the largest element, go through d and through the variance.
-    size = np.max(np.abs(x), axis=-1, keepdims=True, initial=0.0)
-    magnitude = (np.abs(d) + 2 * size) * r * np.abs(scale) * (1 + size * size / v) + (np.abs(bias[0]) if bias else 0.0)
-    return want, _bound(op, want, 3 * x.shape[-1] + 20, magnitude)
+    want, magnitude = norm_of_rows(x, scale, bias[0] if bias else np.zeros(()), op.attributes["epsilon"],
+                                   op.mnemonic == "layer_norm")
+    return want, bound_of(op, want, 3 * x.shape[-1] + 20, magnitude)
 
 
 @sums("cross_entropy")
@@ -207,4 +232,4 @@ def _cross_entropy(op, arrays):
         chosen = (np.arange(x.shape[-1]) == labels) & (labels != op.attributes.get("ignored"))
         want = -np.sum(np.where(chosen, l, 0.0), axis=-1)
         magnitude = np.max(magnitude, axis=-1, initial=1.0)
-    return want, _bound(op, want, 2 * x.shape[-1] + 20, magnitude)
+    return want, bound_of(op, want, 2 * x.shape[-1] + 20, magnitude)

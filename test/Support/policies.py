@@ -27,8 +27,8 @@ def parse(text):
     return {**policy, **{rule: lists.get(rule, []) for rule in RULES}}
 
 
-# Results that stay in f32: the logarithms of the sums of attention.
-KEPT = [("ad.attention", 1)]
+# Results that stay in f32: the logarithms of the sums of attention, and statistics.
+KEPT = [("ad.attention", 1), ("ad.batch_norm", 1), ("ad.batch_norm", 2)]
 
 # Each operation that policies are about is in a list of the built-in ones.
 GOVERNED = {name for rule, names in parse(BUILTIN.read_text()).items() if rule in RULES for name in names}

@@ -209,6 +209,7 @@ def _moved(g):
 OPERATIONS = {
     "unary": _unary, "binary": _binary, "cast": _cast, "product": _product, "pairs": _pairs, "reduction": _reduction,
     "softmax": _along("softmax"), "log_softmax": _along("log_softmax"), "cumsum": _along("cumsum"),
+    "cummax": _along("cummax"),
     "layer_norm": _norm("layer_norm", 2), "rms_norm": _norm("rms_norm", 1), "turned": _turned, "moved": _moved,
 }
 NAMES = sorted(OPERATIONS)

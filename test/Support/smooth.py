@@ -69,7 +69,7 @@ def is_smooth(op, arrays):
     if name == "scatter" and op.attributes["kind"] in ("max", "min"):
         values = np.sort(np.concatenate([arrays[0].ravel(), arrays[-1].ravel()]))
         return bool(np.all(np.diff(values) > NEAR))
-    if name in ("sort", "top_k"):
+    if name in ("sort", "top_k", "cummax", "cummin"):
         return bool(np.all(np.diff(np.sort(arrays[0], op.attributes["axis"]), axis=op.attributes["axis"]) > NEAR))
     if name in operations_windows.TABLE:
         return operations_windows.is_smooth(op, arrays)
@@ -89,15 +89,16 @@ OPERATIONS = sorted(UNARY) + [
     "add", "sub", "mul", "div", "rem", "max", "min", "pow", "atan2", "clamp", "fma", "compare", "select", "reshape",
     "broadcast", "sum_to_shape", "transpose", "slice", "dynamic_slice", "dynamic_update_slice", "pad", "concat",
     "reverse", "gather", "take", "embedding", "scatter", "sort", "top_k", "conv", "reduce_window", "spread_window",
-    "reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_mean", "cumsum", "dot", "gemm", "softmax",
-    "log_softmax", "layer_norm", "rms_norm", "cross_entropy", "attention"]
+    "reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_mean", "cumsum", "cumprod", "cummax", "cummin", "dot",
+    "gemm", "softmax", "log_softmax", "layer_norm", "rms_norm", "cross_entropy", "attention", "logsumexp", "rotary_embedding",
+    "dropout", "group_norm", "batch_norm", "batch_norm_inference"]
 
 # Those whose derivatives need sizes.
 SIZED = ["reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_mean", "softmax", "log_softmax", "layer_norm",
          "rms_norm",
          "cross_entropy", "dot", "gemm", "reshape", "broadcast", "sum_to_shape", "concat", "slice", "dynamic_slice",
-         "pad", "gather", "take", "embedding", "scatter", "cumsum", "conv", "reduce_window", "spread_window",
-         "attention"]
+         "pad", "gather", "take", "embedding", "scatter", "cumsum", "cumprod", "cummax", "cummin", "conv", "reduce_window",
+         "spread_window", "attention", "logsumexp", "rotary_embedding", "dropout", "group_norm", "batch_norm"]
 
 
 def evaluate(op, arrays):

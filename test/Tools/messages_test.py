@@ -126,7 +126,11 @@ NAMES = {
     "full": "zeros ones splat fill", "constant": "const literal", "cast": "astype to extf truncf",
     "value_and_grad": "grad gradient value_and_gradient backward jacobian", "vjp": "pullback reverse_diff",
     "stop_gradient": "detach stop_grad", "layer_norm": "layernorm", "rms_norm": "rmsnorm",
-    "log_softmax": "logsumexp logsoftmax", "rem": "modulo fmod mod remainder", "round_even": "round rint",
+    "log_softmax": "logsoftmax", "logsumexp": "log_sum_exp",
+    "rotary_embedding": "rope rotary apply_rotary_pos_emb", "batch_norm": "batch_norm_training batchnorm",
+    "one_hot": "onehot", "group_norm": "groupnorm", "rem": "modulo fmod mod remainder", "round_even": "round rint",
+    "cumsum": "scan prefix_sum cumulative_sum", "cumprod": "cumulative_prod",
+    "bitcast": "bitcast_convert bitcast_convert_type view_as",
     "reverse": "flip", "is_finite": "isfinite", "compare": "equal less greater cmp cmpf eq lt gt",
 }
 # Options of ad-runner after a correct program, and the message.

@@ -14,6 +14,10 @@ std::optional<ElementType> elementTypeOf(Type type);
 
 Type toMLIRType(MLIRContext *context, ElementType type);
 
+/// The bits of an element of the type as the contract has them: sign and payload of a NaN are not in it, so
+/// that one pattern stands for all, the positive quiet NaN without a payload.
+uint64_t contractBits(Type element, uint64_t bits);
+
 } // namespace mlir::ad::numerics
 
 #endif // ADJOINT_NUMERICS_MLIRELEMENTTYPE_H

@@ -64,8 +64,13 @@ Value indexConstant(OpBuilder &builder, Location loc, int64_t value);
 /// The size of an axis.
 Value dimension(OpBuilder &builder, Location loc, Value tensor, int64_t axis);
 
-/// acc + value, of floats or integers.
-Value addScalars(OpBuilder &builder, Location loc, Value acc, Value value);
+/// The type in which values are combined: sums and products have an accumulator, largest and smallest values
+/// are kept as they are (16- and 8-bit floats in f32, exactly).
+Type combiningType(Combiner combiner, Type element);
+/// What an empty reduction gives.
+Value identityOf(OpBuilder &builder, Location loc, Combiner combiner, Type type);
+/// acc and value combined, of floats or integers.
+Value combineScalars(OpBuilder &builder, Location loc, Combiner combiner, Value acc, Value value);
 } // namespace mlir::ad
 
 #endif // ADJOINT_LIB_CONVERSION_ADTOLINALG_ADTOLINALG_H

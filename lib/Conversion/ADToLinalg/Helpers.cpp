@@ -60,8 +60,38 @@ Value ad::extremum(OpBuilder &builder, Location loc, Type type, bool smallest) {
   return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, value));
 }
 
-Value ad::addScalars(OpBuilder &builder, Location loc, Value acc, Value value) {
-  return ScalarCode{builder, loc}.make<arith::AddFOp, arith::AddIOp>({acc, value});
+Type ad::combiningType(Combiner combiner, Type element) {
+  bool selects = combiner == Combiner::maximum || combiner == Combiner::minimum;
+  return selects ? computeType(element) : accumulatorType(element);
+}
+
+Value ad::identityOf(OpBuilder &builder, Location loc, Combiner combiner, Type type) {
+  switch (combiner) {
+  case Combiner::sum:
+    return numberConstant(builder, loc, type, 0);
+  case Combiner::product:
+    return numberConstant(builder, loc, type, 1);
+  case Combiner::maximum:
+    return extremum(builder, loc, type, /*smallest=*/true);
+  case Combiner::minimum:
+    return extremum(builder, loc, type, /*smallest=*/false);
+  }
+  return {};
+}
+
+Value ad::combineScalars(OpBuilder &builder, Location loc, Combiner combiner, Value acc, Value value) {
+  ScalarCode code{builder, loc};
+  switch (combiner) {
+  case Combiner::sum:
+    return code.make<arith::AddFOp, arith::AddIOp>({acc, value});
+  case Combiner::product:
+    return code.make<arith::MulFOp, arith::MulIOp>({acc, value});
+  case Combiner::maximum:
+    return code.make<arith::MaximumFOp, arith::MaxSIOp>({acc, value});
+  case Combiner::minimum:
+    return code.make<arith::MinimumFOp, arith::MinSIOp>({acc, value});
+  }
+  return {};
 }
 
 Value ad::indexConstant(OpBuilder &builder, Location loc, int64_t value) {

@@ -50,35 +50,6 @@ struct LowerElementwise : OpInterfaceRewritePattern<ElementwiseOpInterface> {
 };
 } // namespace
 
-static Value identityOf(OpBuilder &builder, Location loc, Combiner combiner, Type type) {
-  switch (combiner) {
-  case Combiner::sum:
-    return numberConstant(builder, loc, type, 0);
-  case Combiner::product:
-    return numberConstant(builder, loc, type, 1);
-  case Combiner::maximum:
-    return extremum(builder, loc, type, /*smallest=*/true);
-  case Combiner::minimum:
-    return extremum(builder, loc, type, /*smallest=*/false);
-  }
-  return {};
-}
-
-static Value combine(OpBuilder &builder, Location loc, Combiner combiner, Value acc, Value value) {
-  ScalarCode code{builder, loc};
-  switch (combiner) {
-  case Combiner::sum:
-    return code.make<arith::AddFOp, arith::AddIOp>({acc, value});
-  case Combiner::product:
-    return code.make<arith::MulFOp, arith::MulIOp>({acc, value});
-  case Combiner::maximum:
-    return code.make<arith::MaximumFOp, arith::MaxSIOp>({acc, value});
-  case Combiner::minimum:
-    return code.make<arith::MinimumFOp, arith::MinSIOp>({acc, value});
-  }
-  return {};
-}
-
 namespace {
 // One loop that combines values in an accumulator; `ad-decompose` has made several axes and means into these.
 struct LowerReduction : OpInterfaceRewritePattern<ReductionOpInterface> {
@@ -90,12 +61,8 @@ struct LowerReduction : OpInterfaceRewritePattern<ReductionOpInterface> {
       return rewriter.notifyMatchFailure(op, "expected one axis; run ad-decompose first");
     Location loc = op->getLoc();
     OpResult result = op->getResult(0);
-    // Sums and products are kept in the accumulator, maxima in the type itself (16- and 8-bit floats in f32,
-    // exactly).
     Combiner combiner = op.getCombiner();
-    bool selects = combiner == Combiner::maximum || combiner == Combiner::minimum;
-    Type element = getElementTypeOrSelf(op->getOperand(0));
-    Type accumulator = selects ? computeType(element) : accumulatorType(element);
+    Type accumulator = combiningType(combiner, getElementTypeOrSelf(op->getOperand(0)));
     Value identity = identityOf(rewriter, loc, combiner, accumulator);
     Value init = fillTensor(rewriter, loc, emptyLike(rewriter, loc, result, accumulator), identity);
     auto generic = linalg::GenericOp::create(
@@ -103,7 +70,8 @@ struct LowerReduction : OpInterfaceRewritePattern<ReductionOpInterface> {
         fusable.getIteratorTypes(), [&](OpBuilder &builder, Location nested, ValueRange scalars) {
           Value value = op.emitElement(builder, nested, scalars.drop_back());
           value = convertScalar(builder, nested, value, accumulator);
-          linalg::YieldOp::create(builder, nested, combine(builder, nested, combiner, scalars.back(), value));
+          linalg::YieldOp::create(builder, nested,
+                                  combineScalars(builder, nested, combiner, scalars.back(), value));
         });
     rewriter.replaceOp(op, roundTo(rewriter, result, generic.getResult(0)));
     return success();

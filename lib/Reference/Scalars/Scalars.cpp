@@ -8,6 +8,7 @@
 #include "ScalarValues.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Numerics/Casts.h"
+#include "adjoint/Numerics/MLIRElementType.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -120,23 +121,12 @@ template <class OpT, bool isSigned> static int32_t runIntegerToFloat(OpT op, Fra
   return frame.set(op->getResult(0), withBits(type, numerics::fromDouble(type, value)));
 }
 
-/// The bits of a NaN are not in the contract: one pattern stands for all.
-static uint64_t contractBits(Type type, uint64_t bits) {
-  auto element = dyn_cast<FloatType>(type);
-  if (!element)
-    return bits;
-  const llvm::fltSemantics &semantics = element.getFloatSemantics();
-  if (!APFloat(semantics, APInt(element.getWidth(), bits)).isNaN())
-    return bits;
-  return APFloat::getQNaN(semantics).bitcastToAPInt().getZExtValue();
-}
-
 static int32_t runBitcast(arith::BitcastOp op, Frame &frame) {
   if (!isScalarCode(op))
     return refuseTensors(op, frame);
   Type from = op.getIn().getType(), to = op.getType();
   unsigned width = from.getIntOrFloatBitWidth();
-  uint64_t bits = isa<FloatType>(from) ? contractBits(from, bitsOf(frame[op.getIn()]))
+  uint64_t bits = isa<FloatType>(from) ? numerics::contractBits(from, bitsOf(frame[op.getIn()]))
                                        : integerOf(frame, op.getIn()).getZExtValue();
   if (isa<FloatType>(to))
     return frame.set(op.getResult(), withBits(*elementTypeOf(to), bits));

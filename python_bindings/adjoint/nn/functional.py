@@ -11,10 +11,10 @@ import numpy as np
 
 from .. import numpy, ops, random
 from .._arithmetic import floating, in_wide
-from .._checks import choice, number, whole
+from .._checks import choice, flag, number, whole
 from .._constants import tensor
 from .._device import DeviceArray
-from .._errors import OptionError, TracingError
+from .._errors import OptionError, OptionTypeError, TracingError
 from .._lookup import index_of, index_tensor
 from .._products import matmul
 from .._shapes import axes_of
@@ -107,6 +107,29 @@ def log_softmax(x: Any, dim: int = -1) -> Tensor:
     return ops.log_softmax(value, axis=axes_of(dim, value.ndim)[0])
 
 
+def logsumexp(x: Any, dim: int, keepdim: bool = False) -> Tensor:
+    """The logarithm of the sum of exponentials along an axis."""
+    value = floating(x)
+    (axis,) = axes_of(dim, value.ndim)
+    made = ops.logsumexp(value, axis=axis)
+    return numpy.expand_dims(made, axis=axis) if flag("keepdim", keepdim) else made
+
+
+def rotary_embedding(x: Any, positions: Any, base: float = 10000.0, interleaved: bool = False) -> Tensor:
+    """Rotary positions of (…, length, size): halves of the last axis, or its adjacent elements, are rotated together.
+    `positions` are integers that broadcast to (…, length)."""
+    try:
+        places = index_tensor(index_of(positions))
+    except (TypeError, ValueError, TracingError) as error:
+        raise OptionTypeError(f"expected positions as integers, got {positions!r}") from error
+    return ops.rotary_embedding(
+        floating(x),
+        places,
+        base=number("base", base, 0, above=True),
+        interleaved=flag("interleaved", interleaved),
+    )
+
+
 def layer_norm(x: Any, weight: Any, bias: Any, eps: float = 1e-5) -> Tensor:
     """Of the last axis."""
     return ops.layer_norm(floating(x), weight, bias, epsilon=number("eps", eps, 0))
@@ -138,8 +161,7 @@ def dropout(x: Any, p: float = 0.5, training: bool = True, *, key: Any = None) -
         return tensor(x)
     if key is None:
         raise OptionError("dropout in training needs a key; adjoint.random.split makes one for each layer and step")
-    is_kept = random.uniform(key, tensor(x).shape) >= p
-    return in_wide(lambda value: numpy.where(is_kept, value / (1 - p), 0), x)
+    return ops.dropout(floating(x), random.as_key(key), numpy.zeros((), dtype="i64"), rate=p)
 
 
 # Losses.

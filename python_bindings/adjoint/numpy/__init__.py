@@ -18,8 +18,9 @@ from ._elements import (
     abs, absolute, acos, acosh, add, asin, asinh, atan, atan2, atanh, bitwise_and, bitwise_invert, bitwise_left_shift,
     bitwise_or, bitwise_right_shift, bitwise_xor, ceil, clip, copysign, cos, cosh, equal, erf, exp, exp2, expm1,
     floor, greater, greater_equal, hypot, isfinite, isinf, isnan, less, less_equal, log, log10, log1p, log2,
-    logaddexp, logical_and, logical_not, logical_or, logical_xor, maximum, minimum, multiply, negative, not_equal,
-    positive, reciprocal, round, rsqrt, sign, signbit, sin, sinh, sqrt, square, subtract, tan, tanh, trunc, where,
+    logaddexp, logical_and, logical_not, logical_or, logical_xor, maximum, minimum, multiply, negative, nextafter,
+    not_equal, positive, reciprocal, round, rsqrt, sign, signbit, sin, sinh, sqrt, square, subtract, tan, tanh, trunc,
+    where,
 )
 from ._lookups import isin, searchsorted, take, take_along_axis
 from ._making import (
@@ -27,12 +28,12 @@ from ._making import (
     triu, zeros, zeros_like,
 )
 from ._missing import (
-    HINTS, conj, cumulative_prod, from_dlpack, imag, nextafter, nonzero,
-    real, unique_all, unique_counts, unique_inverse, unique_values,
+    HINTS, conj, from_dlpack, imag, nonzero, real, unique_all, unique_counts, unique_inverse, unique_values,
 )
 from ._products import dot, outer, tensordot, vecdot
 from ._reductions import (
-    all, any, argmax, argmin, count_nonzero, cumsum, cumulative_sum, diff, max, mean, min, prod, std, sum, var,
+    all, any, argmax, argmin, count_nonzero, cumprod, cumsum, cumulative_prod, cumulative_sum, diff, max, mean, min,
+    prod, std, sum, var,
 )
 from ._shapes import (
     broadcast_arrays, broadcast_shapes, broadcast_to, concat, concatenate, dynamic_slice, dynamic_update_slice,
@@ -55,7 +56,7 @@ __all__ = [
     "asarray", "asin", "asinh", "astype", "atan", "atan2", "atanh", "bfloat16", "bitwise_and", "bitwise_invert",
     "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bool", "broadcast_arrays",
     "broadcast_shapes", "broadcast_to", "can_cast", "ceil", "clip", "concat", "concatenate", "conj", "copysign",
-    "cos", "cosh", "count_nonzero", "cumsum", "cumulative_prod", "cumulative_sum", "diff", "divide", "dot",
+    "cos", "cosh", "count_nonzero", "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "diff", "divide", "dot",
     "dynamic_slice", "dynamic_update_slice", "e", "einsum", "empty", "empty_like", "equal", "erf", "exp", "exp2",
     "expand_dims", "expm1", "eye", "finfo", "flip", "float16", "float32", "float64", "floor", "floor_divide",
     "from_dlpack", "full", "full_like", "greater", "greater_equal", "hypot", "iinfo", "imag", "inf", "int32",

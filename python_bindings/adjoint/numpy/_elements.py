@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .._arithmetic import common, common_select, compare, floating, in_wide
 from .._constants import tensor
 from .._emit import create
+from .._errors import TracingError
 from .._types import FLOATS
 
 if TYPE_CHECKING:
@@ -205,6 +206,20 @@ def signbit(x: Any, /) -> Tensor:
 def copysign(x1: Any, x2: Any, /) -> Tensor:
     a, b = (floating(one) for one in common(x1, x2))
     return where(signbit(b), -abs(a), abs(a))
+
+
+def nextafter(x1: Any, x2: Any, /) -> Tensor:
+    """Of f32 and f64, of which there are integers with as many bits."""
+    start, end = (floating(one) for one in common(x1, x2))
+    if start.element_type not in ("f32", "f64"):
+        raise TracingError(f"nextafter needs f32 or f64, got {start}; there are no integers of as many bits")
+    integers = "i32" if start.element_type == "f32" else "i64"
+    # Integers count magnitudes, on both sides of zero.
+    steps = where((start < end) == (start > 0), 1, -1)
+    beside = (start.view(integers) + steps.astype(integers)).view(start.element_type)
+    smallest = copysign(tensor(1).astype(integers).view(start.element_type), end)
+    moved = where(start == 0, smallest, beside)
+    return where(isnan(start) | isnan(end), start + end, where(start == end, end, moved))
 
 
 def _two(name: str, operation: str) -> Callable[[Any, Any], Tensor]:

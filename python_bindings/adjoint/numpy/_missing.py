@@ -22,8 +22,6 @@ nonzero, unique_all, unique_counts, unique_inverse, unique_values = (
 conj, imag, real = (
     _refusing(name, "is about complex numbers, which Adjoint does not have") for name in ("conj", "imag", "real")
 )
-cumulative_prod = _refusing("cumulative_prod", "has no operation yet; a scan does the same")
-nextafter = _refusing("nextafter", "reads bits; Adjoint has no operation for that yet")
 from_dlpack = _refusing("from_dlpack", "makes an array; arguments of compiled functions take such objects as they are")
 HINTS = {
     "linalg": "its products are adjoint.numpy.matmul, matrix_transpose, vecdot and tensordot",

@@ -121,23 +121,35 @@ def argmin(x: Any, /, axis: int | None = None, *, keepdims: bool = False) -> Ten
     return _arg("argmin", x, axis, keepdims)
 
 
-def cumulative_sum(
-    x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
-) -> Tensor:
+def _cumulative(name: str, x: Any, axis: int | None, dtype: Any, initial: int | None) -> Tensor:
+    """The running reduction ad.`name`, after `initial` unless it is None."""
     value = _accumulated(tensor(x), dtype)
     if axis is None:
         if value.ndim != 1:
-            raise TracingError(f"cumulative_sum needs an axis for {value}")
+            raise TracingError(f"{name.replace('cum', 'cumulative_')} needs an axis for {value}")
         axis = 0
     (place,) = axes_of(axis, value.ndim)
-    made = create("cumsum", [value], [("axis", f"{place} : i64")])
-    if include_initial:
+    made = create(name, [value], [("axis", f"{place} : i64")])
+    if initial is not None:
         widths = [(1, 0) if one == place else (0, 0) for one in range(value.ndim)]
-        made = pad(made, widths)
+        made = pad(made, widths, constant_values=initial)
     return made
 
 
+def cumulative_sum(
+    x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+) -> Tensor:
+    return _cumulative("cumsum", x, axis, dtype, 0 if include_initial else None)
+
+
+def cumulative_prod(
+    x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+) -> Tensor:
+    return _cumulative("cumprod", x, axis, dtype, 1 if include_initial else None)
+
+
 cumsum = cumulative_sum
+cumprod = cumulative_prod
 
 
 def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Tensor:

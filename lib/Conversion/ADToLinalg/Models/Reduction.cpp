@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Linalg of operations that reduce an axis in a way of their own: the index of a largest or smallest element,
-// and running sums.
+// and running reductions.
 
 #include "../ADToLinalg.h"
 
@@ -55,12 +55,13 @@ struct ArgReduceLowering : LoweringModel<ArgReduceLowering<OpTy, isMinimum>, OpT
 };
 
 // One chain per row; the first output keeps every step, the second carries the accumulator.
-struct CumsumLowering : LoweringModel<CumsumLowering, CumsumOp> {
-  static Value lower(CumsumOp op, OpBuilder &builder) {
+template <class OpTy> struct RunningLowering : LoweringModel<RunningLowering<OpTy>, OpTy> {
+  static Value lower(OpTy op, OpBuilder &builder) {
     Location loc = op.getLoc();
     auto type = cast<RankedTensorType>(op.getInput().getType());
     int64_t rank = type.getRank();
-    Type element = type.getElementType(), accumulator = accumulatorType(element);
+    Combiner combiner = op.getCombiner();
+    Type element = type.getElementType(), accumulator = combiningType(combiner, element);
     auto [in, out] = mapsAlong(op.getContext(), rank, op.getAxis());
     Value steps = emptyLike(builder, loc, op->getResult(0));
     SmallVector<int64_t> rowShape(type.getShape());
@@ -70,14 +71,14 @@ struct CumsumLowering : LoweringModel<CumsumLowering, CumsumOp> {
       if (i != int64_t(op.getAxis()) && type.isDynamicDim(i))
         rowSizes.push_back(dimension(builder, loc, op.getInput(), i));
     Value rows = tensor::EmptyOp::create(builder, loc, rowShape, accumulator, rowSizes);
-    rows = fillTensor(builder, loc, rows, numberConstant(builder, loc, accumulator, 0));
+    rows = fillTensor(builder, loc, rows, identityOf(builder, loc, combiner, accumulator));
     auto generic = linalg::GenericOp::create(
         builder, loc, TypeRange{steps.getType(), rows.getType()}, op.getInput(), ValueRange{steps, rows},
         ArrayRef<AffineMap>{in, in, out}, iteratorsAlongOneAxis(rank),
         [&](OpBuilder &b, Location l, ValueRange scalars) {
           Value value = convertScalar(b, l, scalars[0], accumulator);
-          Value sum = addScalars(b, l, scalars[2], value);
-          linalg::YieldOp::create(b, l, ValueRange{convertScalar(b, l, sum, element), sum});
+          Value next = combineScalars(b, l, combiner, scalars[2], value);
+          linalg::YieldOp::create(b, l, ValueRange{convertScalar(b, l, next, element), next});
         });
     return generic.getResult(0);
   }
@@ -86,5 +87,6 @@ struct CumsumLowering : LoweringModel<CumsumLowering, CumsumOp> {
 
 void ad::registerReductionModels(DialectRegistry &registry) {
   registerLoweringModels<ArgReduceLowering<ArgmaxOp, false>, ArgReduceLowering<ArgminOp, true>,
-                         CumsumLowering>(registry);
+                         RunningLowering<CumsumOp>, RunningLowering<CumprodOp>, RunningLowering<CummaxOp>,
+                         RunningLowering<CumminOp>>(registry);
 }

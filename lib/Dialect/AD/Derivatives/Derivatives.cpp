@@ -19,6 +19,8 @@ void ad::registerDerivatives(DialectRegistry &registry) {
     attachWindowRules(context);
     attachContractionRules(context);
     attachReductionRules(context);
+    attachRunningRules(context);
+    attachLayerRules(context);
     attachNNRules(context);
     attachAttentionRules(context);
     attachControlRules(context);

@@ -251,5 +251,5 @@ void ad::attachUnaryRules(MLIRContext *context) {
   attachRule<SiluOp, unaryRule<SiluOp, siluRule>>(context);
   attachRule<GeluOp, geluRule>(context);
   attachCastRules<CastOp, ConvertOp>(context);
-  attachZeroRules<SignOp, FloorOp, CeilOp, RoundEvenOp, NotOp, IsFiniteOp>(context);
+  attachZeroRules<SignOp, FloorOp, CeilOp, RoundEvenOp, NotOp, IsFiniteOp, BitcastOp>(context);
 }

@@ -191,27 +191,11 @@ template <typename OpT, typename ArgOpT> static LogicalResult extremumRule(OpT o
   return success();
 }
 
-//===- Running sum -===//
-
-// The sum over the results that an element went into: a running sum from the other end.
-static LogicalResult cumsumRule(CumsumOp op, Rule &rule) {
-  if (!rule.wants(0))
-    return success();
-  int64_t axis = op.getAxis();
-  Value turned =
-      ReverseOp::create(rule.builder, rule.loc, rule.cotangent, ArrayRef<int64_t>(axis), PermissionsAttr());
-  Value sums = CumsumOp::create(rule.builder, rule.loc, turned, static_cast<uint64_t>(axis), OrderAttr(),
-                                PermissionsAttr());
-  rule.give(0, ReverseOp::create(rule.builder, rule.loc, sums, ArrayRef<int64_t>(axis), PermissionsAttr()));
-  return success();
-}
-
 void ad::attachReductionRules(MLIRContext *context) {
   attachRule<ReduceSumOp, sumRule>(context);
   attachRule<ReduceMeanOp, meanRule>(context);
   attachRule<ReduceMaxOp, extremumRule<ReduceMaxOp, ArgmaxOp>>(context);
   attachRule<ReduceMinOp, extremumRule<ReduceMinOp, ArgminOp>>(context);
   attachRule<ReduceProdOp, productRule>(context);
-  attachRule<CumsumOp, cumsumRule>(context);
   attachZeroRules<ArgmaxOp, ArgminOp>(context);
 }

@@ -175,6 +175,8 @@ void attachSortingRules(MLIRContext *context);
 void attachWindowRules(MLIRContext *context);
 void attachContractionRules(MLIRContext *context);
 void attachReductionRules(MLIRContext *context);
+void attachRunningRules(MLIRContext *context);
+void attachLayerRules(MLIRContext *context);
 void attachNNRules(MLIRContext *context);
 void attachAttentionRules(MLIRContext *context);
 void attachControlRules(MLIRContext *context);

@@ -167,6 +167,20 @@ template <> struct ScalarFunction<CastOp> : ComputedFunction<CastOp> {
   }
 };
 
+/// Kernels give every NaN one pattern of bits (makeConversionTotal), and so does the evaluator.
+template <> struct ScalarFunction<BitcastOp> : ComputedFunction<BitcastOp> {
+  static ScalarEvaluator evaluator(BitcastOp op) {
+    return [from = getElementTypeOrSelf(op.getInput())](ArrayRef<uint64_t> x) {
+      return numerics::contractBits(from, x[0]);
+    };
+  }
+  static Value emitScalar(BitcastOp op, OpBuilder &builder, Location loc, ValueRange scalars) {
+    Type type = getElementTypeOrSelf(op.getType());
+    return scalars[0].getType() == type ? scalars[0]
+                                        : Value(arith::BitcastOp::create(builder, loc, type, scalars[0]));
+  }
+};
+
 //===- Two operands -===//
 
 template <> struct ScalarFunction<AddOp> : ComputedFunction<AddOp> {

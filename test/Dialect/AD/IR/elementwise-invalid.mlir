@@ -65,6 +65,22 @@ func.func @cast_c1_shape(%x: tensor<4xf32>) {
 
 // -----
 
+func.func @bitcast_c1_shape(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'ad.bitcast' op requires the same shape for all operands and results}}
+  %y = "ad.bitcast"(%x) : (tensor<4xf32>) -> tensor<2x2xi32>
+  return
+}
+
+// -----
+
+func.func @bitcast_c2_width(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'ad.bitcast' op expected element types of one width, but got 'f32' and 'i64'}}
+  %y = ad.bitcast %x : tensor<4xf32> -> tensor<4xi64>
+  return
+}
+
+// -----
+
 func.func @is_finite_c1_shape(%x: tensor<4xf32>) {
   // expected-error @+1 {{'ad.is_finite' op requires the same shape for all operands and results}}
   %y = "ad.is_finite"(%x) : (tensor<4xf32>) -> tensor<2x2xi1>

@@ -10,6 +10,13 @@ func.func @gelu(%x: tensor<4xf32>) {
   return
 }
 
+// CHECK-LABEL: func.func @bitcast(
+// CHECK: ad.bitcast %{{.+}} : tensor<?xf32> -> tensor<?xi32>
+func.func @bitcast(%x: tensor<?xf32>) -> tensor<?xi32> {
+  %y = ad.bitcast %x : tensor<?xf32> -> tensor<?xi32>
+  return %y : tensor<?xi32>
+}
+
 // CHECK-LABEL: func.func @is_finite(
 // CHECK: ad.is_finite %{{.+}} : tensor<?xbf16> -> tensor<?xi1>
 func.func @is_finite(%x: tensor<?xbf16>) -> tensor<?xi1> {

@@ -97,6 +97,30 @@ func.func @cumsum_c1_axis(%x: tensor<4x3xf32>) {
 
 // -----
 
+func.func @cumprod_c1_axis(%x: tensor<4x3xf32>) {
+  // expected-error @+1 {{'ad.cumprod' op expected an axis from 0 to 1, but got 2}}
+  %y = ad.cumprod %x axis 2 : tensor<4x3xf32>
+  return
+}
+
+// -----
+
+func.func @cummax_c1_axis(%x: tensor<4x3xf32>) {
+  // expected-error @+1 {{'ad.cummax' op expected an axis from 0 to 1, but got 2}}
+  %y = ad.cummax %x axis 2 : tensor<4x3xf32>
+  return
+}
+
+// -----
+
+func.func @cummin_c1_axis(%x: tensor<4x3xf32>) {
+  // expected-error @+1 {{'ad.cummin' op expected an axis from 0 to 1, but got 2}}
+  %y = ad.cummin %x axis 2 : tensor<4x3xf32>
+  return
+}
+
+// -----
+
 func.func @argmax_c2_empty(%x: tensor<2x0xf32>) {
   // expected-error @+1 {{'ad.argmax' op expected elements along axis 1, but its size is 0}}
   %y = ad.argmax %x axis 1 : tensor<2x0xf32>

@@ -28,12 +28,15 @@ func.func @reduce_others(%x: tensor<4x3xf32>, %i: tensor<4x3xi8>)
 }
 
 // CHECK-LABEL: func.func @index_of_extremum
-func.func @index_of_extremum(%x: tensor<4x?xf32>, %i: tensor<3xi8>) -> (tensor<4xi64>, tensor<i64>) {
+func.func @index_of_extremum(%x: tensor<4x?xf32>, %i: tensor<3xi8>, %b1: tensor<3xi1>)
+    -> (tensor<4xi64>, tensor<i64>, tensor<i64>) {
   // CHECK: ad.argmax %{{.+}} axis 1 : tensor<4x?xf32>
   %a = ad.argmax %x axis 1 : tensor<4x?xf32>
   // CHECK: ad.argmin %{{.+}} axis 0 : tensor<3xi8>
   %b = ad.argmin %i axis 0 : tensor<3xi8>
-  return %a, %b : tensor<4xi64>, tensor<i64>
+  // CHECK: ad.argmax %{{.+}} axis 0 : tensor<3xi1>
+  %c = ad.argmax %b1 axis 0 : tensor<3xi1>
+  return %a, %b, %c : tensor<4xi64>, tensor<i64>, tensor<i64>
 }
 
 // CHECK-LABEL: func.func @cumsum
@@ -43,4 +46,16 @@ func.func @cumsum(%x: tensor<4x?xf32>) -> tensor<4x?xf32> {
   // CHECK: ad.cumsum %{{.+}} axis 1 {order = #ad.order<chain = 4, chain = 2, chain>} : tensor<4x?xf32>
   %z = ad.cumsum %y axis 1 {order = #ad.order<chain = 4, chain = 2, chain>} : tensor<4x?xf32>
   return %z : tensor<4x?xf32>
+}
+
+// CHECK-LABEL: func.func @other_running_reductions
+func.func @other_running_reductions(%x: tensor<4x?xf32>, %i: tensor<3xi8>)
+    -> (tensor<4x?xf32>, tensor<3xi8>, tensor<4x?xf32>) {
+  // CHECK: ad.cumprod %{{.+}} axis 1 {order = #ad.order<chain>} : tensor<4x?xf32>
+  %a = ad.cumprod %x axis 1 {order = #ad.order<chain>} : tensor<4x?xf32>
+  // CHECK: ad.cummax %{{.+}} axis 0 : tensor<3xi8>
+  %b = ad.cummax %i axis 0 : tensor<3xi8>
+  // CHECK: ad.cummin %{{.+}} axis 0 : tensor<4x?xf32>
+  %c = ad.cummin %x axis 0 : tensor<4x?xf32>
+  return %a, %b, %c : tensor<4x?xf32>, tensor<3xi8>, tensor<4x?xf32>
 }

@@ -159,4 +159,25 @@ def AD_CastOp : AD_ElementwiseOp<"cast", [SameOperandsAndResultShape]> {
   let hasCanonicalizer = 1;
 }
 
+def AD_BitcastOp : AD_ElementwiseOp<"bitcast", [SameOperandsAndResultShape]> {
+  let summary = "the same bits as another element type";
+  let description = [{
+    Semantics: each element's bits as an element of the other type. Sign and payload of a NaN are not in the contract
+    (docs/numerics.md): every NaN has the bits of the positive quiet one without a payload.
+
+    Constraints: (C1) the result has the shape of `input`; (C2) both element types have as many bits.
+
+    Adjoint: none: bits are no numbers.
+
+    Example:
+    ```mlir
+    %y = ad.bitcast %x : tensor<4xf32> -> tensor<4xi32>
+    ```
+  }];
+  let arguments = (ins AD_Tensor:$input, OptionalAttr<AD_PermissionsAttr>:$allow);
+  let results = (outs AD_Tensor:$result);
+  let assemblyFormat = "$input attr-dict `:` custom<SameShapeTypes>(type($input), type($result))";
+  let hasVerifier = 1;
+}
+
 #endif // ADJOINT_DIALECT_AD_IR_ADELEMENTWISEUNARYOPS

@@ -165,7 +165,7 @@ def AD_ReduceMeanOp : AD_ReduceOp<"reduce_mean", AD_FloatTensor> {
 }
 
 class AD_ArgReduceOp<string mnemonic> : AD_ComputeOp<mnemonic, [InferTypeOpAdaptor]> {
-  let arguments = (ins AD_NumberTensor:$input, I64Attr:$axis, OptionalAttr<AD_PermissionsAttr>:$allow);
+  let arguments = (ins AD_Tensor:$input, I64Attr:$axis, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_IndexTensor:$result);
   let assemblyFormat = "$input `axis` $axis attr-dict `:` custom<LastType>(type($input))";
   let extraClassDeclaration = [{
@@ -188,7 +188,7 @@ def AD_ArgmaxOp : AD_ArgReduceOp<"argmax"> {
   let summary = "index of the largest element";
   let description = [{
     Semantics: the i64 index along the axis of the largest element; the first one wins, and the first NaN wins over all
-    numbers; -0 < +0. The axis may not be empty.
+    numbers; -0 < +0, and false < true. The axis may not be empty.
 
     Constraints: (C1) the axis is one of the input's; (C2) a static size along the axis is not 0; (C3) the
     result has elements of type i64 and the sizes of the input without the axis.
@@ -206,7 +206,7 @@ def AD_ArgminOp : AD_ArgReduceOp<"argmin"> {
   let summary = "index of the smallest element";
   let description = [{
     Semantics: the i64 index along the axis of the smallest element; the first one wins, and the first NaN wins over all
-    numbers; -0 < +0. The axis may not be empty.
+    numbers; -0 < +0, and false < true. The axis may not be empty.
 
     Constraints: (C1) the axis is one of the input's; (C2) a static size along the axis is not 0; (C3) the
     result has elements of type i64 and the sizes of the input without the axis.
@@ -220,8 +220,30 @@ def AD_ArgminOp : AD_ArgReduceOp<"argmin"> {
   }];
 }
 
-def AD_CumsumOp : AD_ComputeOp<"cumsum", [SameOperandsAndResultType, AD_ShapeOfFirstOperand,
-                                          AD_RunningReduction]> {
+// Every step of a reduction along one axis is a result.
+class AD_RunningOp<string mnemonic, string combiner>
+    : AD_ComputeOp<mnemonic, [SameOperandsAndResultType, AD_ShapeOfFirstOperand, AD_RunningReduction]> {
+  let arguments = (ins AD_NumberTensor:$input, I64Attr:$axis, OptionalAttr<AD_OrderAttr>:$order,
+                       OptionalAttr<AD_PermissionsAttr>:$allow);
+  let results = (outs AD_NumberTensor:$result);
+  let assemblyFormat = "$input `axis` $axis attr-dict `:` custom<LastType>(type($input))";
+  let extraClassDeclaration = [{
+    ::mlir::ad::FusionKind getFusionKind() { return ::mlir::ad::FusionKind::reduce; }
+    ::mlir::ad::OrderAttr getCanonicalOrder() { return ::mlir::ad::OrderAttr::canonicalScan(getContext()); }
+    ::mlir::ad::OrderAttr getSummationOrder() { return getOrderAttr(); }
+    ::mlir::ad::Combiner getCombiner() { return ::mlir::ad::Combiner::}] # combiner # [{; }
+  }];
+  let hasVerifier = 1;
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::verify() { return verifyRunning(*this, getAxis()); }
+    ::llvm::LogicalResult $cppClass::reifyResultShapes(::mlir::OpBuilder &builder,
+                                                       ::mlir::ReifiedRankedShapedTypeDims &shapes) {
+      return reifyReduction(builder, *this, {}, shapes);
+    }
+  }];
+}
+
+def AD_CumsumOp : AD_RunningOp<"cumsum", "sum"> {
   let summary = "running sum along an axis";
   let description = [{
     Semantics: element i is the sum of the elements 0 to i in the written order, accumulated in f32 (f64 for f64;
@@ -236,16 +258,56 @@ def AD_CumsumOp : AD_ComputeOp<"cumsum", [SameOperandsAndResultType, AD_ShapeOfF
     %y = ad.cumsum %x axis 1 : tensor<4x3xf32>
     ```
   }];
-  let arguments = (ins AD_NumberTensor:$input, I64Attr:$axis, OptionalAttr<AD_OrderAttr>:$order,
-                       OptionalAttr<AD_PermissionsAttr>:$allow);
-  let results = (outs AD_NumberTensor:$result);
-  let assemblyFormat = "$input `axis` $axis attr-dict `:` custom<LastType>(type($input))";
-  let extraClassDeclaration = [{
-    ::mlir::ad::FusionKind getFusionKind() { return ::mlir::ad::FusionKind::reduce; }
-    ::mlir::ad::OrderAttr getCanonicalOrder() { return ::mlir::ad::OrderAttr::canonicalScan(getContext()); }
-    ::mlir::ad::OrderAttr getSummationOrder() { return getOrderAttr(); }
+}
+
+def AD_CumprodOp : AD_RunningOp<"cumprod", "product"> {
+  let summary = "running product along an axis";
+  let description = [{
+    Semantics: element i is the product of the elements 0 to i in the written order, accumulated in f32 (f64 for f64;
+    integers wrap); each result rounds once.
+
+    Constraints: (C1) the axis is one of the input's.
+
+    Adjoint: at i, the product of the elements before i, times s(i) = g(i) + x(i + 1) * s(i + 1): without a division, so
+    that zeros among the elements have the right one.
+
+    Example:
+    ```mlir
+    %y = ad.cumprod %x axis 1 : tensor<4x3xf32>
+    ```
   }];
-  let hasVerifier = 1;
+}
+
+def AD_CummaxOp : AD_RunningOp<"cummax", "maximum"> {
+  let summary = "running maximum along an axis";
+  let description = [{
+    Semantics: element i is the IEEE maximum of the elements 0 to i: NaN propagates, -0 < +0.
+
+    Constraints: (C1) the axis is one of the input's.
+
+    Adjoint: g(i) goes to the element that result i is, to the first of several equal ones.
+
+    Example:
+    ```mlir
+    %y = ad.cummax %x axis 1 : tensor<4x3xf32>
+    ```
+  }];
+}
+
+def AD_CumminOp : AD_RunningOp<"cummin", "minimum"> {
+  let summary = "running minimum along an axis";
+  let description = [{
+    Semantics: element i is the IEEE minimum of the elements 0 to i: NaN propagates, -0 < +0.
+
+    Constraints: (C1) the axis is one of the input's.
+
+    Adjoint: g(i) goes to the element that result i is, to the first of several equal ones.
+
+    Example:
+    ```mlir
+    %y = ad.cummin %x axis 1 : tensor<4x3xf32>
+    ```
+  }];
 }
 
 #endif // ADJOINT_DIALECT_AD_IR_ADREDUCTIONOPS

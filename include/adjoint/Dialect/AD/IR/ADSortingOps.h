@@ -13,8 +13,9 @@ namespace mlir::ad {
 /// outside.
 Value gatherAlong(OpBuilder &builder, Location loc, Value input, Value positions, int64_t axis);
 
-/// `tensor` with the elements of `update` at positions along the axis.
+/// `tensor` with the elements of `update` at positions along the axis, and with them added there.
 Value setAlong(OpBuilder &builder, Location loc, Value tensor, Value positions, Value update, int64_t axis);
+Value addAlong(OpBuilder &builder, Location loc, Value tensor, Value positions, Value update, int64_t axis);
 } // namespace mlir::ad
 
 #define GET_OP_CLASSES

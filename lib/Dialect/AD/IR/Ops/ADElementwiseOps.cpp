@@ -40,6 +40,13 @@ LogicalResult IsFiniteOp::inferReturnTypes(MLIRContext *context, std::optional<L
   return success();
 }
 
+LogicalResult BitcastOp::verify() {
+  Type from = getElementTypeOrSelf(getInput()), to = getElementTypeOrSelf(getType());
+  if (from.getIntOrFloatBitWidth() != to.getIntOrFloatBitWidth()) // bitcast_c2
+    return emitOpError("expected element types of one width, but got ") << from << " and " << to;
+  return success();
+}
+
 // The verifier says what is wrong with another type.
 bool IsFiniteOp::isCompatibleReturnTypes(TypeRange, TypeRange) { return true; }
 

@@ -4,6 +4,7 @@
 
 #include "../ShapeUtils.h"
 #include "adjoint/Dialect/AD/IR/ADAttentionOps.h"
+#include "adjoint/Dialect/AD/IR/ADLayerOps.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -55,6 +56,9 @@ void ADDialect::registerNNOps() {
       ,
 #define GET_OP_LIST
 #include "adjoint/Dialect/AD/IR/ADAttentionOps.cpp.inc"
+      ,
+#define GET_OP_LIST
+#include "adjoint/Dialect/AD/IR/ADLayerOps.cpp.inc"
       >();
 }
 

@@ -132,6 +132,12 @@ static LogicalResult inferArgReduction(std::optional<Location> location, StringR
   return success();
 }
 
+static LogicalResult verifyRunning(Operation *op, int64_t axis) {
+  int64_t rank = cast<RankedTensorType>(op->getResult(0).getType()).getRank();
+  // cumsum_c1, cumprod_c1, cummax_c1, cummin_c1
+  return verifyAxis(axis, rank, [&] { return op->emitOpError(); });
+}
+
 #define GET_OP_CLASSES
 #include "adjoint/Dialect/AD/IR/ADReductionOps.cpp.inc"
 
@@ -140,12 +146,4 @@ void ADDialect::registerReductionOps() {
 #define GET_OP_LIST
 #include "adjoint/Dialect/AD/IR/ADReductionOps.cpp.inc"
       >();
-}
-
-LogicalResult CumsumOp::verify() {
-  return verifyAxis(getAxis(), getType().getRank(), [&] { return emitOpError(); }); // cumsum_c1
-}
-
-LogicalResult CumsumOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  return reifyReduction(builder, *this, {}, shapes);
 }

@@ -23,11 +23,21 @@ Value ad::gatherAlong(OpBuilder &builder, Location loc, Value input, Value posit
                           ArrayRef<int64_t>(), Outside::clamp, APFloat(0.0), PermissionsAttr());
 }
 
+static Value scatterAlong(OpBuilder &builder, Location loc, ScatterKind kind, Value tensor, Value positions,
+                          Value update, int64_t axis) {
+  SmallVector<int64_t> batch = otherAxes(tensor, axis);
+  return ScatterOp::create(builder, loc, kind, tensor, positions, update, ArrayRef<int64_t>{axis}, batch,
+                           batch, ArrayRef<int64_t>(), Outside::drop, PermissionsAttr());
+}
+
 Value ad::setAlong(OpBuilder &builder, Location loc, Value tensor, Value positions, Value update,
                    int64_t axis) {
-  SmallVector<int64_t> batch = otherAxes(tensor, axis);
-  return ScatterOp::create(builder, loc, ScatterKind::set, tensor, positions, update, ArrayRef<int64_t>{axis},
-                           batch, batch, ArrayRef<int64_t>(), Outside::drop, PermissionsAttr());
+  return scatterAlong(builder, loc, ScatterKind::set, tensor, positions, update, axis);
+}
+
+Value ad::addAlong(OpBuilder &builder, Location loc, Value tensor, Value positions, Value update,
+                   int64_t axis) {
+  return scatterAlong(builder, loc, ScatterKind::add, tensor, positions, update, axis);
 }
 
 static SmallVector<OpFoldResult> sizesOfFirst(OpBuilder &builder, Operation *op) {

@@ -3,8 +3,7 @@
 // The decomposition of ad.argsort: the rank of an element is the number of those that come before it, and its
 // position is written where its rank says. It compares every element of a row with every other one.
 
-#include "../ShapeUtils.h"
-#include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "StepBuilder.h"
 #include "adjoint/Dialect/AD/IR/ADIndexingOps.h"
 #include "adjoint/Dialect/AD/IR/ADSortingOps.h"
 #include "adjoint/Dialect/AD/IR/Written.h"
@@ -18,10 +17,10 @@ static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(valu
 
 namespace {
 /// Ranks along the last axis.
-class Ranks {
+class Ranks : StepBuilder {
 public:
   Ranks(OpBuilder &builder, Location loc, Value input)
-      : builder(builder), loc(loc), input(input), rank(typeOf(input).getRank()) {
+      : StepBuilder(builder, loc), input(input), rank(typeOf(input).getRank()) {
     for (int64_t axis = 0; axis < rank; ++axis)
       sizes.push_back(sizeOf(builder, loc, input, axis));
     sizes = normalizeSizes(builder, loc, typeOf(input), sizes); // the result has the input's open sizes
@@ -33,53 +32,25 @@ public:
   Value build(bool descending) {
     Value mine = compared(rank), other = compared(rank - 1);
     Value isBefore = comesBefore(other, mine, descending), isAfter = comesBefore(mine, other, descending);
-    Value isEarlier = compare(ComparePredicate::lt, numbers(rank), numbers(rank - 1));
+    Value isEarlier = compare(ComparePredicate::lt, numbersAlong(rank), numbersAlong(rank - 1));
     Value isNotAfter = NotOp::create(builder, loc, isAfter, PermissionsAttr());
     Value counts = binary<OrOp>(isBefore, binary<AndOp>(isNotAfter, isEarlier));
-    Value ones = castTo(builder, loc, counts, builder.getI64Type());
+    Value ones = cast(counts, builder.getI64Type());
     return ReduceSumOp::create(builder, loc, ones, ArrayRef<int64_t>{rank}, /*keepDims=*/false);
   }
 
   /// The index along the last axis of each element.
-  Value positions() {
-    auto [type, open] = shaped(builder.getI64Type(), sizes);
-    return IotaOp::create(builder, loc, type, open, rank - 1, PermissionsAttr());
-  }
+  Value positions() { return numbers(builder.getI64Type(), sizes, rank - 1); }
 
 private:
-  template <typename OpT> Value binary(Value x, Value y) {
-    return OpT::create(builder, loc, x, y, PermissionsAttr());
-  }
-  Value compare(ComparePredicate predicate, Value x, Value y) {
-    return CompareOp::create(builder, loc, predicate, x, y, PermissionsAttr());
-  }
-
-  std::pair<RankedTensorType, SmallVector<Value>> shaped(Type element, ArrayRef<OpFoldResult> all) {
-    SmallVector<int64_t> shape;
-    SmallVector<Value> open;
-    for (OpFoldResult size : all) {
-      if (auto value = dyn_cast<Value>(size))
-        open.push_back(value);
-      shape.push_back(isa<Value>(size) ? ShapedType::kDynamic : *getConstantIntValue(size));
-    }
-    return {RankedTensorType::get(shape, element), open};
-  }
-
   /// The input, repeated along that axis of the square.
   Value compared(int64_t axis) {
-    Type element = typeOf(input).getElementType();
     SmallVector<OpFoldResult> column = sizes;
-    column.insert(column.begin() + axis, builder.getIndexAttr(1));
-    auto [columnType, columnSizes] = shaped(element, column);
-    Value x = ReshapeOp::create(builder, loc, columnType, input, columnSizes, PermissionsAttr());
-    auto [type, open] = shaped(element, squareSizes);
-    return BroadcastOp::create(builder, loc, type, x, open, PermissionsAttr());
+    column.insert(column.begin() + axis, attr(1));
+    return repeated(reshaped(input, column), squareSizes);
   }
 
-  Value numbers(int64_t axis) {
-    auto [type, open] = shaped(builder.getI64Type(), squareSizes);
-    return IotaOp::create(builder, loc, type, open, axis, PermissionsAttr());
-  }
+  Value numbersAlong(int64_t axis) { return numbers(builder.getI64Type(), squareSizes, axis); }
 
   /// A NaN comes after all numbers, and is like every other one.
   Value comesBefore(Value x, Value y, bool descending) {
@@ -90,8 +61,6 @@ private:
     return binary<OrOp>(before, binary<AndOp>(isNumber, isNaN));
   }
 
-  OpBuilder &builder;
-  Location loc;
   Value input;
   int64_t rank;
   SmallVector<OpFoldResult> sizes, squareSizes;

@@ -22,13 +22,6 @@ static bool isFalse(OpFoldResult truth) {
 
 //===- Sizes -===//
 
-// Of a dimension that is open by the type an index value, also if the number is known: types of results
-// follow from types, and a pass that comes to know a number must not change them.
-static OpFoldResult sizeByType(OpBuilder &builder, Location loc, Value tensor, int64_t axis) {
-  OpFoldResult size = sizeOf(builder, loc, tensor, axis);
-  return typeOf(tensor).isDynamicDim(axis) ? getValueOrCreateConstantIndexOp(builder, loc, size) : size;
-}
-
 static std::optional<int64_t> knownSize(OpFoldResult size) {
   return isa<Attribute>(size) ? getConstantIntValue(size) : std::nullopt;
 }
@@ -42,7 +35,7 @@ static OpFoldResult commonSizeOf(OpBuilder &builder, Location loc, ArrayRef<std:
 
 AttentionBlocks::AttentionBlocks(OpBuilder &builder, Location loc, Operation *op, Value query, Value key,
                                  Value value, Value mask, bool causal)
-    : builder(builder), loc(loc), op(op), causal(causal), element(typeOf(query).getElementType()),
+    : StepBuilder(builder, loc), op(op), causal(causal), element(typeOf(query).getElementType()),
       accumulator(accumulatorType(element)), heads(typeOf(query).getDimSize(1)),
       groups(typeOf(key).getDimSize(1)), depth(typeOf(query).getDimSize(3)),
       width(typeOf(value).getDimSize(3)) {
@@ -62,14 +55,6 @@ AttentionBlocks::AttentionBlocks(OpBuilder &builder, Location loc, Operation *op
   this->mask = refined(mask, sizes);
 }
 
-std::pair<RankedTensorType, SmallVector<Value>> AttentionBlocks::shaped(Type type,
-                                                                        ArrayRef<OpFoldResult> sizes) {
-  SmallVector<int64_t> shape;
-  SmallVector<Value> open;
-  dispatchIndexOpFoldResults(sizes, open, shape);
-  return {RankedTensorType::get(shape, type), open};
-}
-
 OpFoldResult AttentionBlocks::rowCount(const Span &queries) {
   int64_t heads = this->heads / groups;
   if (std::optional<int64_t> known = knownSize(queries.size))
@@ -78,24 +63,7 @@ OpFoldResult AttentionBlocks::rowCount(const Span &queries) {
   return Value(arith::MulIOp::create(builder, loc, mlir::cast<Value>(queries.size), times));
 }
 
-SmallVector<OpFoldResult> AttentionBlocks::sizesOf(Value x) {
-  return llvm::map_to_vector(llvm::seq<int64_t>(0, typeOf(x).getRank()),
-                             [&](int64_t axis) { return sizeByType(builder, loc, x, axis); });
-}
-
-Value AttentionBlocks::reshaped(Value x, ArrayRef<OpFoldResult> sizes) {
-  auto [type, open] = shaped(typeOf(x).getElementType(), sizes);
-  return type == x.getType() ? x
-                             : ReshapeOp::create(builder, loc, type, x, open, PermissionsAttr()).getResult();
-}
-
-Value AttentionBlocks::repeated(Value x, ArrayRef<OpFoldResult> sizes) {
-  auto [type, open] = shaped(typeOf(x).getElementType(), sizes);
-  return BroadcastOp::create(builder, loc, type, x, open, PermissionsAttr());
-}
-
 void AttentionBlocks::requireSize(Value operand, int64_t axis, OpFoldResult expected) {
-  auto index = [&](OpFoldResult size) { return getValueOrCreateConstantIndexOp(builder, loc, size); };
   Value actual = index(sizeOf(builder, loc, operand, axis)), wanted = index(expected);
   Value same = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, actual, wanted);
   auto number = static_cast<int64_t>(llvm::find(op->getOperands(), operand) - op->operand_begin());
@@ -140,10 +108,6 @@ Value AttentionBlocks::withLast(Value operand) {
 
 //===- Values -===//
 
-Value AttentionBlocks::full(double value, Type type, ArrayRef<OpFoldResult> sizes) {
-  return repeated(scalarConstant(builder, loc, type, value), sizes);
-}
-
 Value AttentionBlocks::fullRows(const Span &queries, double value, int64_t last) {
   return full(value, accumulator, {batch, attr(groups), rowCount(queries), attr(last)});
 }
@@ -160,12 +124,8 @@ Value AttentionBlocks::zerosOfMask() { return full(0, accumulator, sizesOf(mask)
 
 Value AttentionBlocks::number(double value) { return scalarConstant(builder, loc, accumulator, value); }
 
-Value AttentionBlocks::select(Value condition, Value x, Value y) {
-  return SelectOp::create(builder, loc, condition, x, y, PermissionsAttr());
-}
-
 Value AttentionBlocks::equal(Value x, double value) {
-  return CompareOp::create(builder, loc, ComparePredicate::eq, x, number(value), PermissionsAttr());
+  return compare(ComparePredicate::eq, x, number(value));
 }
 
 Value AttentionBlocks::sumOfRows(Value x) {
@@ -233,7 +193,6 @@ SmallVector<Value> AttentionBlocks::inSpans(OpFoldResult length, OpFoldResult bl
   bool isStatic = known && whole;
   if (isStatic && *known <= *whole)
     return step({Value(), length}, values);
-  auto index = [&](OpFoldResult size) { return getValueOrCreateConstantIndexOp(builder, loc, size); };
   int64_t rest = isStatic ? *known % *whole : 0;
   Value end = isStatic ? index(attr(*known - rest)) : index(length), width = index(block);
   auto loop = scf::ForOp::create(builder, loc, index(attr(0)), end, width, values);
@@ -263,11 +222,11 @@ OpFoldResult AttentionBlocks::keysOfChunk() {
     return attr(*chunk);
   if (std::optional<int64_t> known = knownSize(queryCount))
     return attr(kKeys * (kQueries / std::clamp<int64_t>(*known, 1, kQueries)));
-  auto index = [&](int64_t number) -> Value { return arith::ConstantIndexOp::create(builder, loc, number); };
-  Value atMost = arith::MinUIOp::create(builder, loc, mlir::cast<Value>(queryCount), index(kQueries));
-  Value queries = arith::MaxUIOp::create(builder, loc, atMost, index(1));
-  Value times = arith::DivUIOp::create(builder, loc, index(kQueries), queries);
-  return Value(arith::MulIOp::create(builder, loc, times, index(kKeys)));
+  auto number = [&](int64_t value) { return index(attr(value)); };
+  Value atMost = arith::MinUIOp::create(builder, loc, mlir::cast<Value>(queryCount), number(kQueries));
+  Value queries = arith::MaxUIOp::create(builder, loc, atMost, number(1));
+  Value times = arith::DivUIOp::create(builder, loc, number(kQueries), queries);
+  return Value(arith::MulIOp::create(builder, loc, times, number(kKeys)));
 }
 
 SmallVector<Value> AttentionBlocks::overKeys(const Span &queries, ValueRange values, Step step) {
@@ -290,7 +249,6 @@ OpFoldResult AttentionBlocks::mayCount(const Span &queries, const Span &keys) {
       result = builder.getBoolAttr(false);
       return;
     }
-    auto index = [&](OpFoldResult size) { return getValueOrCreateConstantIndexOp(builder, loc, size); };
     Value is = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, index(x), index(y));
     auto before = dyn_cast<Value>(result);
     result = before ? Value(arith::AndIOp::create(builder, loc, before, is)) : is;
@@ -328,15 +286,13 @@ SmallVector<Value> AttentionBlocks::ifCounts(const Span &queries, const Span &ke
 Value AttentionBlocks::numbersAlong(ArrayRef<OpFoldResult> sizes, int64_t axis, const Span &span,
                                     ArrayRef<OpFoldResult> shape) {
   Type i64 = builder.getI64Type();
-  auto [type, open] = shaped(i64, sizes);
-  Value numbers = IotaOp::create(builder, loc, type, open, axis, PermissionsAttr());
-  numbers = reshaped(numbers, shape);
+  Value inSpan = reshaped(numbers(i64, sizes, axis), shape);
   if (!span.begin)
-    return numbers;
+    return inSpan;
   Value begin = arith::IndexCastOp::create(builder, loc, i64, span.begin);
   Value first =
       FullOp::create(builder, loc, RankedTensorType::get({}, i64), begin, ValueRange(), PermissionsAttr());
-  return binary<AddOp>(numbers, first);
+  return binary<AddOp>(inSpan, first);
 }
 
 // Which pairs count by their numbers: [1, 1, rows, keys], or null for all.
@@ -347,9 +303,6 @@ Value AttentionBlocks::counts(const Span &queries, const Span &keys) {
   Value i = numbersAlong({one, attr(heads / groups), queries.size, one}, 2, queries,
                          {one, one, rowCount(queries), one});
   Value j = numbersAlong({one, one, one, keys.size}, 3, keys, {one, one, one, keys.size});
-  auto compare = [&](ComparePredicate predicate, Value x, Value y) -> Value {
-    return CompareOp::create(builder, loc, predicate, x, y, PermissionsAttr());
-  };
   Value result;
   auto demand = [&](Value condition) { result = result ? binary<AndOp>(result, condition) : condition; };
   if (causal)

@@ -6,7 +6,7 @@
 #ifndef ADJOINT_LIB_DIALECT_AD_IR_OPS_ATTENTIONBLOCKS_H
 #define ADJOINT_LIB_DIALECT_AD_IR_OPS_ATTENTIONBLOCKS_H
 
-#include "../ShapeUtils.h"
+#include "StepBuilder.h"
 #include "adjoint/Dialect/AD/IR/ADAttentionOps.h"
 
 namespace mlir::ad {
@@ -20,7 +20,7 @@ struct Span {
 /// Tensors of the operation are [batch, heads, queries, x] and [batch, groups, keys, x]. Those of a block are
 /// [batch, groups, rows, x], where the rows are the queries of all heads that share a group of keys, and
 /// [batch, groups, keys, x].
-class AttentionBlocks {
+class AttentionBlocks : public StepBuilder {
 public:
   template <typename Op>
   AttentionBlocks(OpBuilder &builder, Location loc, Op op)
@@ -62,16 +62,10 @@ public:
 
   /// The contraction of the last axis of `x` with an axis of `y`, or of their third axes.
   Value product(Value x, Value y, int64_t xAxis, int64_t yAxis);
-  template <typename OpT> Value binary(Value x, Value y) {
-    return OpT::create(builder, loc, x, y, PermissionsAttr());
-  }
-  template <typename OpT> Value unary(Value x) { return OpT::create(builder, loc, x, PermissionsAttr()); }
   Value number(double value);
   Value times(Value x, double factor) { return factor == 1 ? x : binary<MulOp>(x, number(factor)); }
-  Value select(Value condition, Value x, Value y);
   Value equal(Value x, double number);
   Value sumOfRows(Value x);
-  Value cast(Value x, Type type) { return castTo(builder, loc, x, type); }
 
   /// One value everywhere, with the sizes of a block's rows and `last` columns.
   Value fullRows(const Span &queries, double value, int64_t last);
@@ -97,13 +91,7 @@ public:
 private:
   AttentionBlocks(OpBuilder &builder, Location loc, Operation *op, Value query, Value key, Value value,
                   Value mask, bool causal);
-  std::pair<RankedTensorType, SmallVector<Value>> shaped(Type type, ArrayRef<OpFoldResult> sizes);
-  Value full(double value, Type type, ArrayRef<OpFoldResult> sizes);
-  Value reshaped(Value x, ArrayRef<OpFoldResult> sizes);
-  Value repeated(Value x, ArrayRef<OpFoldResult> sizes);
-  OpFoldResult attr(int64_t size) { return builder.getIndexAttr(size); }
   OpFoldResult rowCount(const Span &queries);
-  SmallVector<OpFoldResult> sizesOf(Value x);
 
   SmallVector<Value> inSpans(OpFoldResult length, OpFoldResult block, ValueRange values, Step step);
   OpFoldResult keysOfChunk();
@@ -119,8 +107,6 @@ private:
   Value maskOf(const Span &queries, const Span &keys);
   Value counts(const Span &queries, const Span &keys);
 
-  OpBuilder &builder;
-  Location loc;
   Operation *op;
   Value query, key, value, mask;
   bool causal;

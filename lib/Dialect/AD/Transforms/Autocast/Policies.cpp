@@ -23,7 +23,10 @@ AppliedRule ResolvedPolicy::ruleOf(Operation *op) const {
 }
 
 // The last case is that of `ad.stop_gradient` and of `arith` on tensors.
+// Bits are those of the type that is written.
 bool ad::takesPrecisionRule(OperationName name) {
+  if (name.getStringRef() == BitcastOp::getOperationName())
+    return false;
   return name.hasInterface<FusableOpInterface>() || name.hasInterface<ElementwiseOpInterface>() ||
          name.hasTrait<OpTrait::SameOperandsAndResultType>();
 }

@@ -153,6 +153,15 @@ static SmallVector<StringRef> summingOperations(MLIRContext *context) {
   return names;
 }
 
+// Those whose steps are all results.
+static SmallVector<StringRef> runningOperations(MLIRContext *context) {
+  SmallVector<StringRef> names = summingOperations(context);
+  llvm::erase_if(names, [&](StringRef name) {
+    return !OperationName(("ad." + name).str(), context).hasTrait<RunningReduction>();
+  });
+  return names;
+}
+
 //===- Texts --------------------------------------------------------------===//
 
 static llvm::Expected<KernelChoice> parseChoice(MLIRContext *context, StringRef text) {
@@ -203,7 +212,8 @@ void ad::printNamedKernels(MLIRContext *context, raw_ostream &os) {
         kernel.permissions, kernel.bound);
   }
   os << "\n* is each operation that sums: " << llvm::join(summingOperations(context), ", ") << "\n"
-     << "** are those of them that have one total, which cumsum has not\n"
+     << "** are those of them that have one total, all but " << llvm::join(runningOperations(context), ", ")
+     << "\n"
      << "permissions: what the numerics mode would have to permit if the compiler chose the kernel by "
         "itself. "
         "A kernel that you\nname needs none.\n"

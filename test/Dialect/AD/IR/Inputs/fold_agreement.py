@@ -12,6 +12,7 @@ import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "Support"))
+from elements import WIDTHS  # noqa: E402
 import records  # noqa: E402
 
 PREDICATES = "eq ne lt le gt ge".split()
@@ -85,6 +86,9 @@ def main(element):
         if target != element:
             result = f"tensor<{program.size}x{target}>"
             program.check(f"ad.cast {{x}} : {type_} -> {result}", result)
+        if WIDTHS[target] == WIDTHS[element]:
+            result = f"tensor<{program.size}x{target}>"
+            program.check(f"ad.bitcast {{x}} : {type_} -> {result}", result)
     program.check(f"ad.select {{c}}, {{x}}, {{y}} : {program.booleans}, {type_}, {type_}", type_)
     if element != "i1":
         program.check(f"ad.clamp {{x}}, {{y}}, {{x}} : {type_}", type_)
