@@ -1,5 +1,4 @@
 // RUN: ad-opt %s --ad-decompose | FileCheck %s --enable-var-scope
-// RUN: ad-opt %s --ad-decompose --remarks-filter=ad-gpu 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
 
 // An element is before another one, or equal and earlier.
 // CHECK-LABEL: func.func @argsort(
@@ -66,11 +65,46 @@ func.func @top_k(%x: tensor<4x3xf32>) -> (tensor<4x2xf32>, tensor<4x2xi64>) {
   return %v, %p : tensor<4x2xf32>, tensor<4x2xi64>
 }
 
-// REMARK: argsort-by-ranks
-// REMARK: axis=100000
+// A long line goes through a network: a word has the key and the position, the line is filled to a power of two, and
+// blocks of 1, 2, 4, … elements are merged, 17 times.
+// CHECK-LABEL: func.func @long(
+// CHECK:       ad.bitcast %{{.+}} : tensor<100000xf32> -> tensor<100000xi32>
+// CHECK:       %[[HIGH:.+]] = ad.shift_left
+// CHECK:       ad.or %[[HIGH]]
+// CHECK:       ad.dynamic_update_slice %{{.+}} : tensor<1x131072xi64>, tensor<1x100000xi64>
+// CHECK:       %[[LEVELS:.+]] = arith.constant 17 : index
+// CHECK:       scf.for %[[LEVEL:.+]] = %{{.+}} to %[[LEVELS]] step
+// CHECK:         ad.reverse %{{.+}} axes [2] : tensor<1x?x?xi64>
+// CHECK:         scf.for %{{.+}} = %{{.+}} to %[[LEVEL]] step
+// CHECK:           ad.reverse %{{.+}} axes [2] : tensor<1x?x2x?xi64>
+// CHECK:       ad.and
+// CHECK:       ad.slice
 func.func @long(%x: tensor<100000xf32>) -> tensor<100000xi64> {
   %p = ad.argsort %x axis 0 : tensor<100000xf32>
   return %p : tensor<100000xi64>
+}
+
+// Keys of 64 bits are words of their own, beside the positions.
+// CHECK-LABEL: func.func @long_words(
+// CHECK-NOT:   ad.shift_left
+// CHECK:       scf.for {{.+}} -> (tensor<1x4096xi64>, tensor<1x4096xi64>)
+func.func @long_words(%x: tensor<4096xf64>) -> tensor<4096xi64> {
+  %p = ad.argsort %x axis 0 : tensor<4096xf64>
+  return %p : tensor<4096xi64>
+}
+
+// The number of elements decides when the program runs.
+// CHECK-LABEL: func.func @open(
+// CHECK:       %[[SHORT:.+]] = arith.cmpi ule, %{{.+}}, %{{.+}} : index
+// CHECK:       %[[HUGE:.+]] = arith.cmpi uge, %{{.+}}, %{{.+}} : index
+// CHECK:       %[[RANKS:.+]] = arith.ori %[[SHORT]], %[[HUGE]]
+// CHECK:       scf.if %[[RANKS]] -> (tensor<?xi64>)
+// CHECK:         ad.scatter set
+// CHECK:       } else {
+// CHECK:         scf.for
+func.func @open(%x: tensor<?xf32>) -> tensor<?xi64> {
+  %p = ad.argsort %x axis 0 : tensor<?xf32>
+  return %p : tensor<?xi64>
 }
 
 // A size that the type leaves open stays open, though the producer knows it.

@@ -1,14 +1,12 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The decomposition of ad.argsort: the rank of an element is the number of those that come before it, and its
+// ad.argsort by ranks: the rank of an element is the number of those that come before it, and its
 // position is written where its rank says. It compares every element of a row with every other one.
 
-#include "StepBuilder.h"
+#include "Argsort.h"
 #include "adjoint/Dialect/AD/IR/ADIndexingOps.h"
 #include "adjoint/Dialect/AD/IR/ADSortingOps.h"
-#include "adjoint/Dialect/AD/IR/Written.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
-#include "mlir/IR/Remarks.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -67,35 +65,9 @@ private:
 };
 } // namespace
 
-// Rows from which on so many comparisons are worth a remark.
-static constexpr int64_t kLongAxis = 1 << 12;
-
-static void reportLongAxis(ArgsortOp op) {
-  int64_t size = op.getInput().getType().getDimSize(op.getAxis());
-  if (ShapedType::isDynamic(size) || size >= kLongAxis)
-    remark::missed(op.getLoc(), remark::RemarkOpts::name("argsort-by-ranks").category("ad-gpu"))
-        << remark::metric("axis", ShapedType::isDynamic(size) ? "?" : std::to_string(size))
-        << remark::metric("reason", "each element is compared with all others");
-}
-
-static Value transposed(OpBuilder &builder, Location loc, Value input, ArrayRef<int64_t> permutation) {
-  return TransposeOp::create(builder, loc, input, permutation, PermissionsAttr());
-}
-
-FailureOr<SmallVector<Value>> ArgsortOp::decompose(OpBuilder &builder) {
-  Location loc = rememberWritten(*this);
-  int64_t last = getInput().getType().getRank() - 1;
-  if (static_cast<int64_t>(getAxis()) != last) {
-    SmallVector<int64_t> swap = llvm::to_vector(llvm::seq<int64_t>(0, last + 1));
-    std::swap(swap[getAxis()], swap[last]);
-    Value rows = transposed(builder, loc, getInput(), swap);
-    Value sorted = ArgsortOp::create(builder, loc, rows, last, getDescending(), PermissionsAttr());
-    return SmallVector<Value>{transposed(builder, loc, sorted, swap)};
-  }
-  reportLongAxis(*this);
-  Ranks ranks(builder, loc, getInput());
+Value ad::positionsByRanks(OpBuilder &builder, Location loc, Value input, bool descending) {
+  Ranks ranks(builder, loc, input);
   Value positions = ranks.positions();
-  Value result = setAlong(builder, loc, zerosLike(builder, loc, positions), ranks.build(getDescending()),
-                          positions, last);
-  return SmallVector<Value>{result};
+  return setAlong(builder, loc, zerosLike(builder, loc, positions), ranks.build(descending), positions,
+                  typeOf(input).getRank() - 1);
 }
