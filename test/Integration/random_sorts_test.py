@@ -19,7 +19,7 @@ import runner  # noqa: E402
 
 COUNT = 60
 # Around vectors, warps, and the lengths at which the sort of the CPU changes.
-SIZES = (0, 1, 2, 3, 5, 8, 17, 23, 24, 25, 26, 32, 33, 64, 100, 255, 256, 257, 300, 700, 2048, 2049, 2500, 4096)
+SIZES = (0, 1, 2, 3, 5, 8, 17, 23, 24, 25, 26, 32, 33, 64, 100, 255, 256, 257, 300, 512, 513, 700, 1024, 2048, 2049, 2500, 4096)
 MAX_ELEMENTS = 5000
 KINDS = ("argsort", "sort", "sort", "top_k")
 

@@ -66,17 +66,22 @@ func.func @top_k(%x: tensor<4x3xf32>) -> (tensor<4x2xf32>, tensor<4x2xi64>) {
 }
 
 // A long line goes through a network: a word has the key and the position, the line is filled to a power of two, and
-// blocks of 1, 2, 4, … elements are merged, 17 times.
+// level after level of 17 sorts blocks of 2, 4, 8, … elements. A pass exchanges the 8 parts of blocks; what is left of 17
+// distances has passes of 2 parts.
 // CHECK-LABEL: func.func @long(
 // CHECK:       ad.bitcast %{{.+}} : tensor<100000xf32> -> tensor<100000xi32>
 // CHECK:       %[[HIGH:.+]] = ad.shift_left
 // CHECK:       ad.or %[[HIGH]]
 // CHECK:       ad.dynamic_update_slice %{{.+}} : tensor<1x131072xi64>, tensor<1x100000xi64>
 // CHECK:       %[[LEVELS:.+]] = arith.constant 17 : index
-// CHECK:       scf.for %[[LEVEL:.+]] = %{{.+}} to %[[LEVELS]] step
-// CHECK:         ad.reverse %{{.+}} axes [2] : tensor<1x?x?xi64>
-// CHECK:         scf.for %{{.+}} = %{{.+}} to %[[LEVEL]] step
-// CHECK:           ad.reverse %{{.+}} axes [2] : tensor<1x?x2x?xi64>
+// CHECK:       scf.for %{{.+}} = %{{.+}} to %[[LEVELS]] step
+// CHECK:         scf.if
+// CHECK:           ad.concat axis 2 {{.+}} : tensor<1x1x1x65536xi64>, tensor<1x1x1x65536xi64>
+// CHECK:         scf.if
+// CHECK:           ad.concat axis 2 {{.+}} : tensor<1x2x1x32768xi64>, tensor<1x2x1x32768xi64>
+// CHECK:         scf.if
+// CHECK-COUNT-12:  ad.compare lt
+// CHECK:           ad.concat axis 2 {{.+}} : tensor<1x4x1x4096xi64>,
 // CHECK:       ad.and
 // CHECK:       ad.slice
 func.func @long(%x: tensor<100000xf32>) -> tensor<100000xi64> {

@@ -10,9 +10,9 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-// The longest lines whose elements are all compared with one another: on a GPU with a million elements, a
-// network takes less time from here on. Positions of a network have 32 bits.
-static constexpr int64_t kLongestByRanks = 2048, kFirstBeyondNetwork = int64_t(1) << 32;
+// The longest lines whose elements are all compared with one another: on a GPU, a network takes less time
+// from here on, and of fewer elements it has more launches. Positions of a network have 32 bits.
+static constexpr int64_t kLongestByRanks = 512, kFirstBeyondNetwork = int64_t(1) << 32;
 
 static bool goesByRanks(int64_t length) { return length <= kLongestByRanks || length >= kFirstBeyondNetwork; }
 
@@ -21,9 +21,10 @@ static Value positionsAlongLast(OpBuilder &builder, Location loc, Value input, b
   OpFoldResult length = steps.sizesOf(input).back();
   if (std::optional<int64_t> known = isa<Attribute>(length) ? getConstantIntValue(length) : std::nullopt)
     return goesByRanks(*known) ? positionsByRanks(builder, loc, input, descending)
-                                     : positionsByNetwork(builder, loc, input, descending);
+                               : positionsByNetwork(builder, loc, input, descending);
   auto holds = [&](arith::CmpIPredicate predicate, int64_t limit) -> Value {
-    return arith::CmpIOp::create(builder, loc, predicate, cast<Value>(length), steps.index(steps.attr(limit)));
+    return arith::CmpIOp::create(builder, loc, predicate, cast<Value>(length),
+                                 steps.index(steps.attr(limit)));
   };
   Value byRanks = arith::OrIOp::create(builder, loc, holds(arith::CmpIPredicate::ule, kLongestByRanks),
                                        holds(arith::CmpIPredicate::uge, kFirstBeyondNetwork));

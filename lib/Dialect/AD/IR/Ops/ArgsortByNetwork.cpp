@@ -1,10 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A sorting network (K. E. Batcher, "Sorting networks and their applications", 1968, in the form whose
-// comparisons all point the same way): sorted blocks of s elements are merged to blocks of 2 s. The first pass
-// of a merge compares each element with the one at the mirrored place of the block of 2 s, the others compare
-// elements at the distances s / 2, s / 4, …, 1. Every element becomes an integer that no other one is, of its
-// key and its position, so that equal elements keep their order.
+// A bitonic sorting network (K. E. Batcher, "Sorting networks and their applications", 1968): level k makes
+// sorted blocks of 2^k elements, every other one descending, and compares elements at the distances 2^(k-1),
+// …, 2, 1 for that. A pass over all elements does three distances where it can. Every element becomes an
+// integer that no other one is, of its key and its position, so that equal elements keep their order.
 
 #include "Argsort.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -14,9 +13,15 @@ using namespace mlir::ad;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
+// The distances of a pass.
+static constexpr int64_t kDistances = 3;
+
 namespace {
 class SortingNetwork : StepBuilder {
 public:
+  /// Of each item the elements at some places.
+  using Part = SmallVector<Value, 2>;
+
   SortingNetwork(OpBuilder &builder, Location loc, Value input);
   Value positions(bool descending);
 
@@ -24,8 +29,15 @@ private:
   Value keys(bool descending);
   SmallVector<Value> packed(Value keys);
   Value filled(Value values);
-  SmallVector<Value> mergePasses(SmallVector<Value> items, Value level);
-  SmallVector<Value> comparePass(ValueRange items, ArrayRef<OpFoldResult> shape, int64_t axis, Value half);
+  SmallVector<Value> sortBlocks(SmallVector<Value> items, Value level);
+  SmallVector<Value> sortKnownBlocks(SmallVector<Value> items, Value level, int64_t levels);
+  using Step = function_ref<SmallVector<Value>(ValueRange)>;
+  /// `step` of the items if the level is above the number, else `otherwise`, or the items.
+  SmallVector<Value> ifAbove(Value level, int64_t number, ValueRange items, Step step, Step otherwise = {});
+  SmallVector<OpFoldResult> blocksOf(OpFoldResult last, int64_t count);
+  SmallVector<Value> comparePass(ValueRange items, Value level, OpFoldResult last, int64_t kinds);
+  Value partOf(Value blocks, int64_t number, ArrayRef<OpFoldResult> shape);
+  void exchange(Part &x, Part &y, Value descends);
 
   /// Whether element by element the first items come before the second ones.
   Value comesBefore(ValueRange x, ValueRange y);
@@ -36,7 +48,8 @@ private:
   Value wordOf(Value size) {
     Type word = builder.getI64Type();
     Value number = arith::IndexCastOp::create(builder, loc, word, size);
-    return FullOp::create(builder, loc, RankedTensorType::get({}, word), number, ValueRange(), PermissionsAttr());
+    return FullOp::create(builder, loc, RankedTensorType::get({}, word), number, ValueRange(),
+                          PermissionsAttr());
   }
   Value number(int64_t value) { return index(attr(value)); }
   template <typename OpT> Value ofSizes(Value x, Value y) { return OpT::create(builder, loc, x, y); }
@@ -75,7 +88,8 @@ SortingNetwork::SortingNetwork(OpBuilder &builder, Location loc, Value input)
   if (auto open = dyn_cast<Value>(length))
     padded = powerOfTwo(*this, open);
   else
-    padded = attr(static_cast<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(*getConstantIntValue(length), 1))));
+    padded =
+        attr(static_cast<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(*getConstantIntValue(length), 1))));
 }
 
 // Integers in the order of the elements: a NaN is the largest one in both directions, -0 is +0.
@@ -128,22 +142,60 @@ Value SortingNetwork::comesBefore(ValueRange x, ValueRange y) {
   return binary<OrOp>(compare(ComparePredicate::lt, x[0], y[0]), binary<AndOp>(same, before));
 }
 
-// Along `axis` of the shape each element meets the one at the mirrored place: the one that comes first goes to
-// the first half.
-SmallVector<Value> SortingNetwork::comparePass(ValueRange items, ArrayRef<OpFoldResult> shape, int64_t axis,
-                                               Value half) {
-  SmallVector<Value> own, other;
-  for (Value item : items) {
-    own.push_back(reshaped(item, shape));
-    other.push_back(ReverseOp::create(builder, loc, own.back(), ArrayRef<int64_t>(axis), PermissionsAttr()));
+// Exchanges the items of two parts where they are out of order; every part has the same space.
+void SortingNetwork::exchange(Part &x, Part &y, Value descends) {
+  Value moves = binary<XorOp>(comesBefore(y, x), descends);
+  for (auto [first, second] : llvm::zip_equal(x, y)) {
+    Value lower = select(moves, second, first);
+    second = select(moves, first, second);
+    first = lower;
   }
-  // Of the whole shape, so that one kernel does all.
-  Value isFirst = compare(ComparePredicate::lt, numbers(builder.getI64Type(), shape, axis), half);
-  Value moves = binary<XorOp>(comesBefore(own, other), isFirst);
+}
+
+// The line as blocks of `count` parts, each of which has 2^last elements.
+SmallVector<OpFoldResult> SortingNetwork::blocksOf(OpFoldResult last, int64_t count) {
+  std::optional<int64_t> knownLast = getConstantIntValue(last), knownSize = getConstantIntValue(padded);
+  if (knownLast && knownSize)
+    return {lines, attr(*knownSize / (count << *knownLast)), attr(count), attr(int64_t(1) << *knownLast)};
+  Value distance = ofSizes<arith::ShLIOp>(number(1), index(last));
+  Value block = ofSizes<arith::ShLIOp>(number(count), index(last));
+  return {lines, ofSizes<arith::DivUIOp>(index(padded), block), attr(count), distance};
+}
+
+// One pass of a level: the distances 2^(last + kinds - 1), …, 2^last. Elements that meet are in one of
+// 2^kinds parts of each block.
+SmallVector<Value> SortingNetwork::comparePass(ValueRange items, Value level, OpFoldResult last,
+                                               int64_t kinds) {
+  int64_t count = int64_t(1) << kinds;
+  SmallVector<OpFoldResult> whole = blocksOf(last, count), shape = whole;
+  shape[2] = attr(1);
+  // A number of a block has the number of the sorted block that it is a part of in its upper bits.
+  Value shift = wordOf(ofSizes<arith::SubIOp>(level, ofSizes<arith::AddIOp>(index(last), number(kinds))));
+  Value sortedBlock = binary<ShiftRightOp>(numbers(builder.getI64Type(), shape, 1), shift);
+  Value odd = binary<AndOp>(sortedBlock, integer(builder.getI64Type(), APInt(64, 1)));
+  Value descends = compare(ComparePredicate::ne, odd, integer(builder.getI64Type(), APInt(64, 0)));
+
+  SmallVector<Part> parts;
+  for (int64_t number = 0; number < count; ++number)
+    parts.push_back(llvm::map_to_vector<2>(
+        items, [&](Value item) { return partOf(reshaped(item, whole), number, shape); }));
+  for (int64_t apart = count / 2; apart > 0; apart /= 2)
+    for (int64_t number = 0; number < count; ++number)
+      if ((number & apart) == 0)
+        exchange(parts[number], parts[number + apart], descends);
   SmallVector<Value> next;
-  for (auto [mine, mirrored] : llvm::zip_equal(own, other))
-    next.push_back(reshaped(select(moves, mirrored, mine), {lines, padded}));
+  for (size_t item = 0; item < items.size(); ++item) {
+    auto pieces = llvm::map_to_vector(parts, [&](const Part &part) { return part[item]; });
+    Value joined = ConcatOp::create(builder, loc, pieces, uint64_t(2), PermissionsAttr());
+    next.push_back(reshaped(joined, {lines, padded}));
+  }
   return next;
+}
+
+Value SortingNetwork::partOf(Value blocks, int64_t number, ArrayRef<OpFoldResult> shape) {
+  auto [type, open] = shaped(builder.getI64Type(), shape);
+  const int64_t offsets[] = {0, 0, number, 0}, strides[] = {1, 1, 1, 1};
+  return SliceOp::create(builder, loc, type, blocks, offsets, strides, open, PermissionsAttr());
 }
 
 SmallVector<Value> SortingNetwork::repeat(Value count, ValueRange items,
@@ -151,20 +203,60 @@ SmallVector<Value> SortingNetwork::repeat(Value count, ValueRange items,
   auto loop = scf::ForOp::create(builder, loc, number(0), count, number(1), items);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  scf::YieldOp::create(builder, loc, body(llvm::to_vector_of<Value>(loop.getRegionIterArgs()),
-                                          loop.getInductionVar()));
+  scf::YieldOp::create(builder, loc,
+                       body(llvm::to_vector_of<Value>(loop.getRegionIterArgs()), loop.getInductionVar()));
   return llvm::to_vector_of<Value>(loop.getResults());
 }
 
-// Merges sorted blocks of 2^level elements to blocks of twice as many.
-SmallVector<Value> SortingNetwork::mergePasses(SmallVector<Value> items, Value level) {
-  Value block = ofSizes<arith::ShLIOp>(number(1), level), both = ofSizes<arith::ShLIOp>(number(2), level);
-  auto blocksOf = [&](Value size) -> OpFoldResult { return ofSizes<arith::DivUIOp>(index(padded), size); };
-  items = comparePass(items, {lines, blocksOf(both), both}, 2, wordOf(block));
-  return repeat(level, items, [&](SmallVector<Value> values, Value pass) {
-    Value pair = ofSizes<arith::ShRUIOp>(block, pass), distance = ofSizes<arith::ShRUIOp>(pair, number(1));
-    return comparePass(values, {lines, blocksOf(pair), attr(2), distance}, 2, wordOf(number(1)));
+// Makes sorted blocks of 2^level elements: distances by themselves until those that are left are a multiple
+// of those of one pass.
+SmallVector<Value> SortingNetwork::sortBlocks(SmallVector<Value> items, Value level) {
+  Value single = ofSizes<arith::RemUIOp>(level, number(kDistances));
+  items = repeat(single, items, [&](SmallVector<Value> values, Value pass) {
+    Value done = ofSizes<arith::AddIOp>(pass, number(1));
+    return comparePass(values, level, ofSizes<arith::SubIOp>(level, done), 1);
   });
+  Value left = ofSizes<arith::SubIOp>(level, single);
+  return repeat(
+      ofSizes<arith::DivUIOp>(level, number(kDistances)), items, [&](SmallVector<Value> values, Value pass) {
+        Value done = ofSizes<arith::MulIOp>(ofSizes<arith::AddIOp>(pass, number(1)), number(kDistances));
+        return comparePass(values, level, ofSizes<arith::SubIOp>(left, done), kDistances);
+      });
+}
+
+// The same of a line whose length is known: there is code for each distance, since kernels of known sizes
+// need no copies of parts. Distances that the level does not have are left out when the program runs.
+SmallVector<Value> SortingNetwork::sortKnownBlocks(SmallVector<Value> items, Value level, int64_t levels) {
+  auto singles = [&](SmallVector<Value> values, int64_t last, int64_t count) {
+    for (int64_t distance = last + count - 1; distance >= last; --distance)
+      values = ifAbove(level, distance, values,
+                       [&](ValueRange before) { return comparePass(before, level, attr(distance), 1); });
+    return values;
+  };
+  for (int64_t last = (levels - 1) / kDistances * kDistances; last >= 0; last -= kDistances) {
+    int64_t count = std::min(kDistances, levels - last);
+    if (count < kDistances) {
+      items = singles(items, last, count);
+      continue;
+    }
+    items = ifAbove(
+        level, last + kDistances - 1, items,
+        [&](ValueRange before) { return comparePass(before, level, attr(last), kDistances); },
+        [&](ValueRange before) { return singles(llvm::to_vector(before), last, kDistances - 1); });
+  }
+  return items;
+}
+
+SmallVector<Value> SortingNetwork::ifAbove(Value level, int64_t distance, ValueRange items, Step step,
+                                           Step otherwise) {
+  Value isAbove = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt, level, number(distance));
+  auto branch = scf::IfOp::create(builder, loc, items.getTypes(), isAbove, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(builder, loc, step(items));
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, loc, otherwise ? otherwise(items) : llvm::to_vector(items));
+  return llvm::to_vector_of<Value>(branch.getResults());
 }
 
 // The logarithm of a power of two.
@@ -177,7 +269,8 @@ static Value logarithmOf(StepBuilder &steps, OpFoldResult power) {
       builder, steps.loc, TypeRange(builder.getIndexType()), ValueRange(zero),
       [&](OpBuilder &, Location loc, ValueRange level) {
         Value size = arith::ShLIOp::create(builder, loc, one, level[0]);
-        Value isSmall = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, size, steps.index(power));
+        Value isSmall =
+            arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, size, steps.index(power));
         scf::ConditionOp::create(builder, loc, isSmall, level);
       },
       [&](OpBuilder &, Location loc, ValueRange level) {
@@ -190,9 +283,13 @@ Value SortingNetwork::positions(bool descending) {
   SmallVector<Value> items;
   for (Value item : packed(reshaped(keys(descending), {lines, length})))
     items.push_back(filled(item));
+  std::optional<int64_t> size = getConstantIntValue(padded);
   Value levels = logarithmOf(*this, padded);
-  auto merge = [&](SmallVector<Value> values, Value level) { return mergePasses(std::move(values), level); };
-  Value last = repeat(levels, items, merge).back();
+  Value last = repeat(levels, items, [&](SmallVector<Value> values, Value level) {
+                 Value next = ofSizes<arith::AddIOp>(level, number(1));
+                 return size ? sortKnownBlocks(std::move(values), next, llvm::Log2_64(*size))
+                             : sortBlocks(std::move(values), next);
+               }).back();
   if (items.size() == 1)
     last = binary<AndOp>(last, integer(builder.getI64Type(), APInt::getLowBitsSet(64, 32)));
   auto [type, open] = shaped(builder.getI64Type(), {lines, length});
