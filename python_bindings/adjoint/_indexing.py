@@ -67,12 +67,9 @@ def _number(value: Any, default: int) -> int:
 
 
 def _bound(value: Any) -> Any:
-    """A number, or a traced size or index."""
+    """A number, or a traced one."""
     if is_tensor(value):
-        raise TracingError(
-            "a bound of a slice is a number, a size or an index of a loop; adjoint.numpy.dynamic_slice takes offsets that "
-            "are tensors"
-        )
+        return wrap(number_of_index(value))
     return value if is_index(value) else operator.index(value)
 
 

@@ -68,6 +68,32 @@ def test_slices_with_traced_bounds(target):
     np.testing.assert_allclose(adjoint.jit(total, target=target)(x), expected, rtol=1e-4)
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_slices_with_bounds_that_are_tensors(target):
+    def part_and_gradient(x, a, b):
+        part = lambda x: (x[a:b], x[b:], x[:b:2], x.at[a:b].set(7))
+        (_, parts), gradient = adjoint.value_and_grad(lambda x: ((x[a:b] ** 2).sum(), part(x)), has_aux=True)(x)
+        return parts, gradient
+
+    run, x = adjoint.jit(part_and_gradient, target=target), rows(4)
+    for a in (-9, -2, 0, 1, 3, 4, 9):
+        for b in (-5, -1, 0, 2, 4, 5):
+            (middle, end, rest, replaced), gradient = run(x, np.int32(a), np.int64(b))
+            np.testing.assert_array_equal(middle, x[a:b])
+            np.testing.assert_array_equal(end, x[b:])
+            np.testing.assert_array_equal(rest, x[:b:2])
+            expected, slope = x.copy(), np.zeros_like(x)
+            expected[a:b], slope[a:b] = 7, 2 * x[a:b]
+            np.testing.assert_array_equal(replaced, expected)
+            np.testing.assert_array_equal(gradient, slope)
+
+
+@pytest.mark.parametrize("bound", [np.float32(1), np.array([1], np.int32), np.array(True)])
+def test_bounds_that_are_no_integers(bound):
+    with pytest.raises(adjoint.TracingError, match="expected an integer of rank 0 as an index, got"):
+        adjoint.jit(lambda x, n: x[:n])(rows(4), bound)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("layer", [nn.LSTM, nn.GRU])
