@@ -11,10 +11,12 @@ import numpy as np
 
 from .. import numpy
 from .._checks import choice, flag, number, whole
-from .._errors import OptionError, OptionTypeError
+from .._eager import eager
+from .._errors import OptionError, OptionTypeError, TracingError
 from .._narrow import convert
 from .._tensor import Tensor
 from . import functional as f
+from ._dot_product import same_sizes
 from ._layers import LayerNorm, Linear, RMSNorm
 from ._module import Initializer, Module, initializer, zeros
 
@@ -140,19 +142,24 @@ class TransformerEncoder(Module):
         return x if self.norm is None else self.norm(x)
 
 
-def rotary_tables(length: int, size: int, theta: float = 10000.0) -> tuple[np.ndarray, np.ndarray]:
+def rotary_tables(length: int, size: int, theta: float, element: str) -> tuple[np.ndarray, np.ndarray]:
     """Cosines and sines (length, size) of rotary positions, for halves that are rotated together."""
     frequencies = theta ** (-np.arange(0, size, 2, dtype=np.float64) / size)
     angles = np.outer(np.arange(length), np.concatenate([frequencies, frequencies]))
-    return np.cos(angles), np.sin(angles)
+    return convert(np.cos(angles), element), convert(np.sin(angles), element)
 
 
-def rotate(x: Tensor, theta: float = 10000.0) -> Tensor:
-    """Rotary positions of (…, length, size)."""
-    cosines, sines = (convert(table, x.element_type) for table in rotary_tables(x.shape[-2], x.shape[-1], theta))
+def rotate(x: Tensor, cosines: Any, sines: Any) -> Tensor:
+    """The rows of (…, length, size), rotated by the angles of their positions."""
     half = x.shape[-1] // 2
     turned = numpy.concat([-x[..., half:], x[..., :half]], axis=-1)
-    return x * cosines + turned * sines
+    return x * cosines + turned * sines  # type: ignore[no-any-return]
+
+
+#: Keys and values of all positions, each (batch, heads, capacity, size of a head).
+Cache = tuple[Any, Any]
+#: Keys that are summed at once. Their number is written, so that a query has the same bits alone and among others.
+CHUNK = 256
 
 
 class LlamaAttention(Module):
@@ -168,12 +175,50 @@ class LlamaAttention(Module):
         self.o_proj = Linear(num_heads * size, hidden_size, False, key=key, dtype=dtype)
         self.num_heads, self.num_key_value_heads, self.theta = num_heads, num_key_value_heads, theta
 
-    def forward(self, x: Any) -> Tensor:
-        query = rotate(split_heads(self.q_proj(x), self.num_heads), self.theta)
-        key = rotate(split_heads(self.k_proj(x), self.num_key_value_heads), self.theta)
-        value = split_heads(self.v_proj(x), self.num_key_value_heads)
-        made = f.scaled_dot_product_attention(query, key, value, is_causal=True, enable_gqa=True)
+    def _project(self, x: Any) -> tuple[Tensor, Tensor, Tensor]:
+        """Query, key and value (batch, heads, length, size)."""
+        query = split_heads(self.q_proj(x), self.num_heads)
+        key, value = (split_heads(project(x), self.num_key_value_heads) for project in (self.k_proj, self.v_proj))
+        return query, key, value
+
+    def _attend(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
+        made = f.scaled_dot_product_attention(
+            query, key, value, mask, is_causal=mask is None, enable_gqa=True, chunk=CHUNK
+        )
         return self.o_proj(join_heads(made))  # type: ignore[no-any-return]
+
+    def forward(self, x: Any) -> Tensor:
+        query, key, value = self._project(x)
+        tables = rotary_tables(x.shape[1], query.shape[-1], self.theta, query.element_type)
+        return self._attend(rotate(query, *tables), rotate(key, *tables), value, None)
+
+    def make_cache(self, batch_size: int, capacity: int) -> Cache:
+        weight, heads = self.k_proj.weight, self.num_key_value_heads
+        size = weight.shape[0] // heads
+        shape = whole("batch_size", batch_size), heads, whole("capacity", capacity), size
+        return np.zeros(shape, weight.dtype), np.zeros(shape, weight.dtype)
+
+    def extend(self, x: Any, cache: Any, position: Any) -> tuple[Tensor, Cache]:
+        """The result for tokens that follow those before `position`, and the cache with their keys and values."""
+        query, key, value = self._project(x)
+        length, capacity = x.shape[1], cache[0].shape[2]
+        if not all(same_sizes(part.shape, (*key.shape[:2], capacity, key.shape[3])) for part in cache):
+            raise TracingError(
+                f"expected a cache of make_cache for a batch of {x.shape[0]} and {self.num_key_value_heads} heads, got "
+                f"{' and '.join(map(str, cache))}"
+            )
+        positions = numpy.arange(length, dtype="i32") + position
+        tables = rotary_tables(capacity, query.shape[-1], self.theta, query.element_type)
+        rows = [numpy.asarray(table)[positions] for table in tables]
+        keys, values = (
+            numpy.dynamic_update_slice(old, new, [0, 0, position, 0])
+            for old, new in zip(cache, (rotate(key, *rows), value))
+        )
+        # Only the part that is filled: the rest of the cache costs nothing.
+        seen = slice(position + length)
+        mask = numpy.arange(capacity, dtype="i32")[seen] <= numpy.expand_dims(positions, axis=1)
+        made = self._attend(rotate(query, *rows), keys[:, :, seen], values[:, :, seen], mask)
+        return made, (keys, values)
 
 
 class LlamaMLP(Module):
@@ -222,6 +267,19 @@ class LlamaDecoderLayer(Module):
         self.input_layernorm = RMSNorm(hidden_size, rms_norm_eps, dtype=dtype)
         self.post_attention_layernorm = RMSNorm(hidden_size, rms_norm_eps, dtype=dtype)
 
+    def make_cache(self, batch_size: int, capacity: int) -> Cache:
+        """A cache without tokens, for `extend`: keys and values of `capacity` positions."""
+        return self.self_attn.make_cache(batch_size, capacity)
+
     def forward(self, x: Any) -> Tensor:
         x = x + self.self_attn(self.input_layernorm(x))
         return x + self.mlp(self.post_attention_layernorm(x))  # type: ignore[no-any-return]
+
+    @eager()
+    def extend(self, x: Any, cache: Any, position: Any) -> tuple[Tensor, Cache]:
+        """The result for tokens (batch, length, hidden_size) from `position` on, and the next cache. The cache has the
+        keys and values of the tokens before. The position is an integer, which may be traced. In `reproducible` each
+        token has the bits that `forward` gives it among all of them. A donated cache is updated in place."""
+        seen, cache = self.self_attn.extend(self.input_layernorm(x), cache, position)
+        x = x + seen
+        return x + self.mlp(self.post_attention_layernorm(x)), cache

@@ -31,7 +31,7 @@ class _Batches:
 
     def of(self, x: Tensor) -> Tensor:
         whole_shape = (*self.leading, *x.shape[-self.kept :])
-        x = x if _same(x.shape, whole_shape) else broadcast_to(x, whole_shape)
+        x = x if same_sizes(x.shape, whole_shape) else broadcast_to(x, whole_shape)
         return x if self.is_plain else x.reshape(*self._merged(), *x.shape[-self.kept :])
 
     def of_mask(self, x: Tensor) -> Tensor:
@@ -52,7 +52,7 @@ class _Batches:
         return (count,) if self.kept == 3 else (count, 1)
 
 
-def _same(shape: Sequence[Any], other: Sequence[Any]) -> bool:
+def same_sizes(shape: Sequence[Any], other: Sequence[Any]) -> bool:
     """Whether both have one size along each axis for sure; two that are open are compared when it runs."""
     pairs = list(zip(shape, other))
     return len(shape) == len(other) and all(is_index(a) == is_index(b) and (is_index(a) or a == b) for a, b in pairs)
@@ -69,11 +69,13 @@ def scaled_dot_product_attention(
     *,
     window: int | None = None,
     softcap: float | None = None,
+    chunk: int | None = None,
 ) -> Tensor:
     """Of tensors (…, heads, length, size); a boolean mask says which keys take part, another one is added to the
     scores. Where no key does, the result is 0. `window`: keys that are so far from the query, or farther, take no part.
-    `softcap`: scores are softcap * tanh(score / softcap). Scores are computed in
-    blocks, forward and backward: docs/spec/attention.md."""
+    `softcap`: scores are softcap * tanh(score / softcap). Scores are computed in blocks, forward and backward, and keys
+    are summed `chunk` at a time, by default more for fewer queries: docs/spec/attention.md. A row of the result has the
+    same bits for any number of queries, and of hidden keys at the end, if `chunk` is given."""
     made = [floating(one) for one in common(query, key, value)]
     rank = max(one.ndim for one in made)
     if min(one.ndim for one in made) < 2:
@@ -100,5 +102,6 @@ def scaled_dot_product_attention(
         window=None if window is None else whole("window", window),
         scale=None if factor is None else number("scale", factor),
         softcap=None if softcap is None else number("softcap", softcap),
+        chunk=None if chunk is None else whole("chunk", chunk),
     )
     return batches.restored(result)
