@@ -1,13 +1,15 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Convolutions by their meaning: each element of the result is a sum over the elements of the filter, in the
-// written order. Elements that padding adds are zeros, which are multiplied like all others.
+// written order. Elements that padding adds are zeros, which are multiplied like all others. Where elements of
+// the filter meet few zeros between the elements of the input, they take no part in the sum.
 
 #include "Accumulation.h"
 #include "Interpreter.h"
 #include "LinalgLoops.h"
 #include "Scalars/Arithmetic.h"
 #include "adjoint/Dialect/AD/IR/ADWindowOps.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -23,10 +25,9 @@ public:
         letters(axes.summed()) {
     for (auto [digit, window] : llvm::enumerate(windows))
       window.size = filter.getDim(axes.filter.find(static_cast<char>('0' + digit)));
-    for (char letter : letters) {
+    for (char letter : letters)
       sizes.push_back(filter.getDim(axes.filter.find(letter)));
-      terms *= sizes.back();
-    }
+    skips = skipsInsertedZeros(windows);
   }
 
   Shape shapeOfResult() const {
@@ -41,11 +42,17 @@ public:
 
   /// The element of the result at this place.
   template <class T> T sumAt(ArrayRef<int64_t> place, OrderAttr order) const {
+    SmallVector<Steps> taken;
+    int64_t terms = 1;
+    for (size_t i = 0; i < letters.size(); ++i) {
+      taken.push_back(stepsTaken(i, place));
+      terms *= taken.back().count;
+    }
     Shape steps(letters.size());
     auto step = [&](T sum, int64_t term) {
       for (size_t i = letters.size(); i-- > 0;) {
-        steps[i] = term % sizes[i];
-        term /= sizes[i];
+        steps[i] = taken[i].first + term % taken[i].count * taken[i].between;
+        term /= taken[i].count;
       }
       std::optional<int64_t> at = inputOffset(place, steps);
       T element = at ? input.data<T>()[*at] : T(0);
@@ -55,6 +62,24 @@ public:
   }
 
 private:
+  /// Elements along an axis of the filter, as many apart.
+  struct Steps {
+    int64_t first, between, count;
+  };
+
+  /// Those of the summed letter that take part in the sum at this place.
+  Steps stepsTaken(size_t i, ArrayRef<int64_t> place) const {
+    if (!skips || !ConvAxes::isSpatial(letters[i]))
+      return {0, 1, sizes[i]};
+    const WindowAxis &window = windows[letters[i] - '0'];
+    int64_t begin = place[axes.result.find(letters[i])] * window.stride - window.low;
+    int64_t between = window.inputDilation / std::gcd(window.dilation, window.inputDilation);
+    for (int64_t first = 0; first < std::min(between, sizes[i]); ++first)
+      if ((begin + first * window.dilation) % window.inputDilation == 0)
+        return {first, between, (sizes[i] - first - 1) / between + 1};
+    return {0, 1, 0};
+  }
+
   int64_t stepOf(char letter, ArrayRef<int64_t> steps) const {
     return steps[llvm::find(letters, letter) - letters.begin()];
   }
@@ -93,7 +118,7 @@ private:
   const Tensor &input, &filter;
   Shape inputStrides, filterStrides, sizes;
   SmallVector<char> letters;
-  int64_t terms = 1;
+  bool skips = false;
 };
 } // namespace
 

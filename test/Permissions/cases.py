@@ -77,8 +77,8 @@ CASES = {
     ("mean-as-sum", "ad.reduce_mean"): Case("%r = ad.reduce_mean %x axes [1] : T -> tensor<24xE>", "tensor<24xE>",
                                             ("f32", "bf16"), (24, 24)),
     ("pad-input-of-conv", "ad.conv"): Case(
-        '%r = ad.conv %x, %y dims "0c,0o->co0" low [1] high [2] input_dilation [2] : (T, T) -> tensor<4x4x9xE>',
-        "tensor<4x4x9xE>", tuple(ELEMENTWISE), (6, 4)),
+        '%r = ad.conv %x, %y dims "0c,0o->co0" low [1] high [2] : (T, T) -> tensor<4x4x4xE>',
+        "tensor<4x4x4xE>", tuple(ELEMENTWISE), (6, 4)),
     ("patches-of-conv", "ad.conv"): Case(
         """%w = ad.reshape %y : T -> tensor<2x4x3xE>
 %r = ad.conv %x, %w dims "0c,0co->0o" strides [2] : (T, tensor<2x4x3xE>) -> tensor<3x3xE>""",
@@ -87,6 +87,9 @@ CASES = {
         """%w = ad.reshape %y : T -> tensor<1x4x6xE>
 %r = ad.conv %x, %w dims "0c,0co->0o" : (T, tensor<1x4x6xE>) -> tensor<6x6xE>""",
         "tensor<6x6xE>", tuple(ELEMENTWISE), (6, 4)),
+    ("split-conv-into-phases", "ad.conv"): Case(
+        '%r = ad.conv %x, %y dims "0c,0o->co0" low [1] high [2] input_dilation [2] : (T, T) -> tensor<4x4x9xE>',
+        "tensor<4x4x9xE>", tuple(ELEMENTWISE), (6, 4)),
     ("scatter-in-compute-type", "ad.scatter"): Case(
         """%i = ad.iota axis 0 : tensor<24xi32>
 %r = ad.scatter add %x[%i], %y axes [0] slices [1] outside clamp : T, tensor<24xi32>, T""",

@@ -20,9 +20,9 @@ class Window:
     """One along an axis of so many elements; drawn so that it mostly has places."""
 
     def __init__(self, g, elements_of_axis, largest=4, low_padding=0, input_dilation=1):
-        self.stride, self.dilation = g.pick([1, 1, 1, 2, 3]), g.pick([1, 1, 1, 2, 3])
+        self.stride, self.dilation = g.pick([1, 1, 1, 2, 3, 5]), g.pick([1, 1, 1, 2, 3, 4])
         self.input_dilation = input_dilation
-        self.low, self.high = (g.rank(low_padding, 3) if g.chance(0.4) else 0 for _ in range(2))
+        self.low, self.high = (g.rank(low_padding, g.pick([3, 3, 7])) if g.chance(0.4) else 0 for _ in range(2))
         self.size = g.rank(1, largest)
         self.elements = elements_of_axis
         while self.size > 1 and not self.places and g.chance(0.9):
@@ -91,7 +91,7 @@ def _conv(g, element):
     x = g.operand(element, low=1)
     letters = Letters(g, x)
     size = dict(zip(letters.input, x.sizes))
-    windows = [Window(g, size[digit], 4, low_padding=-1, input_dilation=g.pick([1, 1, 1, 2, 3])) for digit in letters.digits]
+    windows = [Window(g, size[digit], 4, low_padding=-1, input_dilation=g.pick([1, 1, 1, 2, 3, 4, 9])) for digit in letters.digits]
     for window in windows:
         if g.chance(0.02):
             window.size = 0
@@ -137,23 +137,35 @@ def _padded(x, axis, window, value=0):
     return np.moveaxis(whole[min(max(-window.low, 0), whole.shape[0]):max(end, 0)], 0, axis)
 
 
+def skips_inserted_zeros(windows):
+    """Whether zeros between the elements of the input take no part in the sum."""
+    return 1 < np.prod([window.input_dilation for window in windows], dtype=np.float64) <= 64
+
+
 def _convolve(x, w, op):
-    """Each spatial axis of the input becomes one of places, an upper-case letter, and one of the window's elements."""
+    """The sum over the elements of the window: for each, the products at all places that it takes part in."""
     source, of_filter, result = op.attributes["dims"]
-    windows, names = op.attributes["windows"], list(source)
-    place, step = string.ascii_uppercase[:10], string.ascii_uppercase[10:20]
-    for axis in reversed(range(len(source))):
-        if not source[axis].isdigit():
-            continue
-        digit = int(source[axis])
-        window = windows[digit]
-        x = _padded(x, axis, window)
-        at = np.stack([window.indices(k) for k in range(window.size)], 1) if window.size \
-            else np.zeros((window.places, 0), np.int64)
-        x = np.take(x, at, axis) if at.size else np.zeros(x.shape[:axis] + at.shape + x.shape[axis + 1:], x.dtype)
-        names[axis:axis + 1] = [place[digit], step[digit]]
-    rename = lambda text, table: "".join(table[int(c)] if c.isdigit() else c for c in text)
-    return np.einsum(f"{''.join(names)},{rename(of_filter, step)}->{rename(result, place)}", x, w)
+    windows = op.attributes["windows"]
+    skips = skips_inserted_zeros(windows)
+    for axis, letter in enumerate(source):
+        if letter.isdigit():
+            x = _padded(x, axis, windows[int(letter)])
+    rename = lambda text: "".join(string.ascii_uppercase[int(c)] if c.isdigit() else c for c in text)
+    rest = "".join(c for c in of_filter if not c.isdigit())
+    of_result = [windows[int(c)].places if c.isdigit() else (x.shape[source.find(c)] if c in source else w.shape[of_filter.find(c)])
+                 for c in result]
+    total = np.zeros(of_result, x.dtype)
+    for step in np.ndindex(*[window.size for window in windows]):
+        at = [windows[int(c)].indices(step[int(c)]) if c.isdigit() else np.arange(n) for c, n in zip(source, x.shape)]
+        element = w[tuple(step[int(c)] if c.isdigit() else slice(None) for c in of_filter)]
+        part = np.einsum(f"{rename(source)},{rest}->{rename(result)}", x[np.ix_(*at)], element)
+        for axis, c in enumerate(result):
+            if skips and c.isdigit():
+                window = windows[int(c)]
+                takes = (window.indices(step[int(c)]) - window.low) % window.input_dilation == 0
+                part = np.where(takes.reshape([-1] + [1] * (len(result) - axis - 1)), part, x.dtype.type(0))
+        total = total + part
+    return total
 
 
 def conv(op, arrays):

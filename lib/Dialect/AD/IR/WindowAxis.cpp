@@ -60,6 +60,14 @@ int64_t WindowAxis::highFor(int64_t places, int64_t elements) const {
   return (places - 1) * stride + reach() + 1 - dilated(elements, inputDilation) - low;
 }
 
+bool ad::skipsInsertedZeros(ArrayRef<WindowAxis> windows) {
+  constexpr int64_t kMaxDilations = 64;
+  int64_t product = 1;
+  for (const WindowAxis &window : windows)
+    product = std::min(product, kMaxDilations + 1) * window.inputDilation; // below 2^38
+  return product > 1 && product <= kMaxDilations;
+}
+
 std::optional<ConvAxes> ConvAxes::split(StringRef dims) {
   auto [operands, result] = dims.split("->");
   auto [input, filter] = operands.split(',');

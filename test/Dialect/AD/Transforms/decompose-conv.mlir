@@ -1,16 +1,16 @@
 // RUN: ad-opt %s --ad-decompose | FileCheck %s --enable-var-scope
 
-// Zeros around the elements and between them.
+// Zeros around the elements.
 // CHECK-LABEL: func.func @padded(
 // CHECK-SAME:    %[[X:.+]]: tensor<5x4xf32>, %[[W:.+]]: tensor<3x4x2xf32>)
 // CHECK:       %[[ZERO:.+]] = ad.constant dense<0.000000e+00> : tensor<f32>
-// CHECK:       %[[P:.+]] = ad.pad %[[X]], %[[ZERO]] low [2, 0] high [1, 0] interior [1, 0] {allow = #ad.allow<contract>} : tensor<5x4xf32>, tensor<f32>
-// CHECK:       %[[Y:.+]] = ad.conv %[[P]], %[[W]] dims "0c,0co->0o" strides [2] filter_dilation [2] {allow = #ad.allow<contract>} : (tensor<12x4xf32>, tensor<3x4x2xf32>) -> tensor<4x2xf32>
+// CHECK:       %[[P:.+]] = ad.pad %[[X]], %[[ZERO]] low [2, 0] high [1, 0] interior [0, 0] {allow = #ad.allow<contract>} : tensor<5x4xf32>, tensor<f32>
+// CHECK:       %[[Y:.+]] = ad.conv %[[P]], %[[W]] dims "0c,0co->0o" strides [2] filter_dilation [2] {allow = #ad.allow<contract>} : (tensor<8x4xf32>, tensor<3x4x2xf32>) -> tensor<2x2xf32>
 // CHECK:       return %[[Y]]
-func.func @padded(%x: tensor<5x4xf32>, %w: tensor<3x4x2xf32>) -> tensor<4x2xf32> {
-  %y = ad.conv %x, %w dims "0c,0co->0o" strides [2] low [2] high [1] input_dilation [2] filter_dilation [2]
-      {allow = #ad.allow<contract>} : (tensor<5x4xf32>, tensor<3x4x2xf32>) -> tensor<4x2xf32>
-  return %y : tensor<4x2xf32>
+func.func @padded(%x: tensor<5x4xf32>, %w: tensor<3x4x2xf32>) -> tensor<2x2xf32> {
+  %y = ad.conv %x, %w dims "0c,0co->0o" strides [2] low [2] high [1] filter_dilation [2]
+      {allow = #ad.allow<contract>} : (tensor<5x4xf32>, tensor<3x4x2xf32>) -> tensor<2x2xf32>
+  return %y : tensor<2x2xf32>
 }
 
 // Negative paddings take elements away.
@@ -63,4 +63,45 @@ func.func @known_size(%x: tensor<9x4xf32>, %w: tensor<3x4x2xf32>) -> tensor<?x2x
   %open = tensor.cast %x : tensor<9x4xf32> to tensor<?x4xf32>
   %y = ad.conv %open, %w dims "0c,0co->0o" low [-2] : (tensor<?x4xf32>, tensor<3x4x2xf32>) -> tensor<?x2xf32>
   return %y : tensor<?x2xf32>
+}
+
+// Zeros between the elements: even places meet the input with the second element of the filter, odd ones with
+// the first and the third. Their results alternate.
+// CHECK-LABEL: func.func @phases(
+// CHECK-SAME:    %[[X:.+]]: tensor<5x4xf32>, %[[W:.+]]: tensor<3x4x2xf32>)
+// CHECK-DAG:   %[[SECOND:.+]] = ad.slice %[[W]] [1, 0, 0] strides [2, 1, 1] : tensor<3x4x2xf32> -> tensor<1x4x2xf32>
+// CHECK-DAG:   %[[OTHERS:.+]] = ad.slice %[[W]] [0, 0, 0] strides [2, 1, 1] : tensor<3x4x2xf32> -> tensor<2x4x2xf32>
+// CHECK-DAG:   %[[MATRIX:.+]] = ad.reshape %[[SECOND]]
+// CHECK-DAG:   %[[EVEN:.+]] = ad.dot %{{.+}}, %[[MATRIX]] {{.*}} -> tensor<5x2xf32>
+// CHECK-DAG:   %[[ODD:.+]] = ad.conv %{{.+}}, %[[OTHERS]] dims "0c,0co->0o" strides [1] filter_dilation [1] : (tensor<6x4xf32>, tensor<2x4x2xf32>) -> tensor<5x2xf32>
+// CHECK-DAG:   %[[FIRST:.+]] = ad.reshape %[[EVEN]] : tensor<5x2xf32> -> tensor<5x1x2xf32>
+// CHECK-DAG:   %[[LAST:.+]] = ad.reshape %[[ODD]] : tensor<5x2xf32> -> tensor<5x1x2xf32>
+// CHECK:       %[[ALL:.+]] = ad.concat axis 1 %[[FIRST]], %[[LAST]]
+// CHECK:       ad.reshape %[[ALL]] : tensor<5x2x2xf32> -> tensor<10x2xf32>
+func.func @phases(%x: tensor<5x4xf32>, %w: tensor<3x4x2xf32>) -> tensor<10x2xf32> {
+  %y = ad.conv %x, %w dims "0c,0co->0o" low [1] high [2] input_dilation [2]
+      : (tensor<5x4xf32>, tensor<3x4x2xf32>) -> tensor<10x2xf32>
+  return %y : tensor<10x2xf32>
+}
+
+// Only one phase has an element of the filter: the places of the others are zeros.
+// CHECK-LABEL: func.func @one_phase(
+// CHECK:       %[[Y:.+]] = ad.dot
+// CHECK:       %[[ZERO:.+]] = ad.constant dense<0.000000e+00> : tensor<f32>
+// CHECK:       %[[P:.+]] = ad.pad %[[Y]], %[[ZERO]] low [1, 0] high [1, 0] interior [2, 0]
+// CHECK:       return %[[P]]
+func.func @one_phase(%x: tensor<5x4xf32>, %w: tensor<1x4x2xf32>) -> tensor<15x2xf32> {
+  %y = ad.conv %x, %w dims "0c,0co->0o" low [1] high [1] input_dilation [3]
+      : (tensor<5x4xf32>, tensor<1x4x2xf32>) -> tensor<15x2xf32>
+  return %y : tensor<15x2xf32>
+}
+
+// With more zeros the places of a period would be too many convolutions.
+// CHECK-LABEL: func.func @many_phases(
+// CHECK:       %[[P:.+]] = ad.pad {{.*}} interior [64, 0]
+// CHECK:       ad.conv %[[P]], %{{.+}} dims "0c,0co->0o" {{.*}} -> tensor<65x2xf32>
+// CHECK-NEXT:  return
+func.func @many_phases(%x: tensor<2x4xf32>, %w: tensor<2x4x2xf32>) -> tensor<65x2xf32> {
+  %y = ad.conv %x, %w dims "0c,0co->0o" input_dilation [65] : (tensor<2x4xf32>, tensor<2x4x2xf32>) -> tensor<65x2xf32>
+  return %y : tensor<65x2xf32>
 }

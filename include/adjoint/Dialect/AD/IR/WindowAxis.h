@@ -29,6 +29,11 @@ struct WindowAxis {
   AffineExpr element(AffineExpr place, AffineExpr step) const { return place * stride + step * dilation; }
 };
 
+/// Whether elements of the filter that meet zeros between the elements of the input take no part in the sum
+/// of a convolution with these windows. They do where there are many zeros: each place in a period would be a
+/// convolution of its own.
+bool skipsInsertedZeros(ArrayRef<WindowAxis> windows);
+
 /// The letters of a convolution, "INPUT,FILTER->RESULT".
 struct ConvAxes {
   /// The parts of the text; none if it has another form. They live as long as the text.

@@ -52,12 +52,11 @@ Value ad::productOf(OpBuilder &builder, ConvOp op, Location loc, const LetteredT
 }
 
 namespace {
-/// The input with zeros around its elements and between them, or without some at its ends.
 class PaddedInput {
 public:
-  PaddedInput(OpBuilder &builder, Location loc, ConvOp op)
-      : builder(builder), loc(loc), axes(*ConvAxes::split(op.getDims())), windows(op.getWindowAxes()),
-        value(op.getInput()) {}
+  PaddedInput(OpBuilder &builder, Location loc, const ConvAxes &axes, ArrayRef<WindowAxis> windows,
+              Value input)
+      : builder(builder), loc(loc), axes(axes), windows(windows), value(input) {}
 
   Value build() {
     pad();
@@ -83,9 +82,7 @@ private:
     auto isZero = [](int64_t count) { return count == 0; };
     if (llvm::all_of(low, isZero) && llvm::all_of(high, isZero) && llvm::all_of(interior, isZero))
       return;
-    Type element = typeOf(value).getElementType();
-    Value zero = isa<FloatType>(element) ? scalarConstant(builder, loc, element, 0.0)
-                                         : integerConstant(builder, loc, element, 0);
+    Value zero = zeroOf(builder, loc, typeOf(value).getElementType());
     value = PadOp::create(builder, loc, value, zero, low, high, interior, PermissionsAttr());
   }
 
@@ -122,11 +119,23 @@ private:
 
   OpBuilder &builder;
   Location loc;
-  ConvAxes axes;
-  SmallVector<WindowAxis> windows;
+  const ConvAxes &axes;
+  ArrayRef<WindowAxis> windows;
   Value value;
 };
+} // namespace
 
+Value ad::zeroOf(OpBuilder &builder, Location loc, Type element) {
+  return isa<FloatType>(element) ? scalarConstant(builder, loc, element, 0.0)
+                                 : integerConstant(builder, loc, element, 0);
+}
+
+Value ad::padInput(OpBuilder &builder, Location loc, const ConvAxes &axes, ArrayRef<WindowAxis> windows,
+                   Value input) {
+  return PaddedInput(builder, loc, axes, windows, input).build();
+}
+
+namespace {
 struct PadInputOfConv : NumericsPattern<ConvOp> {
   explicit PadInputOfConv(MLIRContext *context) : NumericsPattern(context, "pad-input-of-conv") {}
 
@@ -138,7 +147,8 @@ struct PadInputOfConv : NumericsPattern<ConvOp> {
 
   void rewrite(ConvOp op, PatternRewriter &rewriter) const override {
     Steps steps(rewriter, op);
-    Value input = PaddedInput(rewriter, steps.loc, op).build();
+    Value input = padInput(rewriter, steps.loc, *ConvAxes::split(op.getDims()), op.getWindowAxes(),
+                           op.getInput());
     auto made =
         ConvOp::create(rewriter, steps.loc, typeOf(op.getResult()), input, op.getFilter(), op.getDims(),
                        op.getStrides(), ArrayRef<int64_t>(), ArrayRef<int64_t>(), ArrayRef<int64_t>(),
@@ -193,4 +203,5 @@ private:
 
 void ad::populateDecomposeConvPatterns(RewritePatternSet &patterns) {
   patterns.add<PadInputOfConv, PointwiseConv>(patterns.getContext());
+  populatePhasesOfConvPatterns(patterns);
 }

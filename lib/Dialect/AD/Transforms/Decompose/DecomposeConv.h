@@ -6,6 +6,7 @@
 #define ADJOINT_LIB_DIALECT_AD_TRANSFORMS_DECOMPOSE_DECOMPOSECONV_H
 
 #include "adjoint/Dialect/AD/IR/ADWindowOps.h"
+#include "mlir/IR/PatternMatch.h"
 
 namespace mlir::ad {
 /// A tensor with a letter for each axis.
@@ -18,6 +19,15 @@ struct LetteredTensor {
 /// have.
 Value productOf(OpBuilder &builder, ConvOp op, Location loc, const LetteredTensor &input,
                 const LetteredTensor &filter);
+
+/// The number 0 of a type, of rank 0.
+Value zeroOf(OpBuilder &builder, Location loc, Type element);
+
+/// The input of a convolution with zeros around its elements and between them, or without some at its ends.
+Value padInput(OpBuilder &builder, Location loc, const ConvAxes &axes, ArrayRef<WindowAxis> windows,
+               Value input);
+
+void populatePhasesOfConvPatterns(RewritePatternSet &patterns);
 } // namespace mlir::ad
 
 #endif // ADJOINT_LIB_DIALECT_AD_TRANSFORMS_DECOMPOSE_DECOMPOSECONV_H
