@@ -2,7 +2,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Convolutions and pooling on one core: ours in `strict` compared with PyTorch, in f32.
 
-Layers of residual networks and of speech models, their gradients, and pooling, in both layouts of images. Results are
+Layers of residual networks and of speech models, their gradients, and pooling, in both layouts of images; then each
+layer of ResNet-18 and of MobileNet, forward and backward (`--only resnet`, `--only mobilenet`). Results are
 compared first. Ours is the time of the kernels, a peer's that of a call from Python. NumPy, whose convolution is a
 product with copies of all windows, stands beside where PyTorch is missing.
 """
@@ -177,6 +178,34 @@ CASES = [
     Pool("largest of 3x3", [8, 112, 112, 64]),
     Pool("largest of 3x3, channels first", [8, 112, 112, 64], layout="first"),
 ]
+COUNT = 8
+# (size of the image, channels, made, kernel, stride), each form once.
+RESNET_18 = [(224, 3, 64, 7, 2), (56, 64, 64, 3, 1), (56, 64, 128, 3, 2), (56, 64, 128, 1, 2), (28, 128, 128, 3, 1),
+             (28, 128, 256, 3, 2), (28, 128, 256, 1, 2), (14, 256, 256, 3, 1), (14, 256, 512, 3, 2), (14, 256, 512, 1, 2),
+             (7, 512, 512, 3, 1)]
+# (size of the image, channels, stride of the depthwise convolution, made by the pointwise one after it).
+MOBILENET = [(112, 32, 1, 64), (112, 64, 2, 128), (56, 128, 1, 128), (56, 128, 2, 256), (28, 256, 1, 256), (28, 256, 2, 512),
+             (14, 512, 1, 512), (14, 512, 2, 1024), (7, 1024, 1, 1024)]
+
+
+def layers():
+    """Those of both networks, as (name, size, channels, made, kernel, stride, whether it is depthwise)."""
+    for size, channels, made, kernel, stride in RESNET_18:
+        yield "resnet", size, channels, made, kernel, stride, False
+    yield "mobilenet", 224, 3, 32, 3, 2, False
+    for size, channels, stride, made in MOBILENET:
+        yield "mobilenet", size, channels, channels, 3, stride, True
+        yield "mobilenet", size // stride, channels, made, 1, 1, False
+
+
+for network, size, channels, made, kernel, stride, depthwise in layers():
+    for part in ("result", "input", "filter"):
+        if part == "input" and channels == 3:
+            continue  # images have no gradient
+        of_part = "" if part == "result" else f", gradient of the {part}"
+        form = f"{kernel}x{kernel}, depthwise {channels}" if depthwise else f"{kernel}x{kernel}, {channels} to {made}"
+        CASES.append(Layer(f"{network} {size}: {form}, stride {stride}{of_part}", [COUNT, size, size, channels], made,
+                           (kernel, kernel), stride, kernel // 2, depthwise, part=part))
 
 
 def check(case, folder, arguments, peers):

@@ -76,6 +76,8 @@ CASES = {
        for kind in ("sum", "prod", "max", "min")},
     ("mean-as-sum", "ad.reduce_mean"): Case("%r = ad.reduce_mean %x axes [1] : T -> tensor<24xE>", "tensor<24xE>",
                                             ("f32", "bf16"), (24, 24)),
+    ("conv-of-one-place", "ad.conv"): Case(
+        '%r = ad.conv %x, %y dims "0c,0o->co0" : (T, T) -> tensor<4x4x1xE>', "tensor<4x4x1xE>", tuple(ELEMENTWISE), (6, 4)),
     ("pad-input-of-conv", "ad.conv"): Case(
         '%r = ad.conv %x, %y dims "0c,0o->co0" low [1] high [2] : (T, T) -> tensor<4x4x4xE>',
         "tensor<4x4x4xE>", tuple(ELEMENTWISE), (6, 4)),

@@ -33,7 +33,7 @@ int64_t PartialReductions::tilesOfResult(const CPUNest &nest) {
 bool PartialReductions::isReadInPlace(OpOperand &operand, const CPUNest &nest) {
   auto generic = cast<linalg::GenericOp>(operand.getOwner());
   bool oneTile = nest.rowCount() <= nest.rows;
-  return generic.getMatchingIndexingMap(&operand).isProjectedPermutation() &&
+  return (generic.getMatchingIndexingMap(&operand).isProjectedPermutation() || isDeepConvolution(generic)) &&
          (oneTile || !transposedOperands.isContiguousAlongK(&operand, nest.laneAxis()));
 }
 
@@ -85,7 +85,8 @@ SmallVector<linalg::GenericOp> PartialReductions::divisibleReductions(ValueRange
       llvm::to_vector(llvm::make_filter_range(kernel.getBody().getOps<linalg::GenericOp>(), reduces));
   bool isStreamed = reductions.size() == 1 && partialTrees.isDivisible(reductions.front()) &&
                     streamedReductions.streamedColumns(reductions.front()) > 0;
-  if (!isStreamed && (knownElements(nest.shape) > kMaxResults || (nest.blocked && !isDeep(nest))))
+  bool areFew = knownElements(nest.shape) <= kMaxResults || llvm::all_of(reductions, isDeepConvolution);
+  if (!isStreamed && (!areFew || (nest.blocked && !isDeep(nest))))
     return {};
   auto isLong = [&](linalg::GenericOp generic) {
     int64_t total = reducedElements(generic);

@@ -22,6 +22,21 @@ int64_t cpu::knownElements(ArrayRef<int64_t> shape) {
   return elements;
 }
 
+// Its partial results take this much memory at most, or are a single one.
+static constexpr int64_t kMaxConvolutionElements = 1 << 23;
+
+bool cpu::isDeepConvolution(linalg::GenericOp generic) {
+  auto isWindow = [](AffineMap map) { return !map.isProjectedPermutation(); };
+  auto sizeOf = [](Value tensor) {
+    auto type = dyn_cast<RankedTensorType>(tensor.getType());
+    return type && type.hasStaticShape() ? type.getNumElements() : 0;
+  };
+  int64_t results = generic.getNumResults() == 1 ? sizeOf(generic.getResult(0)) : 0;
+  return generic.getNumReductionLoops() > 1 && generic.getNumDpsInputs() == 2 && results > 0 &&
+         llvm::any_of(generic.getIndexingMapsArray(), isWindow) &&
+         llvm::all_of(generic.getDpsInputs(), [&](Value input) { return sizeOf(input) > results; });
+}
+
 // Whether the tree of the order reduces the operation, to few elements, from values that are not reduced
 // before.
 bool PartialResultTrees::isDivisible(linalg::GenericOp generic) {
@@ -38,6 +53,11 @@ int64_t PartialResultTrees::blocksOfPartial(linalg::GenericOp generic) {
   int64_t blocks = llvm::divideCeil(tiles.tileSteps, length * results);
   if (!ShapedType::isDynamic(total))
     blocks = std::max<int64_t>(blocks, llvm::divideCeil(llvm::divideCeil(total, length), kMaxPartials));
+  if (isDeepConvolution(generic)) {
+    int64_t all = cast<RankedTensorType>(generic.getResult(0).getType()).getNumElements();
+    blocks = std::max<int64_t>(blocks, llvm::divideCeil(llvm::divideCeil(total, length) * all,
+                                                        kMaxConvolutionElements));
+  }
   return llvm::bit_ceil(uint64_t(blocks));
 }
 

@@ -17,6 +17,10 @@ namespace mlir::ad::cpu {
 /// With more results there are units enough.
 inline constexpr int64_t kMaxResults = 1 << 14;
 
+/// Whether it is a convolution whose result is smaller than both operands, such as the gradient of a filter:
+/// its sums are long, and every part of the result reads all of an operand.
+bool isDeepConvolution(linalg::GenericOp generic);
+
 /// The product of the sizes that are known and not 0, as far as kMaxResults + 1.
 int64_t knownElements(ArrayRef<int64_t> shape);
 

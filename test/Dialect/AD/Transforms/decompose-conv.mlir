@@ -105,3 +105,18 @@ func.func @many_phases(%x: tensor<2x4xf32>, %w: tensor<2x4x2xf32>) -> tensor<65x
   %y = ad.conv %x, %w dims "0c,0co->0o" input_dilation [65] : (tensor<2x4xf32>, tensor<2x4x2xf32>) -> tensor<65x2xf32>
   return %y : tensor<65x2xf32>
 }
+
+// One place: a product over the axes of the window.
+// CHECK-LABEL: func.func @one_place(
+// CHECK-SAME:    %[[X:.+]]: tensor<2x5x5x3xf32>, %[[G:.+]]: tensor<2x3x3x4xf32>)
+// CHECK:       %[[S:.+]] = ad.slice %[[X]] [0, 0, 0, 0] strides [1, 2, 2, 1] : tensor<2x5x5x3xf32> -> tensor<2x3x3x3xf32>
+// CHECK:       ad.reshape %[[S]]
+// CHECK:       ad.reshape %[[G]]
+// CHECK:       %[[D:.+]] = ad.dot %{{.+}}, %{{.+}} contract [0] x [0] : (tensor<18x3xf32>, tensor<18x4xf32>) -> tensor<3x4xf32>
+// CHECK:       %[[R:.+]] = ad.reshape %[[D]] : tensor<3x4xf32> -> tensor<1x1x3x4xf32>
+// CHECK:       return %[[R]]
+func.func @one_place(%x: tensor<2x5x5x3xf32>, %g: tensor<2x3x3x4xf32>) -> tensor<1x1x3x4xf32> {
+  %y = ad.conv %x, %g dims "b01c,b01o->01co" filter_dilation [2, 2]
+      : (tensor<2x5x5x3xf32>, tensor<2x3x3x4xf32>) -> tensor<1x1x3x4xf32>
+  return %y : tensor<1x1x3x4xf32>
+}

@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Convolutions in forms that kernels have: padding is an operation of its own, and a filter of one element
-// along each spatial axis is a contraction. Both add the same products in the same order.
+// Convolutions in forms that kernels have: padding is an operation of its own, and a convolution with one
+// element of the filter, or one place of it, along each spatial axis is a contraction. All add the same
+// products in the same order.
 
 #include "DecomposeConv.h"
 #include "DecompositionSteps.h"
@@ -15,6 +16,14 @@ using namespace mlir;
 using namespace mlir::ad;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+std::string ad::withStepLetters(StringRef letters) {
+  std::string made = letters.str();
+  for (char &letter : made)
+    if (ConvAxes::isSpatial(letter))
+      letter = stepLetter(letter);
+  return made;
+}
 
 Value ad::productOf(OpBuilder &builder, ConvOp op, Location loc, const LetteredTensor &input,
                     const LetteredTensor &filter) {
@@ -42,13 +51,17 @@ Value ad::productOf(OpBuilder &builder, ConvOp op, Location loc, const LetteredT
   for (char letter : made)
     shape.push_back(typeOf(op.getResult()).getDimSize(result.find(letter)));
   for (char letter : result)
-    permutation.push_back(made.find(letter));
+    if (size_t axis = made.find(letter); axis != std::string::npos)
+      permutation.push_back(axis);
   Value product = DotOp::create(builder, loc, typeOf(op.getResult()).clone(shape), input.tensor,
                                 filter.tensor, inputBatch, filterBatch, inputContract, filterContract,
                                 op.getOrderAttr(), op.getAllowAttr());
-  return llvm::is_sorted(permutation)
-             ? product
-             : TransposeOp::create(builder, loc, product, permutation, PermissionsAttr()).getResult();
+  if (!llvm::is_sorted(permutation))
+    product = TransposeOp::create(builder, loc, product, permutation, PermissionsAttr());
+  if (made.size() == result.size())
+    return product;
+  return ReshapeOp::create(builder, loc, op.getType(), product, dynamicSizes(builder, loc, product),
+                           PermissionsAttr());
 }
 
 namespace {
@@ -199,9 +212,59 @@ private:
             letters};
   }
 };
+
+/// One place of the window, such as the gradient of a filter of one element along each spatial axis: the sum
+/// runs over the axes of the window, which are those of a product.
+struct ConvOfOnePlace : NumericsPattern<ConvOp> {
+  explicit ConvOfOnePlace(MLIRContext *context) : NumericsPattern(context, "conv-of-one-place") {}
+
+  LogicalResult match(ConvOp op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
+    ConvAxes axes = *ConvAxes::split(op.getDims());
+    SmallVector<WindowAxis> windows = op.getWindowAxes();
+    if (!op.isUnpadded() || llvm::all_of(windows, [](const WindowAxis &window) { return window.size == 1; }))
+      return rewriter.notifyMatchFailure(op, "expected a filter of several elements over an unpadded input");
+    bool isFree = false;
+    for (auto [letter, size] : llvm::zip_equal(axes.result, op.getType().getShape())) {
+      isFree |= !axes.input.contains(letter) || !axes.filter.contains(letter);
+      if (!ConvAxes::isSpatial(letter))
+        continue;
+      int64_t window = windows[letter - '0'].size;
+      if (size != 1 || window < 1 || ShapedType::isDynamic(typeOf(op.getInput()).getDimSize(axes.input.find(letter))))
+        return rewriter.notifyMatchFailure(op, "expected one place of the window along each spatial axis");
+    }
+    if (!isFree)
+      return rewriter.notifyMatchFailure(op,
+                                         "expected an axis of one operand: else ad.dot has another order");
+    return success();
+  }
+
+  void rewrite(ConvOp op, PatternRewriter &rewriter) const override {
+    Steps steps(rewriter, op);
+    ConvAxes axes = *ConvAxes::split(op.getDims());
+    LetteredTensor input{elementsOfWindow(rewriter, steps.loc, op, axes), withStepLetters(axes.input)};
+    rewriter.replaceOp(
+        op, productOf(rewriter, op, steps.loc, input, {op.getFilter(), withStepLetters(axes.filter)}));
+  }
+
+private:
+  static Value elementsOfWindow(OpBuilder &builder, Location loc, ConvOp op, const ConvAxes &axes) {
+    Value input = op.getInput();
+    SmallVector<int64_t> shape(typeOf(input).getShape()), offsets(shape.size(), 0), strides(shape.size(), 1);
+    for (auto [axis, letter] : llvm::enumerate(axes.input))
+      if (ConvAxes::isSpatial(letter)) {
+        WindowAxis window = op.getWindowAxes()[letter - '0'];
+        shape[axis] = window.size;
+        strides[axis] = window.dilation;
+      }
+    if (ArrayRef(shape) == typeOf(input).getShape())
+      return input;
+    return SliceOp::create(builder, loc, typeOf(input).clone(shape), input, offsets, strides,
+                           dynamicSizes(builder, loc, input), PermissionsAttr());
+  }
+};
 } // namespace
 
 void ad::populateDecomposeConvPatterns(RewritePatternSet &patterns) {
-  patterns.add<PadInputOfConv, PointwiseConv>(patterns.getContext());
+  patterns.add<ConvOfOnePlace, PadInputOfConv, PointwiseConv>(patterns.getContext());
   populatePhasesOfConvPatterns(patterns);
 }

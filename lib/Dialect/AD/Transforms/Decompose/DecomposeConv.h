@@ -15,8 +15,12 @@ struct LetteredTensor {
   std::string letters;
 };
 
+/// The letter of the elements of the window along a spatial axis; the digit is that of its places.
+inline char stepLetter(char digit) { return static_cast<char>('A' + (digit - '0')); }
+std::string withStepLetters(StringRef letters);
+
 /// The result of a convolution as ad.dot, in its order: the sum over the letters that its result does not
-/// have.
+/// have. Axes of the result whose letters no operand has have one element.
 Value productOf(OpBuilder &builder, ConvOp op, Location loc, const LetteredTensor &input,
                 const LetteredTensor &filter);
 

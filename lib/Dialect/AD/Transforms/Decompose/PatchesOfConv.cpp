@@ -17,17 +17,6 @@ static constexpr int64_t kMaxParts = 16;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-// The letter of the elements of the window along a spatial axis; the digit is that of its places.
-static char stepLetter(char digit) { return static_cast<char>('A' + (digit - '0')); }
-
-static std::string withStepLetters(StringRef letters) {
-  std::string made = letters.str();
-  for (char &letter : made)
-    if (ConvAxes::isSpatial(letter))
-      letter = stepLetter(letter);
-  return made;
-}
-
 namespace {
 /// Replaces each spatial axis of a tensor by one for the places of the window and one for its elements.
 class Patches {
