@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "CPUTypes.h"
+#include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -32,6 +33,17 @@ bool cpu::isSweptFaster(Type type) {
   return !pagesApart || isLargerThan(type, kCore.lastLevelBytes);
 }
 
+bool cpu::isContraction(linalg::GenericOp generic) {
+  return generic.getNumReductionLoops() > 0 && isa_and_nonnull<math::FmaOp>(combiningOp(generic));
+}
+
+bool cpu::isConvolution(linalg::GenericOp generic) {
+  auto isWindow = [](AffineMap map) { return !map.isProjectedPermutation(); };
+  return generic.getNumReductionLoops() > 1 && generic.getNumDpsInputs() == 2 && generic.getNumResults() == 1 &&
+         isContraction(generic) && llvm::any_of(generic.getIndexingMapsArray(), isWindow) &&
+         llvm::none_of(generic.getStaticLoopRanges(), ShapedType::isDynamic);
+}
+
 int64_t cpu::reducedSize(ArrayRef<Value> outputs) {
   int64_t size = 0;
   for (Value output : outputs)
@@ -40,6 +52,8 @@ int64_t cpu::reducedSize(ArrayRef<Value> outputs) {
       generic.getReductionDims(dims);
       if (dims.size() == 1)
         size = generic.getStaticLoopRanges()[dims.front()];
+      else if (isConvolution(generic))
+        size = reducedElements(generic);
       return size != 0;
     });
   return std::max<int64_t>(size, 0);

@@ -26,7 +26,9 @@ struct CPUNest : StatementNest {
   int64_t tileOfUnits = 0;      // units of a block begin at multiples of so many rows; 0: there is one unit
   SmallVector<UnitLoop> unitLoops; // that threads divide
   UnitRange units;                 // of them, which this call runs
-  bool inPlace = false;            // no operand is packed
+  bool inPlace = false;            // no operand is packed, but for those of a part of K
+  Value firstK, sizeOfPart;        // the part of K that is computed; null: all of it
+  int64_t longestPart = 0;         // elements of such a part; 0: all of K
   int64_t shortRowAxis = -1;       // along which vectors run, in place of a short last axis
   int64_t shortRowColumns = 0;     // of that axis; 0: the nest has rows, without their columns
   /// Rows of a block, ShapedType::kDynamic if that is dynamic.
@@ -54,6 +56,13 @@ using ReductionsAtPoints = llvm::SmallPtrSet<Operation *, 4>;
 /// indices.
 ReductionsAtPoints reductionsAtPoints(ArrayRef<Value> outputs);
 
+/// Whether it adds products.
+bool isContraction(linalg::GenericOp generic);
+
+/// Whether it is a convolution: a contraction over several loops, which reads windows of an operand. All sizes
+/// are static.
+bool isConvolution(linalg::GenericOp generic);
+
 /// K of the first contraction that computes the outputs, 0 if it is dynamic.
 int64_t reducedSize(ArrayRef<Value> outputs);
 
@@ -79,6 +88,8 @@ struct PackedOperand {
   bool biased = false;    // each byte of i8 plus 128, the unsigned operand of vpdpbusd
   bool inPlace = false;   // read in place, with prefetches, since there is one tile of rows
   bool prepacked = false; // an argument in PackedLayout, which was packed before the kernel
+  bool flat = false;      // along K are several loops of a convolution, which the operand has in order
+  Value firstK = {}, sizeOfPart = {}; // of a flat operand: the part of K that is packed; null: all of it
   Value pointer = {};
   Value stride = {};                              // elements of a panel
   Value start = {};                               // first column of the block

@@ -19,10 +19,6 @@ static constexpr int64_t kPicosecondsOfNanosecond = 1000, kMaxPicoseconds = int6
 
 static int64_t sizeOrOne(int64_t size) { return ShapedType::isDynamic(size) ? 1 : size; }
 
-static bool isContraction(linalg::GenericOp generic) {
-  return generic.getNumReductionLoops() > 0 && isa_and_nonnull<math::FmaOp>(combiningOp(generic));
-}
-
 // How long one step of the operation's loops takes.
 static int64_t picosecondsOfStep(linalg::GenericOp generic) {
   if (isContraction(generic))

@@ -6,6 +6,7 @@
 
 #include "OperandsToPack.h"
 #include "adjoint/Codegen/Kernel/Contractions.h"
+#include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -121,6 +122,31 @@ std::optional<PackedOperand> OperandsToPack::packingOf(OpOperand *operand, unsig
                                                                            : std::nullopt;
 }
 
+// The same of an operand of a convolution that is a matrix of K and columns, whose K is several loops: the
+// filter, or the cotangent in the gradient of the filter. Every tile of rows reads all of its part of a
+// panel, whose rows then follow each other. What stays in the first-level cache is read in place.
+std::optional<PackedOperand> OperandsToPack::flatPackingOf(OpOperand *operand, ArrayRef<unsigned> reduced,
+                                                           const CPUNest &nest) {
+  auto generic = cast<linalg::GenericOp>(operand->getOwner());
+  AffineMap map = generic.getMatchingIndexingMap(operand);
+  SmallVector<unsigned> loops(reduced);
+  loops.push_back(nest.shape.size() - 1);
+  int64_t rows = nest.rowCount();
+  Type type = operand->get().getType();
+  if (!buffers.count(operand->get()) || !isLargerThan(type, tiles.alignedBytes) ||
+      map != AffineMap::getMultiDimMapWithTargets(map.getNumDims(), loops, builder.getContext()) ||
+      ShapedType::isDynamic(rows) || rows <= tiles.rows)
+    return std::nullopt;
+  PackedOperand packed{operand, builder.getMultiDimIdentityMap(2), /*columnAxis=*/1, /*axisK=*/0};
+  packed.flat = true;
+  packed.firstK = nest.firstK;
+  packed.sizeOfPart = nest.sizeOfPart;
+  packed.memory = memoryType(getElementTypeOrSelf(type));
+  packed.sizeK = llvm::alignTo(nest.longestPart ? nest.longestPart : reducedElements(generic), vectorLanes);
+  packed.tile = nest.vectors * vectorLanes;
+  return packed;
+}
+
 // The elements of panels whose steps along K have so many elements each. Panels end with whole vectors of
 // steps.
 static int64_t roomForDynamicK(PackedOperand &packed, int64_t inStep, int64_t lanes) {
@@ -142,14 +168,15 @@ SmallVector<PackedOperand> OperandsToPack::packedOperandsOf(const CPUNest &nest,
     SmallVector<unsigned> reduced;
     generic.getReductionDims(reduced);
     AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
-    if (reduced.size() != 1 || generic.getNumResults() != 1 || generic.getNumDpsInputs() != 2 ||
+    if ((reduced.size() != 1 && !isConvolution(generic)) || generic.getNumResults() != 1 || generic.getNumDpsInputs() != 2 ||
         out.getNumResults() != nest.shape.size() ||
         llvm::any_of(llvm::seq<int64_t>(0, columnLoop + 1),
                      [&](int64_t loop) { return axisOfLoop(out, loop) != loop; }))
       return false;
     for (OpOperand *operand : generic.getDpsInputOperands()) {
-      std::optional<PackedOperand> packed = packingOf(operand, reduced.front(), nest);
-      if (!packed || (nest.inPlace && !packed->inPlace))
+      std::optional<PackedOperand> packed = reduced.size() == 1 ? packingOf(operand, reduced.front(), nest)
+                                                                : flatPackingOf(operand, reduced, nest);
+      if (!packed || (nest.inPlace && !packed->inPlace && !packed->firstK))
         continue;
       if (!packed->prepacked && !packed->inPlace) {
         int64_t inStep = llvm::alignTo(columns, packed->tile);

@@ -26,6 +26,8 @@ public:
 
 private:
   bool findAxes(PackedOperand &packed, unsigned loopK, const CPUNest &nest);
+  std::optional<PackedOperand> flatPackingOf(OpOperand *operand, ArrayRef<unsigned> reduced,
+                                             const CPUNest &nest);
   std::optional<PackedOperand> packingOf(OpOperand *operand, unsigned loopK, const CPUNest &nest);
 
   StackMemory &stackMemory;

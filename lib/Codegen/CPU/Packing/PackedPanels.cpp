@@ -50,10 +50,17 @@ Value PackedPanels::packedIndex(const PackedOperand &packed, Value indexK, Value
 }
 
 Value PackedPanels::packedPointer(const PackedOperand &packed, ArrayRef<Index> loops) {
+  auto generic = cast<linalg::GenericOp>(packed.operand->getOwner());
   SmallVector<unsigned> reduced;
-  cast<linalg::GenericOp>(packed.operand->getOwner()).getReductionDims(reduced);
-  const Index &column = loops[loops.size() - 2], &indexK = loops[reduced.front()];
-  return pointerToPacked(packed, indexK.base, column.base);
+  generic.getReductionDims(reduced);
+  const Index &column = loops[loops.size() - reduced.size() - 1];
+  Value indexK = loops[reduced.front()].base;
+  for (unsigned loop : ArrayRef(reduced).drop_front())
+    indexK = binary<arith::AddIOp>(
+        binary<arith::MulIOp>(indexK, indexConstant(generic.getStaticLoopRanges()[loop])), loops[loop].base);
+  if (packed.firstK)
+    indexK = binary<arith::SubIOp>(indexK, packed.firstK);
+  return pointerToPacked(packed, indexK, column.base);
 }
 
 Value PackedPanels::pointerToPacked(const PackedOperand &packed, Value indexK, Value column) {
@@ -94,7 +101,7 @@ void PackedPanels::fillPacked(PackedOperand &packed, ArrayRef<Index> loops, Valu
 
 bool PackedPanels::canPrefetch(const PackedOperand &packed) {
   Type element = getElementTypeOrSelf(packed.operand->get().getType());
-  return packed.group == 1 && !packed.isTransposed() && memoryType(element) == element &&
+  return packed.group == 1 && !packed.flat && !packed.isTransposed() && memoryType(element) == element &&
          buffers.count(packed.operand->get());
 }
 
@@ -102,8 +109,24 @@ bool PackedPanels::canFill(const PackedOperand &packed) {
   return !packed.prepacked && !packed.inPlace && canPrefetch(packed);
 }
 
+// The part of a flat operand that is packed, as a matrix.
+Buffer PackedPanels::flatElements(const PackedOperand &packed, const Buffer &whole) {
+  int64_t columns = whole.shape.back(), sizeK = 1;
+  for (int64_t size : ArrayRef(whole.shape).drop_back())
+    sizeK *= size;
+  Buffer part{whole.pointer, whole.element, {sizeK, columns}, {indexConstant(sizeK), whole.sizes.back()}};
+  if (!packed.firstK)
+    return part;
+  part.pointer = memoryAccess.pointerAt(whole, binary<arith::MulIOp>(packed.firstK, indexConstant(columns)));
+  part.shape.front() = ShapedType::kDynamic;
+  part.sizes.front() = packed.sizeOfPart;
+  return part;
+}
+
 // An operand that the kernel converts has sizes, but no address.
 Buffer PackedPanels::elementsOf(const PackedOperand &packed) {
+  if (packed.flat)
+    return flatElements(packed, buffers.find(packed.operand->get())->second);
   if (auto found = buffers.find(packed.operand->get()); found != buffers.end())
     return found->second;
   auto type = cast<RankedTensorType>(packed.operand->get().getType());

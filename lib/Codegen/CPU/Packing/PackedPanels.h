@@ -30,6 +30,7 @@ public:
   DenseMap<OpOperand *, PackedOperand> operands; // of the block that is being emitted
 
 private:
+  Buffer flatElements(const PackedOperand &packed, const Buffer &whole);
   Value packedIndex(const PackedOperand &packed, Value indexK, Value column);
   Value packedPointer(const PackedOperand &packed, ArrayRef<Index> loops);
 

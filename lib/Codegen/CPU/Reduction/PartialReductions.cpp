@@ -140,6 +140,18 @@ Value PartialReductions::bindPartialResults(ArrayRef<linalg::GenericOp> reductio
   return bytes;
 }
 
+// The part of K of the partial result that is being emitted. The columns of a block are those of an operand
+// that stay in the second-level cache together with the rows of the other one.
+void PartialReductions::choosePart(CPUNest &nest, const PartialResults &partial) {
+  nest.longestPart = partial.length;
+  nest.firstK = binary<arith::MulIOp>(partial.number, indexConstant(partial.length));
+  nest.sizeOfPart = binary<arith::MinUIOp>(binary<arith::SubIOp>(partial.total, nest.firstK),
+                                           indexConstant(partial.length));
+  int64_t tile = nest.vectors * vectorLanes,
+          bytes = partial.length * memoryBytes(partial.buffer.element) * tile;
+  nest.columns = std::max<int64_t>(1, tiles.blockBytes / 4 / bytes) * tile;
+}
+
 // Partial results of a contraction: a block of all its results, for one range of K after the other, so that
 // the operands stay in the caches.
 LogicalResult PartialReductions::emitPartialBlocks(linalg::GenericOp generic, CPUNest &nest, Buffer &result,
@@ -149,6 +161,8 @@ LogicalResult PartialReductions::emitPartialBlocks(linalg::GenericOp generic, CP
   return emitLoop(units.begin, units.end, indexConstant(1), [&](Value number) {
     partial.number = number;
     result.pointer = partialTrees.addressOfPartial(partial, result);
+    if (isDeepConvolution(generic))
+      choosePart(nest, partial);
     return loopNests.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
       Scope scope(context);
       FailureOr<SmallVector<Value>> values = reductions.reduce(generic, 0, positions);

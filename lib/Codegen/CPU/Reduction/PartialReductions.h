@@ -46,6 +46,7 @@ private:
   int64_t tilesOfResult(const CPUNest &nest);
   bool isReadInPlace(OpOperand &operand, const CPUNest &nest);
   bool isDeep(const CPUNest &nest);
+  void choosePart(CPUNest &nest, const PartialResults &partial);
   LogicalResult emitPartialBlocks(linalg::GenericOp generic, CPUNest &nest, Buffer &result, UnitRange units);
   LogicalResult emitPartialReduction(linalg::GenericOp generic, UnitRange units);
 

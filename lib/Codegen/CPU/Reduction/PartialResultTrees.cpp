@@ -26,15 +26,15 @@ int64_t cpu::knownElements(ArrayRef<int64_t> shape) {
 static constexpr int64_t kMaxConvolutionElements = 1 << 23;
 
 bool cpu::isDeepConvolution(linalg::GenericOp generic) {
-  auto isWindow = [](AffineMap map) { return !map.isProjectedPermutation(); };
-  auto sizeOf = [](Value tensor) {
+  if (!isConvolution(generic))
+    return false;
+  auto elementsOf = [](Value tensor) {
     auto type = dyn_cast<RankedTensorType>(tensor.getType());
     return type && type.hasStaticShape() ? type.getNumElements() : 0;
   };
-  int64_t results = generic.getNumResults() == 1 ? sizeOf(generic.getResult(0)) : 0;
-  return generic.getNumReductionLoops() > 1 && generic.getNumDpsInputs() == 2 && results > 0 &&
-         llvm::any_of(generic.getIndexingMapsArray(), isWindow) &&
-         llvm::all_of(generic.getDpsInputs(), [&](Value input) { return sizeOf(input) > results; });
+  int64_t results = elementsOf(generic.getResult(0));
+  return results > 0 &&
+         llvm::all_of(generic.getDpsInputs(), [&](Value input) { return elementsOf(input) > results; });
 }
 
 // Whether the tree of the order reduces the operation, to few elements, from values that are not reduced
