@@ -117,6 +117,7 @@ private:
   FlatBroadcast flatBroadcast{*this, laneValues, kernelOutputs};
   StackRowCache rowCache{*this, laneValues, memoryAccess, reductionLoops, hoisting, stackMemory};
   AccumulatorSpilling spilling{*this, *this, memoryAccess, maps, reductionLoops, stackMemory};
+  WindowLoads windowLoads{*this, memoryAccess, maps};
 
   //===- Operands of contractions -------------------------------------===//
 
@@ -160,7 +161,7 @@ private:
                            laneReductions,  rowReductions, productGroups, byteChains,  interleavedBlocks,
                            partialTrees};
   CPUValues values{*this,    laneValues, memoryAccess,       maps,          reductions, interleavedStores,
-                   rowCache, panels,     transposedOperands, flatBroadcast, spilling};
+                   rowCache, panels,     transposedOperands, flatBroadcast, spilling, windowLoads};
 
   //===- Loops --------------------------------------------------------===//
 

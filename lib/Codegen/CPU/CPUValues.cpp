@@ -26,6 +26,8 @@ FailureOr<Value> CPUValues::operandValue(OpOperand *input, ArrayRef<Index> loops
     return panels.loadPacked(packed->second, loops);
   if (Value value = transposedOperands.transposedValue(input, loops))
     return value;
+  if (Value value = windowLoads.load(input, loops))
+    return value;
   FailureOr<Value> value = ValueEvaluator::operandValue(input, loops);
   if (isPacked && succeeded(value))
     panels.fillPacked(packed->second, loops, *value);

@@ -7,6 +7,7 @@
 
 #include "../Kernel/Values/ValueEvaluator.h"
 #include "Contraction/AccumulatorSpilling.h"
+#include "Contraction/WindowLoads.h"
 #include "Movement/FlatBroadcast.h"
 #include "Reduction/CPUReductions.h"
 
@@ -17,10 +18,10 @@ public:
   CPUValues(CPUContext &context, LaneValues &laneValues, MemoryAccess &memoryAccess, AccessMaps &maps,
             CPUReductions &reductions, InterleavedStores &interleavedStores, StackRowCache &rowCache,
             PackedPanels &panels, TransposedOperands &transposedOperands, FlatBroadcast &flatBroadcast,
-            AccumulatorSpilling &spilling)
+            AccumulatorSpilling &spilling, WindowLoads &windowLoads)
       : ValueEvaluator(context, laneValues, memoryAccess, maps, reductions),
         interleavedStores(interleavedStores), rowCache(rowCache), panels(panels),
-        transposedOperands(transposedOperands), flatBroadcast(flatBroadcast), spilling(spilling) {}
+        transposedOperands(transposedOperands), flatBroadcast(flatBroadcast), spilling(spilling), windowLoads(windowLoads) {}
 
   LogicalResult prepare(ValueRange outputs, ArrayRef<Position> positions) override {
     return spilling.evaluateReductions(outputs, positions);
@@ -40,6 +41,7 @@ private:
   TransposedOperands &transposedOperands;
   FlatBroadcast &flatBroadcast;
   AccumulatorSpilling &spilling;
+  WindowLoads &windowLoads;
 };
 
 } // namespace mlir::ad::cpu

@@ -1,0 +1,31 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Elements of a convolution's input. The address of an element is that of the place of the window, which does
+// not change in the loops of the sum, and the distance of the element from there, which all rows of a tile
+// share: the loops of the sum compute one distance for all rows.
+
+#ifndef ADJOINT_LIB_CODEGEN_CPU_CONTRACTION_WINDOWLOADS_H
+#define ADJOINT_LIB_CODEGEN_CPU_CONTRACTION_WINDOWLOADS_H
+
+#include "../../Kernel/Values/AccessMaps.h"
+#include "../../Kernel/Values/MemoryAccess.h"
+#include "../CPUComponent.h"
+
+namespace mlir::ad::cpu {
+
+class WindowLoads : public CPUComponent {
+public:
+  WindowLoads(CPUContext &context, MemoryAccess &memoryAccess, AccessMaps &maps)
+      : CPUComponent(context), memoryAccess(memoryAccess), maps(maps) {}
+
+  /// Null for other operands than inputs of convolutions that are arguments.
+  Value load(OpOperand *input, ArrayRef<Index> loops);
+
+private:
+  MemoryAccess &memoryAccess;
+  AccessMaps &maps;
+};
+
+} // namespace mlir::ad::cpu
+
+#endif // ADJOINT_LIB_CODEGEN_CPU_CONTRACTION_WINDOWLOADS_H
