@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Convolutions by their meaning: each element of the result is a sum over the elements of the filter, in the
-// written order. Elements that padding adds are zeros, which are multiplied like all others. Where elements of
-// the filter meet few zeros between the elements of the input, they take no part in the sum.
+// written order. Elements that padding adds are zeros, which are multiplied like all others. Where elements
+// of the filter meet few zeros between the elements of the input, they take no part in the sum.
 
 #include "Accumulation.h"
 #include "Interpreter.h"

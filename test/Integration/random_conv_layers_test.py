@@ -92,4 +92,4 @@ def check(seed, folder):
 
 
 if __name__ == "__main__":
-    sys.exit(checks.run_seeds("random layers", check, COUNT))
+    sys.exit(checks.run_seeds("random layers of convolutions", check, COUNT))

@@ -161,7 +161,7 @@ private:
                            laneReductions,  rowReductions, productGroups, byteChains,  interleavedBlocks,
                            partialTrees};
   CPUValues values{*this,    laneValues, memoryAccess,       maps,          reductions, interleavedStores,
-                   rowCache, panels,     transposedOperands, flatBroadcast, spilling, windowLoads};
+                   rowCache, panels,     transposedOperands, flatBroadcast, spilling,   windowLoads};
 
   //===- Loops --------------------------------------------------------===//
 

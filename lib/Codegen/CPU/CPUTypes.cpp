@@ -39,8 +39,9 @@ bool cpu::isContraction(linalg::GenericOp generic) {
 
 bool cpu::isConvolution(linalg::GenericOp generic) {
   auto isWindow = [](AffineMap map) { return !map.isProjectedPermutation(); };
-  return generic.getNumReductionLoops() > 1 && generic.getNumDpsInputs() == 2 && generic.getNumResults() == 1 &&
-         isContraction(generic) && llvm::any_of(generic.getIndexingMapsArray(), isWindow) &&
+  return generic.getNumReductionLoops() > 1 && generic.getNumDpsInputs() == 2 &&
+         generic.getNumResults() == 1 && isContraction(generic) &&
+         llvm::any_of(generic.getIndexingMapsArray(), isWindow) &&
          llvm::none_of(generic.getStaticLoopRanges(), ShapedType::isDynamic);
 }
 

@@ -59,8 +59,8 @@ ReductionsAtPoints reductionsAtPoints(ArrayRef<Value> outputs);
 /// Whether it adds products.
 bool isContraction(linalg::GenericOp generic);
 
-/// Whether it is a convolution: a contraction over several loops, which reads windows of an operand. All sizes
-/// are static.
+/// Whether it is a convolution: a contraction over several loops, which reads windows of an operand. All
+/// sizes are static.
 bool isConvolution(linalg::GenericOp generic);
 
 /// K of the first contraction that computes the outputs, 0 if it is dynamic.

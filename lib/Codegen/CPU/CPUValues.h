@@ -21,7 +21,8 @@ public:
             AccumulatorSpilling &spilling, WindowLoads &windowLoads)
       : ValueEvaluator(context, laneValues, memoryAccess, maps, reductions),
         interleavedStores(interleavedStores), rowCache(rowCache), panels(panels),
-        transposedOperands(transposedOperands), flatBroadcast(flatBroadcast), spilling(spilling), windowLoads(windowLoads) {}
+        transposedOperands(transposedOperands), flatBroadcast(flatBroadcast), spilling(spilling),
+        windowLoads(windowLoads) {}
 
   LogicalResult prepare(ValueRange outputs, ArrayRef<Position> positions) override {
     return spilling.evaluateReductions(outputs, positions);

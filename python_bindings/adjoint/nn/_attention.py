@@ -142,20 +142,6 @@ class TransformerEncoder(Module):
         return x if self.norm is None else self.norm(x)
 
 
-def rotary_tables(length: int, size: int, theta: float, element: str) -> tuple[np.ndarray, np.ndarray]:
-    """Cosines and sines (length, size) of rotary positions, for halves that are rotated together."""
-    frequencies = theta ** (-np.arange(0, size, 2, dtype=np.float64) / size)
-    angles = np.outer(np.arange(length), np.concatenate([frequencies, frequencies]))
-    return convert(np.cos(angles), element), convert(np.sin(angles), element)
-
-
-def rotate(x: Tensor, cosines: Any, sines: Any) -> Tensor:
-    """The rows of (…, length, size), rotated by the angles of their positions."""
-    half = x.shape[-1] // 2
-    turned = numpy.concat([-x[..., half:], x[..., :half]], axis=-1)
-    return x * cosines + turned * sines  # type: ignore[no-any-return]
-
-
 #: Keys and values of all positions, each (batch, heads, capacity, size of a head).
 Cache = tuple[Any, Any]
 #: Keys that are summed at once. Their number is written, so that a query has the same bits alone and among others.
@@ -181,6 +167,9 @@ class LlamaAttention(Module):
         key, value = (split_heads(project(x), self.num_key_value_heads) for project in (self.k_proj, self.v_proj))
         return query, key, value
 
+    def _rotated(self, x: Tensor, positions: Tensor) -> Tensor:
+        return f.rotary_embedding(x, positions, self.theta)
+
     def _attend(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
         made = f.scaled_dot_product_attention(
             query, key, value, mask, is_causal=mask is None, enable_gqa=True, chunk=CHUNK
@@ -189,8 +178,8 @@ class LlamaAttention(Module):
 
     def forward(self, x: Any) -> Tensor:
         query, key, value = self._project(x)
-        tables = rotary_tables(x.shape[1], query.shape[-1], self.theta, query.element_type)
-        return self._attend(rotate(query, *tables), rotate(key, *tables), value, None)
+        positions = numpy.arange(x.shape[1], dtype="i32")
+        return self._attend(self._rotated(query, positions), self._rotated(key, positions), value, None)
 
     def make_cache(self, batch_size: int, capacity: int) -> Cache:
         weight, heads = self.k_proj.weight, self.num_key_value_heads
@@ -208,16 +197,14 @@ class LlamaAttention(Module):
                 f"{' and '.join(map(str, cache))}"
             )
         positions = numpy.arange(length, dtype="i32") + position
-        tables = rotary_tables(capacity, query.shape[-1], self.theta, query.element_type)
-        rows = [numpy.asarray(table)[positions] for table in tables]
         keys, values = (
             numpy.dynamic_update_slice(old, new, [0, 0, position, 0])
-            for old, new in zip(cache, (rotate(key, *rows), value))
+            for old, new in zip(cache, (self._rotated(key, positions), value))
         )
         # Only the part that is filled: the rest of the cache costs nothing.
         seen = slice(position + length)
         mask = numpy.arange(capacity, dtype="i32")[seen] <= numpy.expand_dims(positions, axis=1)
-        made = self._attend(rotate(query, *rows), keys[:, :, seen], values[:, :, seen], mask)
+        made = self._attend(self._rotated(query, positions), keys[:, :, seen], values[:, :, seen], mask)
         return made, (keys, values)
 
 

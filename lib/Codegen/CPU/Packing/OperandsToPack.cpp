@@ -168,8 +168,8 @@ SmallVector<PackedOperand> OperandsToPack::packedOperandsOf(const CPUNest &nest,
     SmallVector<unsigned> reduced;
     generic.getReductionDims(reduced);
     AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
-    if ((reduced.size() != 1 && !isConvolution(generic)) || generic.getNumResults() != 1 || generic.getNumDpsInputs() != 2 ||
-        out.getNumResults() != nest.shape.size() ||
+    if ((reduced.size() != 1 && !isConvolution(generic)) || generic.getNumResults() != 1 ||
+        generic.getNumDpsInputs() != 2 || out.getNumResults() != nest.shape.size() ||
         llvm::any_of(llvm::seq<int64_t>(0, columnLoop + 1),
                      [&](int64_t loop) { return axisOfLoop(out, loop) != loop; }))
       return false;

@@ -55,8 +55,8 @@ int64_t PartialResultTrees::blocksOfPartial(linalg::GenericOp generic) {
     blocks = std::max<int64_t>(blocks, llvm::divideCeil(llvm::divideCeil(total, length), kMaxPartials));
   if (isDeepConvolution(generic)) {
     int64_t all = cast<RankedTensorType>(generic.getResult(0).getType()).getNumElements();
-    blocks = std::max<int64_t>(blocks, llvm::divideCeil(llvm::divideCeil(total, length) * all,
-                                                        kMaxConvolutionElements));
+    blocks = std::max<int64_t>(
+        blocks, llvm::divideCeil(llvm::divideCeil(total, length) * all, kMaxConvolutionElements));
   }
   return llvm::bit_ceil(uint64_t(blocks));
 }

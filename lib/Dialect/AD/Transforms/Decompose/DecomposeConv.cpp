@@ -160,8 +160,8 @@ struct PadInputOfConv : NumericsPattern<ConvOp> {
 
   void rewrite(ConvOp op, PatternRewriter &rewriter) const override {
     Steps steps(rewriter, op);
-    Value input = padInput(rewriter, steps.loc, *ConvAxes::split(op.getDims()), op.getWindowAxes(),
-                           op.getInput());
+    Value input =
+        padInput(rewriter, steps.loc, *ConvAxes::split(op.getDims()), op.getWindowAxes(), op.getInput());
     auto made =
         ConvOp::create(rewriter, steps.loc, typeOf(op.getResult()), input, op.getFilter(), op.getDims(),
                        op.getStrides(), ArrayRef<int64_t>(), ArrayRef<int64_t>(), ArrayRef<int64_t>(),
@@ -229,7 +229,8 @@ struct ConvOfOnePlace : NumericsPattern<ConvOp> {
       if (!ConvAxes::isSpatial(letter))
         continue;
       int64_t window = windows[letter - '0'].size;
-      if (size != 1 || window < 1 || ShapedType::isDynamic(typeOf(op.getInput()).getDimSize(axes.input.find(letter))))
+      if (size != 1 || window < 1 ||
+          ShapedType::isDynamic(typeOf(op.getInput()).getDimSize(axes.input.find(letter))))
         return rewriter.notifyMatchFailure(op, "expected one place of the window along each spatial axis");
     }
     if (!isFree)
