@@ -13,7 +13,6 @@ from .. import numpy
 from .._checks import choice, flag, number, whole
 from .._eager import eager
 from .._errors import OptionError, OptionTypeError, TracingError
-from .._narrow import convert
 from .._tensor import Tensor
 from . import functional as f
 from ._dot_product import same_sizes
