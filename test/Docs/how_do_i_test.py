@@ -215,6 +215,16 @@ def attention(q, k, v):
     return {"loss": (y**2).sum(), "dk": (d.swapaxes(2, 3) @ q).reshape(1, 2, 2, 6, 8).sum(2)}
 
 
+def batch_norm(x, w, scale, bias, mean, variance, key, step):
+    product = x @ w
+    m, v = product.mean(0), product.var(0)
+    active = np.maximum((product - m) / np.sqrt(v + 1e-5) * scale + bias, 0)
+    mask = random_numbers.bits("i64", key, step)
+    is_kept = random_numbers.uniform("f32", mask, np.arange(48)).reshape(16, 3) >= 0.25
+    return {"y": np.where(is_kept, active / 0.75, 0), "new_mean": mean + 0.1 * (m - mean),
+            "new_variance": variance + 0.1 * (v - variance)}
+
+
 def branch(w, g):
     return {"w": w - g if np.isfinite(g).all() else w}
 
@@ -263,6 +273,8 @@ CASES = [
     ("embedding", embedding, {"table": normal(10, 4), "ids": below(10, 6)}),
     ("convolution", convolution, {"x": normal(2, 6, 8, 3), "w": normal(3, 3, 3, 4), "b": normal(4)}),
     ("attention", attention, {"q": normal(1, 4, 6, 8), "k": normal(1, 2, 6, 8), "v": normal(1, 2, 6, 8)}),
+    ("batch-norm", batch_norm, {"x": normal(16, 4), "w": normal(4, 3), "scale": normal(3), "bias": normal(3),
+                                "mean": normal(3), "variance": normal(3), "key": number(5), "step": number(2)}),
     ("branch", branch, {"w": normal(3), "g": normal(3)}),
     ("branch", branch, {"w": normal(3), "g": not_finite}),
     ("random", random_step, {"w": normal(8, 3), "x": normal(4, 8), "seed": number(7), "step": number(3)}),
