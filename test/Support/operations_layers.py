@@ -154,7 +154,8 @@ def group_norm(op, arrays):
     rows = lambda vector: np.broadcast_to(vector.reshape(-1, *[1] * (x.ndim - 2)), ordered.shape).reshape(shape)
     length = ordered[:1].size // groups if x.shape[0] else 0
     shape = (x.shape[0], groups, length)
-    want, magnitude = norm_of_rows(ordered.reshape(shape), rows(scale), rows(bias), op.attributes["epsilon"])
+    want, magnitude = norm_of_rows(op.result.element, ordered.reshape(shape), rows(scale), rows(bias),
+                                   op.attributes["epsilon"])
     back = lambda array: np.moveaxis(array.reshape(ordered.shape), 1, axis)
     return back(want), bound_of(op, back(want), 3 * length + 20, back(magnitude))
 
@@ -186,8 +187,9 @@ def batch_norm(op, arrays):
         return mean[:, 0], bound_of(op, mean[:, 0], length + 20, size)
     if number == 2:
         variance = np.mean((rows - mean)**2, axis=1) if length else np.full(len(rows), np.nan)
-        return variance, bound_of(op, variance, 3 * length + 20, 4 * size * size)
-    want, magnitude = norm_of_rows(rows, scale[:, None], bias[:, None], op.attributes["epsilon"])
+        overflows = 4 * size * size * max(length, 1) >= elements.LARGEST[accumulator(op.operands[0].element)]
+        return variance, bound_of(op, variance, 3 * length + 20, np.where(overflows, -np.inf, 4 * size * size))
+    want, magnitude = norm_of_rows(op.result.element, rows, scale[:, None], bias[:, None], op.attributes["epsilon"])
     moved = np.moveaxis(x, axis, 0).shape
     back = lambda array: np.moveaxis(array.reshape(moved), 0, axis)
     return back(want), bound_of(op, back(want), 3 * length + 20, back(magnitude))

@@ -199,22 +199,24 @@ def _log_softmax(op, arrays):
     return want, bound_of(op, want, x.shape[op.attributes["axis"]] + 10, np.abs(s) + np.log(z) + 1)
 
 
-def norm_of_rows(x, scale, bias, epsilon, is_centred=True):
-    """Rows with variance 1, scaled and shifted, and the magnitude that errors are relative to."""
+def norm_of_rows(element, x, scale, bias, epsilon, is_centred=True):
+    """Rows with variance 1, scaled and shifted, and the magnitude that errors are relative to: -inf where squares of
+    elements of that type overflow, since then anything may come out."""
     d = x - (np.mean(x, axis=-1, keepdims=True) if is_centred else 0.0)
     v = np.mean(d * d, axis=-1, keepdims=True) + epsilon
     r = 1 / np.sqrt(v)
     # Errors of the mean, relative to the largest element, go through d and through the variance.
     size = np.max(np.abs(x), axis=-1, keepdims=True, initial=0.0)
     magnitude = (np.abs(d) + 2 * size) * r * np.abs(scale) * (1 + size * size / v) + np.abs(bias)
-    return d * r * scale + bias, magnitude
+    overflows = 4 * size * size * max(x.shape[-1], 1) >= elements.LARGEST[elements.accumulator(element)]
+    return d * r * scale + bias, np.where(overflows, -np.inf, magnitude)
 
 
 @sums("layer_norm", "rms_norm")
 def _norm(op, arrays):
     x, scale, *bias = [decode(v.element, array) for v, array in zip(op.operands, arrays)]
-    want, magnitude = norm_of_rows(x, scale, bias[0] if bias else np.zeros(()), op.attributes["epsilon"],
-                                   op.mnemonic == "layer_norm")
+    want, magnitude = norm_of_rows(op.result.element, x, scale, bias[0] if bias else np.zeros(()),
+                                   op.attributes["epsilon"], op.mnemonic == "layer_norm")
     return want, bound_of(op, want, 3 * x.shape[-1] + 20, magnitude)
 
 

@@ -127,7 +127,7 @@ static Value anglesOf(LayerSteps &steps, RotaryEmbeddingOp op, Type element) {
 
 FailureOr<SmallVector<Value>> RotaryEmbeddingOp::decompose(OpBuilder &builder) {
   LayerSteps steps(builder, *this);
-  Value x = steps.wide(getInput());
+  Value x = getInput();
   SmallVector<int64_t> shape(getType().getShape()), halfShape(shape), pairShape(shape), oneShape(shape);
   int64_t half = shape.back() / 2;
   halfShape.back() = pairShape.back() = oneShape.back() = half;
@@ -136,36 +136,40 @@ FailureOr<SmallVector<Value>> RotaryEmbeddingOp::decompose(OpBuilder &builder) {
   // The first and the second elements of the pairs.
   auto part = [&](int64_t number) {
     if (!getInterleaved())
-      return steps.lastPart(x, number * half, half);
-    return steps.withShape(steps.lastPart(steps.withShape(x, pairShape), number, 1), halfShape);
+      return steps.wide(steps.lastPart(x, number * half, half));
+    return steps.wide(steps.withShape(steps.lastPart(steps.withShape(x, pairShape), number, 1), halfShape));
   };
   Value first = part(0), second = part(1);
-  Value angles = anglesOf(steps, *this, getElementTypeOrSelf(x));
+  Value angles = anglesOf(steps, *this, getElementTypeOrSelf(first));
   Value cosines = steps.unary<CosOp>(angles), sines = steps.unary<SinOp>(angles);
-  Value turnedFirst = steps.sub(steps.mul(first, cosines), steps.mul(second, sines));
-  Value turnedSecond = steps.add(steps.mul(second, cosines), steps.mul(first, sines));
-  Value made;
-  if (getInterleaved()) {
-    Value pairs =
-        steps.joinedLast({steps.withShape(turnedFirst, oneShape), steps.withShape(turnedSecond, oneShape)});
-    made = steps.withShape(pairs, shape);
-  } else {
-    made = steps.joinedLast({turnedFirst, turnedSecond});
-  }
-  return results(steps.narrow(made, getResult()));
+  Value turnedFirst =
+      steps.narrow(steps.sub(steps.mul(first, cosines), steps.mul(second, sines)), getResult());
+  Value turnedSecond =
+      steps.narrow(steps.add(steps.mul(second, cosines), steps.mul(first, sines)), getResult());
+  if (!getInterleaved())
+    return results(steps.joinedLast({turnedFirst, turnedSecond}));
+  Value pairs =
+      steps.joinedLast({steps.withShape(turnedFirst, oneShape), steps.withShape(turnedSecond, oneShape)});
+  return results(steps.withShape(pairs, shape));
 }
 
 //===- dropout -===//
 
-// The numbers of the elements in row-major order.
+// The numbers of the elements in row-major order: sums over the axes, so that no other shape stands between
+// this and what is computed before and after.
 static Value elementNumbers(LayerSteps &steps, Value like) {
+  Type word = steps.builder.getI64Type();
   SmallVector<OpFoldResult> sizes = steps.sizesOf(like);
-  OpFoldResult count = steps.attr(1);
-  for (OpFoldResult size : sizes)
-    count = mulSizes(steps.builder, steps.loc, count, size);
-  if (!typeOf(like).hasStaticShape())
-    count = steps.index(count);
-  return steps.reshaped(steps.numbers(steps.builder.getI64Type(), count, 0), sizes);
+  OpFoldResult stride = steps.attr(1);
+  Value sum = steps.full(0, word, sizes);
+  for (int64_t axis = typeOf(like).getRank(); axis-- > 0;) {
+    Value factor = arith::IndexCastOp::create(steps.builder, steps.loc, word, steps.index(stride));
+    Value distance = FullOp::create(steps.builder, steps.loc, RankedTensorType::get({}, word), factor,
+                                    ValueRange(), PermissionsAttr());
+    sum = steps.add(sum, steps.mul(steps.numbers(word, sizes, axis), distance));
+    stride = mulSizes(steps.builder, steps.loc, stride, sizes[axis]);
+  }
+  return sum;
 }
 
 FailureOr<SmallVector<Value>> DropoutOp::decompose(OpBuilder &builder) {
