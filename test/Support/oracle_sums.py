@@ -202,8 +202,9 @@ def _log_softmax(op, arrays):
 def norm_of_rows(element, x, scale, bias, epsilon, is_centred=True):
     """Rows with variance 1, scaled and shifted, and the magnitude that errors are relative to: -inf where squares of
     elements of that type overflow, since then anything may come out."""
-    d = x - (np.mean(x, axis=-1, keepdims=True) if is_centred else 0.0)
-    v = np.mean(d * d, axis=-1, keepdims=True) + epsilon
+    mean = lambda values: np.sum(values, axis=-1, keepdims=True) / np.float64(x.shape[-1])
+    d = x - (mean(x) if is_centred else 0.0)
+    v = mean(d * d) + epsilon
     r = 1 / np.sqrt(v)
     # Errors of the mean, relative to the largest element, go through d and through the variance.
     size = np.max(np.abs(x), axis=-1, keepdims=True, initial=0.0)
