@@ -8,10 +8,7 @@ the Python package and the Debian package bible-kjv, which scripts/setup.sh inst
 """
 
 import argparse
-import functools
 import pathlib
-import shutil
-import subprocess
 import sys
 
 import adjoint
@@ -22,27 +19,13 @@ sys.path[:0] = [str(EXAMPLES / "models"), str(EXAMPLES / "support")]
 sys.dont_write_bytecode = True
 import ending  # noqa: E402
 import llama as models  # noqa: E402
+from book import book  # noqa: E402
 
 WINDOW = 20  # steps of which the mean is a point of the curve
 
 
 def configure(steps):
     return models.Config(**models.TRAINING | {"entry": "train", "vocabulary": 128, "steps": steps, "rate": 1e-3})
-
-
-@functools.cache
-def book():
-    """The characters of the King James Bible: all chapters, in lines of at most 79 columns."""
-    program = shutil.which("bible")
-    if not program:
-        raise FileNotFoundError("the Debian package bible-kjv, which holds the book, is not installed; run "
-                                "scripts/setup.sh or: apt-get install bible-kjv")
-    # Without -p a file of the current folder would be read first.
-    command = [program, "-p", "/usr/lib", "-l79", "Genesis1:1-Revelation22:21"]
-    text = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True).stdout
-    if not text.lstrip().startswith(b"Genesis 1\n") or not text.isascii():
-        raise OSError(f"{program} did not print the text of the Debian package bible-kjv")
-    return np.frombuffer(text, np.uint8)
 
 
 def batches(config, rng):
