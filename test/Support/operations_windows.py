@@ -295,9 +295,12 @@ def reduce_window(op, arrays):
 def _sum(op, total, magnitude, count, is_mean=False):
     if not is_float(op.result.element):
         return wrap(op.result.element, _objects(total)), None
+    # A mean may be a number whose sum is not.
+    overflows = magnitude >= elements.LARGEST[elements.accumulator(op.operands[0].element)]
     if is_mean:
         total, magnitude = total / count, magnitude / count
-    return total, bound_of(op, total, count, magnitude)
+    error = bound_of(op, total, count, magnitude)
+    return total, np.where(overflows, np.where(np.isinf(total), -1, -error), error)
 
 
 def arg_reduce_window(op, arrays):

@@ -24,7 +24,46 @@ LogicalResult CPUKernelEmitter::emit(Work toEmit) {
 
 LogicalResult CPUKernelEmitter::bindArguments() {
   bindRange(kernelArguments.bindTensors());
+  bindReshapedArguments();
   return kernelArguments.bindScalars();
+}
+
+// Whether the operation copies its operand as it is, without some axes of one element.
+static bool onlyDropsUnitAxes(linalg::GenericOp generic) {
+  if (generic.getNumDpsInputs() != 1 || generic.getNumResults() != 1 || generic.getNumReductionLoops() > 0 ||
+      generic.getBlock()->getTerminator()->getOperand(0) != generic.getBlock()->getArgument(0))
+    return false;
+  AffineMap map = generic.getMatchingIndexingMap(generic.getDpsInputOperand(0));
+  auto type = cast<RankedTensorType>(generic.getResult(0).getType());
+  auto from = dyn_cast<RankedTensorType>(generic.getDpsInputs()[0].getType());
+  if (!from || !from.hasStaticShape() || !type.hasStaticShape() ||
+      !generic.getMatchingIndexingMap(generic.getDpsInitOperand(0)).isIdentity())
+    return false;
+  unsigned next = 0;
+  for (auto [expr, size] : llvm::zip_equal(map.getResults(), from.getShape()))
+    if (expr == getAffineDimExpr(next, map.getContext()) && size == type.getDimSize(next))
+      ++next;
+    else if (size != 1 || expr != getAffineConstantExpr(0, map.getContext()))
+      return false;
+  return next == map.getNumDims();
+}
+
+// Such a copy of an argument is the argument, so that contractions pack it as one.
+void CPUKernelEmitter::bindReshapedArguments() {
+  for (linalg::GenericOp generic : kernel.getBody().getOps<linalg::GenericOp>()) {
+    bool isStored = llvm::any_of(generic->getUsers(), [](Operation *user) { return isa<YieldOp>(user); });
+    if (isStored || !onlyDropsUnitAxes(generic))
+      continue;
+    auto found = buffers.find(generic.getDpsInputs()[0]);
+    if (found == buffers.end())
+      continue;
+    Buffer reshaped = found->second;
+    reshaped.shape.assign(generic.getStaticLoopRanges().begin(), generic.getStaticLoopRanges().end());
+    reshaped.sizes.clear();
+    for (int64_t size : reshaped.shape)
+      reshaped.sizes.push_back(indexConstant(size));
+    buffers[generic.getResult(0)] = reshaped;
+  }
 }
 
 void CPUKernelEmitter::bindRange(ValueRange arguments) {

@@ -95,6 +95,7 @@ private:
   }
 
   LogicalResult bindArguments();
+  void bindReshapedArguments();
   void bindRange(ValueRange arguments);
   LogicalResult emitOutputs();
   std::optional<LogicalResult> emitMovement(Value output);

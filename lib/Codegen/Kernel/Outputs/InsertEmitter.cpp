@@ -76,12 +76,76 @@ StatementNest InsertEmitter::nestOfSource(tensor::InsertSliceOp insert, const Ax
   return nest;
 }
 
+// Whether a slice of known place is inserted into a tensor of one number, as a padding does.
+static bool isInsideOfFill(tensor::InsertSliceOp insert) {
+  auto isOne = [](OpFoldResult stride) { return isConstantIntValue(stride, 1); };
+  auto isKnown = [](OpFoldResult offset) { return getConstantIntValue(offset).has_value(); };
+  return insert.getDest().getDefiningOp<linalg::FillOp>() && insert.getSourceType().hasStaticShape() &&
+         insert.getDestType().hasStaticShape() && llvm::all_of(insert.getMixedStrides(), isOne) &&
+         llvm::all_of(insert.getMixedOffsets(), isKnown);
+}
+
+// What the slice leaves of its destination, axis by axis: before the slice, and after it. So each element of
+// the result is written once.
+LogicalResult InsertEmitter::emitBorder(tensor::InsertSliceOp insert, const Buffer &destination,
+                                        const AxisRange &range) {
+  SmallVector<int64_t> from(insert.getDestType().getRank(), 0), to(insert.getDestType().getShape());
+  for (auto [axis, offset] : llvm::enumerate(insert.getMixedOffsets())) {
+    int64_t begin = *getConstantIntValue(offset), end = begin + insert.getSourceType().getDimSize(axis);
+    for (auto [first, last] : {std::pair<int64_t, int64_t>(0, begin), {end, to[axis]}}) {
+      SmallVector<int64_t> lower(from), upper(to);
+      lower[axis] = first;
+      upper[axis] = last;
+      if (failed(emitPartOf(insert.getDest(), lower, upper, destination, range)))
+        return failure();
+    }
+    from[axis] = begin;
+    to[axis] = end;
+  }
+  return success();
+}
+
+// The elements of a tensor of one number from one position to another, without the latter.
+LogicalResult InsertEmitter::emitPartOf(Value filled, ArrayRef<int64_t> from, ArrayRef<int64_t> to,
+                                        const Buffer &destination, const AxisRange &range) {
+  StatementNest nest;
+  nest.outputs = {filled};
+  for (auto [first, last] : llvm::zip_equal(from, to)) {
+    if (first >= last)
+      return success();
+    nest.shape.push_back(last - first);
+    nest.sizes.push_back(indexConstant(last - first));
+  }
+  if (range.axis >= 0) {
+    Value first = indexConstant(from[range.axis]), size = nest.sizes[range.axis];
+    auto inPart = [&](Value bound) {
+      return binary<arith::MinUIOp>(binary<arith::SubIOp>(binary<arith::MaxUIOp>(bound, first), first), size);
+    };
+    nest.range = {range.axis, inPart(range.lower), inPart(range.upper)};
+  }
+  return nests.emitStatement(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
+    Scope scope(context);
+    auto computed = values.evaluate(filled, positions);
+    if (failed(computed))
+      return failure();
+    for (auto [position, value] : llvm::zip_equal(positions, *computed)) {
+      Position target(position);
+      for (auto [index, first] : llvm::zip_equal(target, from))
+        index.base = binary<arith::AddIOp>(index.base, indexConstant(first));
+      stores.store(destination, target, value);
+    }
+    return success();
+  });
+}
+
 LogicalResult InsertEmitter::emitInsert(tensor::InsertSliceOp insert, const Buffer &destination,
                                         const AxisRange &range) {
   if (insert.getSourceType().getRank() != insert.getDestType().getRank())
     return insert.emitOpError("changes the rank; the CPU emitter expects equal ranks");
   // An argument that is inserted into is tied: its content is there already.
-  if (!buffers.count(insert.getDest()) && failed(emitRange(insert.getDest(), destination, range)))
+  if (!buffers.count(insert.getDest()) && failed(isInsideOfFill(insert)
+                                                     ? emitBorder(insert, destination, range)
+                                                     : emitRange(insert.getDest(), destination, range)))
     return failure();
   if (int64_t first = firstContiguousAxis(insert, range); first + 1 < insert.getSourceType().getRank())
     return emitContiguousInsert(insert, first, destination, range);

@@ -50,6 +50,9 @@ protected:
   ElementStores &stores;
 
 private:
+  LogicalResult emitBorder(tensor::InsertSliceOp insert, const Buffer &destination, const AxisRange &range);
+  LogicalResult emitPartOf(Value filled, ArrayRef<int64_t> from, ArrayRef<int64_t> to,
+                           const Buffer &destination, const AxisRange &range);
   Value numberOf(OpFoldResult number);
   AxisRange rangeOfSource(tensor::InsertSliceOp insert, const Nest &source, const AxisRange &range);
   int64_t firstContiguousAxis(tensor::InsertSliceOp insert, const AxisRange &range);

@@ -102,12 +102,29 @@ SmallVector<AffineMap> ReduceWindowOp::getResultMaps() { return {placeOf(getWind
 SmallVector<AffineMap> ArgReduceWindowOp::getResultMaps() { return {placeOf(getWindowAxes(), getContext())}; }
 SmallVector<AffineMap> SpreadWindowOp::getResultMaps() { return {placeOf(getWindowAxes(), getContext())}; }
 
+// Whether each window has an element of the input along each axis, and next to each other those outside: then
+// the nearest element of the input is one of the window.
+static bool hasNearestElements(ArrayRef<WindowAxis> axes, ArrayRef<int64_t> shape) {
+  return llvm::all_of(llvm::zip_equal(axes, shape), [](auto pair) {
+    const WindowAxis &axis = std::get<0>(pair);
+    bool overlaps = axis.dilation == 1 && axis.low < axis.size && axis.high < axis.size;
+    return std::get<1>(pair) > 0 && (axis.isUnpadded() || overlaps); // kDynamic is negative
+  });
+}
+
 SmallVector<ElementAccess> ReduceWindowOp::getAccesses() {
   SmallVector<WindowAxis> axes = getWindowAxes();
   SmallVector<ElementAccess> accesses = {
       readsWindow(axes, outsideOf(getKind(), getType().getElementType(), OpBuilder(getContext())))};
   if (getPositions())
     accesses.push_back(placeOf(axes, getContext()));
+  // An element that counts twice is still the largest or the smallest one.
+  ElementAccess &read = accesses.front();
+  if ((getKind() == "max" || getKind() == "min") && read.outOfRange == OutOfRange::value &&
+      hasNearestElements(axes, getInput().getType().getShape())) {
+    read.outOfRange = OutOfRange::clamp;
+    read.padding = {};
+  }
   return accesses;
 }
 

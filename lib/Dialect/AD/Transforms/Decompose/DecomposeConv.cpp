@@ -192,14 +192,24 @@ struct PointwiseConv : NumericsPattern<ConvOp> {
   void rewrite(ConvOp op, PatternRewriter &rewriter) const override {
     Steps steps(rewriter, op);
     ConvAxes axes = *ConvAxes::split(op.getDims());
-    auto [filter, letters] = withoutSpatialAxes(rewriter, steps.loc, op.getFilter(), axes.filter);
+    bool sumsOneLetter = llvm::count_if(axes.summed(), [](char c) { return !ConvAxes::isSpatial(c); }) == 1;
+    auto [filter, letters] =
+        withoutSpatialAxes(rewriter, steps.loc, op.getFilter(), axes.filter, sumsOneLetter);
     rewriter.replaceOp(
         op, productOf(rewriter, op, steps.loc, {op.getInput(), axes.input.str()}, {filter, letters}));
   }
 
 private:
+  // Of a transposed filter, the axes are taken away before it is transposed: the product then reads a
+  // transposed matrix. With several summed letters, their order is that of the sum.
   static std::pair<Value, std::string> withoutSpatialAxes(OpBuilder &builder, Location loc, Value filter,
-                                                          StringRef part) {
+                                                          StringRef part, bool mayReorder) {
+    if (auto transposed = filter.getDefiningOp<TransposeOp>(); transposed && mayReorder) {
+      std::string before(part.size(), ' ');
+      for (auto [axis, from] : llvm::enumerate(transposed.getPermutation()))
+        before[from] = part[axis];
+      return withoutSpatialAxes(builder, loc, transposed.getInput(), before, mayReorder);
+    }
     SmallVector<int64_t> shape;
     std::string letters;
     for (auto [letter, size] : llvm::zip_equal(part, typeOf(filter).getShape()))
