@@ -143,9 +143,9 @@ LogicalResult InsertEmitter::emitInsert(tensor::InsertSliceOp insert, const Buff
   if (insert.getSourceType().getRank() != insert.getDestType().getRank())
     return insert.emitOpError("changes the rank; the CPU emitter expects equal ranks");
   // An argument that is inserted into is tied: its content is there already.
-  if (!buffers.count(insert.getDest()) && failed(isInsideOfFill(insert)
-                                                     ? emitBorder(insert, destination, range)
-                                                     : emitRange(insert.getDest(), destination, range)))
+  if (!buffers.count(insert.getDest()) &&
+      failed(isInsideOfFill(insert) ? emitBorder(insert, destination, range)
+                                    : emitRange(insert.getDest(), destination, range)))
     return failure();
   if (int64_t first = firstContiguousAxis(insert, range); first + 1 < insert.getSourceType().getRank())
     return emitContiguousInsert(insert, first, destination, range);

@@ -49,9 +49,9 @@ public:
 
   WindowAxis window;
   int64_t elements, period;
-  int64_t count;               ///< of the phases, those without an element of the filter included
-  int64_t inPhase;             ///< places of each phase; dynamic if a size is
-  SmallVector<Phase> phases;   ///< those with elements of the filter, or one without any
+  int64_t count;             ///< of the phases, those without an element of the filter included
+  int64_t inPhase;           ///< places of each phase; dynamic if a size is
+  SmallVector<Phase> phases; ///< those with elements of the filter, or one without any
 
 private:
   /// The window of a phase whose first element meets the input `start` elements after the first one, without
@@ -78,14 +78,16 @@ private:
     phase.window =
         narrowed(start() / window.inputDilation,
                  isOpen ? window.size : llvm::divideCeil(window.size - phase.first, phase.between));
-    phase.window.high = highOf(phase.window, window.high + (isOpen ? (phase.between - 1) * window.dilation : 0));
+    phase.window.high =
+        highOf(phase.window, window.high + (isOpen ? (phase.between - 1) * window.dilation : 0));
     return phase;
   }
 
   Phase emptyPhase() const {
     Phase phase;
     phase.window = narrowed(0, 0);
-    phase.window.high = highOf(phase.window, std::max<int64_t>(window.low + window.high + window.inputDilation, 0));
+    phase.window.high =
+        highOf(phase.window, std::max<int64_t>(window.low + window.high + window.inputDilation, 0));
     return phase;
   }
 
@@ -168,15 +170,16 @@ private:
     interior[number] = axis.count - 1;
     if (auto inner = part.getDefiningOp<PadOp>(); inner && inner == spread) {
       part = inner.getInput();
-      for (auto [axis, before, after, between] : llvm::enumerate(inner.getLow(), inner.getHigh(), inner.getInterior())) {
+      for (auto [axis, before, after, between] :
+           llvm::enumerate(inner.getLow(), inner.getHigh(), inner.getInterior())) {
         low[axis] += before;
         high[axis] += after;
         interior[axis] += between;
       }
       spread = nullptr;
     }
-    return spread = PadOp::create(builder, loc, part, zeroOf(builder, loc, typeOf(part).getElementType()), low, high, interior,
-                         PermissionsAttr());
+    return spread = PadOp::create(builder, loc, part, zeroOf(builder, loc, typeOf(part).getElementType()),
+                                  low, high, interior, PermissionsAttr());
   }
 
   Value interleave(int64_t number, ArrayRef<Value> parts, const PhasesOfAxis &axis) {
@@ -246,9 +249,10 @@ private:
       if (phase->window.size == along[digit].window.size && phase->first == 0 &&
           (phase->between == 1 || phase->window.size == 1))
         continue;
-      OpFoldResult size = ShapedType::isDynamic(phase->window.size)
-                              ? ceilQuotient(sizeOf(builder, loc, filter, number), phase->first, phase->between)
-                              : OpFoldResult(builder.getIndexAttr(phase->window.size));
+      OpFoldResult size =
+          ShapedType::isDynamic(phase->window.size)
+              ? ceilQuotient(sizeOf(builder, loc, filter, number), phase->first, phase->between)
+              : OpFoldResult(builder.getIndexAttr(phase->window.size));
       filter = sliceAlong(number, filter, phase->first, phase->between, size);
     }
     return filter;
@@ -259,7 +263,9 @@ private:
     if (isa<Attribute>(size))
       return builder.getIndexAttr(
           llvm::divideCeil(std::max<int64_t>(*getConstantIntValue(size) - without, 0), divisor));
-    auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
+    auto constant = [&](int64_t value) -> Value {
+      return arith::ConstantIndexOp::create(builder, loc, value);
+    };
     Value more = arith::AddIOp::create(builder, loc, cast<Value>(size), constant(divisor - 1 - without));
     return OpFoldResult(Value(arith::DivUIOp::create(
         builder, loc, arith::MaxSIOp::create(builder, loc, more, constant(0)), constant(divisor))));
@@ -278,10 +284,10 @@ private:
     SmallVector<int64_t> shape(op.getType().getShape());
     for (auto [digit, axis] : llvm::enumerate(along))
       shape[axes.result.find(static_cast<char>('0' + digit))] = axis.inPhase;
-    Value made = ConvOp::create(builder, loc, op.getType().clone(shape),
-                                padInput(builder, loc, axes, cropped, input), filterOfPhases(), op.getDims(),
-                                strides, ArrayRef<int64_t>(), ArrayRef<int64_t>(), ArrayRef<int64_t>(),
-                                dilations, op.getOrderAttr(), op.getAllowAttr());
+    Value made =
+        ConvOp::create(builder, loc, op.getType().clone(shape), padInput(builder, loc, axes, cropped, input),
+                       filterOfPhases(), op.getDims(), strides, ArrayRef<int64_t>(), ArrayRef<int64_t>(),
+                       ArrayRef<int64_t>(), dilations, op.getOrderAttr(), op.getAllowAttr());
     for (auto [digit, axis] : llvm::enumerate(along)) {
       int64_t number = axes.result.find(static_cast<char>('0' + digit));
       if (ShapedType::isDynamic(axis.inPhase))
