@@ -7,7 +7,7 @@
 // REMARK: transposition-class {{.*}} kernel=read, read-axes=0, through=registers
 // REMARK: transposition-class {{.*}} kernel=write, read-axes=0, through=registers
 // REMARK: transposition-class {{.*}} kernel=odd, read-axes=0, through=registers
-// REMARK: transposition-class {{.*}} kernel=together, read-axes="0,1", through=registers
+// REMARK: transposition-class {{.*}} kernel=together, read-axes=0, through=registers
 // REMARK: transposition-class {{.*}} kernel=open, read-axes=0, through=registers
 // REMARK: transposition-class {{.*}} kernel=long, read-axes=0, through="shared memory"
 
@@ -64,7 +64,7 @@ ad.kernel private @odd(%a: tensor<101x5xf32>) -> tensor<5x101xf32> attributes {k
   ad.yield %r : tensor<5x101xf32>
 }
 
-// Two short axes are one.
+// Two short axes are one, also in the remark.
 // CHECK-LABEL: gpu.func @together
 // CHECK-COUNT-6: llvm.load {{.*}} -> vector<4xf32>
 // CHECK-NOT: llvm.load

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Random transpositions on the emulated GPU, against NumPy: two to five axes, most of them short, of which tiles take
-several together; some sizes are open. One whose last axis is short before and after must have such tiles."""
+several together, and lengths around those at which tiles are cut; some sizes are open. One whose last axis is short before and after must have such tiles."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ import elements  # noqa: E402
 import runner  # noqa: E402
 
 COUNT = 60
-SIZES = (1, 2, 3, 4, 5, 7, 8, 16, 33, 64, 100)
+SIZES = (1, 2, 3, 4, 5, 7, 8, 9, 16, 31, 33, 40, 64, 65, 100, 129, 515)
 MOST = 300_000
 ELEMENTS = ("f32", "bf16", "f64", "i8", "f8E5M2")
 

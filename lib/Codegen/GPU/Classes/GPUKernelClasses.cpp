@@ -7,11 +7,13 @@
 #include "../Contraction/ContractionEmitter.h"
 #include "../Contraction/Products/ByteFloats.h"
 #include "../Elementwise/ElementwiseEmitter.h"
+#include "../Generic/MergeRuns.h"
 #include "../Generic/SlowKernels.h"
 #include "../Reduction/ColumnRunEmitter.h"
 #include "../Row/RowEmitter.h"
 #include "../Scan/ScanTiles.h"
 #include "../Scatter/ScatterEmitter.h"
+#include "../Transpose/BoxTransposeEmitter.h"
 #include "../Transpose/ShortTransposeEmitter.h"
 #include "EmitterClass.h"
 #include "adjoint/Dialect/AD/Transforms/ClusterKinds.h"
@@ -183,16 +185,15 @@ private:
 
 namespace {
 struct TransposePlan : KernelPlan {
-  explicit TransposePlan(const Transposition &transposition) : transposition(transposition) {}
-  SmallVector<Fact> facts() const override {
-    return {{"read-axes", listed(transposition.readAxes)},
-            {"through", hasShortAxis(transposition) ? "registers" : "shared memory"},
-            {"write-axes", listed(transposition.writeAxes)}};
-  }
+  explicit TransposePlan(const Transposition &moved)
+      : said{{"read-axes", listed(moved.readAxes)},
+             {"through", hasShortAxis(moved) ? "registers" : "shared memory"},
+             {"write-axes", listed(moved.writeAxes)}} {}
+  SmallVector<Fact> facts() const override { return said; }
   static std::string listed(ArrayRef<int64_t> axes) {
     return llvm::join(llvm::map_range(axes, [](int64_t axis) { return std::to_string(axis); }), ",");
   }
-  Transposition transposition;
+  SmallVector<Fact> said;
 };
 
 class TransposeClass : public EmitterClass {
@@ -203,16 +204,24 @@ public:
 
   std::unique_ptr<KernelPlan> matchOnGPU(KernelOp kernel, const GPUTarget &,
                                          std::string &reason) const override {
-    std::optional<Transposition> moved = matchTransposition(kernel, reason);
+    OwningOpRef<KernelOp> merged = kernel.clone();
+    mergeRuns(*merged);
+    std::optional<Transposition> moved = matchTransposition(*merged, reason);
     return moved ? std::make_unique<TransposePlan>(*moved) : nullptr;
   }
 
 private:
-  Emitter emitterFor(GPUFunctions &functions, GPUFuncOp function, const KernelPlan &plan) const override {
-    const Transposition &moved = static_cast<const TransposePlan &>(plan).transposition;
+  bool computesElements() const override { return true; }
+
+  // Axes that are adjacent in both tensors have become one.
+  Emitter emitterFor(GPUFunctions &functions, GPUFuncOp function, const KernelPlan &) const override {
+    std::string reason;
+    Transposition moved = *matchTransposition(functions.kernel, reason);
     if (hasShortAxis(moved))
       return std::make_unique<ShortTransposeEmitter>(functions.kernel, function, moved);
-    return std::make_unique<TransposeEmitter>(functions.kernel, function, moved);
+    if (hasAlignedRows(moved))
+      return std::make_unique<TransposeEmitter>(functions.kernel, function, moved);
+    return std::make_unique<BoxTransposeEmitter>(functions.kernel, function, moved);
   }
 };
 } // namespace

@@ -7,9 +7,9 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-// Elements along a short axis: with more, lines of the first-level cache are evicted between two accesses of
-// a warp to them. And elements that a thread keeps in registers.
-static constexpr int64_t kMaxShort = 32, kMaxElements = 32;
+// Elements along a short axis: with more, a tile in shared memory is faster. And elements that a thread keeps
+// in registers.
+static constexpr int64_t kMaxShort = 8, kMaxElements = 32;
 
 // Dynamic if one of the axes is.
 static int64_t elementsAlong(const Transposition &transposition, ArrayRef<int64_t> axes) {

@@ -54,6 +54,24 @@ std::optional<Transposition> device::matchTransposition(KernelOp kernel, std::st
   return found;
 }
 
+// Of the elements of tiles that begin in the tensor, most are in it.
+static bool fillsTiles(int64_t size, int64_t side) {
+  return 5 * size >= 4 * int64_t(llvm::alignTo(size, side));
+}
+
+bool device::hasAlignedRows(const Transposition &transposition) {
+  auto type = cast<RankedTensorType>(transposition.op->getResult(0).getType());
+  int64_t bytes = memoryBytes(type.getElementType());
+  if (!type.hasStaticShape() || bytes >= kBankBytes)
+    return false;
+  return llvm::all_of(ArrayRef{transposition.readAxes, transposition.writeAxes}, [&](ArrayRef<int64_t> axes) {
+    int64_t size = 1;
+    for (int64_t axis : axes)
+      size *= type.getDimSize(axis);
+    return size * bytes % kAccessBytes == 0 && fillsTiles(size, sideOf(type.getElementType()));
+  });
+}
+
 TransposeEmitter::TransposeEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function,
                                    const Transposition &transposition)
     : GPUKernelEmitter(kernel, function), transposition(transposition) {
@@ -61,20 +79,6 @@ TransposeEmitter::TransposeEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp funct
   length = kAccessBytes / bytes;
   wordBytes = std::max(bytes, kBankBytes);
   side = sideOf(getElementTypeOrSelf(kernel.getResultTypes().front()));
-}
-
-// The longest vector that divides the rows along the axes: of an outer dynamic one, the elements inside of
-// it. Whether vectors divide an axis that is dynamic itself is tested at run time.
-int64_t TransposeEmitter::vectorLength(ArrayRef<int64_t> axes) {
-  int64_t vector = length, size = 1;
-  for (int64_t axis : axes)
-    if (!ShapedType::isDynamic(results.front().shape[axis]))
-      size *= results.front().shape[axis];
-  if (axes.size() == 1 && ShapedType::isDynamic(results.front().shape[axes.front()]))
-    return vector;
-  while (size % vector != 0)
-    vector /= 2;
-  return vector;
 }
 
 bool TransposeEmitter::isAlong(int64_t axis) const {
@@ -94,17 +98,14 @@ LogicalResult TransposeEmitter::emitOutputs() {
   launchShape = {MappingLevel::block, 0, static_cast<int64_t>(results.front().shape.size())};
   launchShape.elements = side * side;
   PerThread perThread(mapping);
-  return emitIfAllowed(
-      vectorized.allowsVectors(length),
-      [&] { return emitTiles(vectorLength(transposition.readAxes), vectorLength(transposition.writeAxes)); },
-      [&] { return emitTiles(1, 1); });
+  return emitTiles();
 }
 
 Value TransposeEmitter::tilesAlong(ArrayRef<int64_t> axes) {
   return builder.createOrFold<arith::CeilDivUIOp>(loc, sizeAlong(axes), indexConstant(side));
 }
 
-LogicalResult TransposeEmitter::emitTiles(int64_t readLength, int64_t writeLength) {
+LogicalResult TransposeEmitter::emitTiles() {
   Value count =
       binary<arith::MulIOp>(tilesAlong(transposition.readAxes), tilesAlong(transposition.writeAxes));
   for (auto [axis, size] : llvm::enumerate(results.front().sizes))
@@ -112,8 +113,6 @@ LogicalResult TransposeEmitter::emitTiles(int64_t readLength, int64_t writeLengt
       count = binary<arith::MulIOp>(count, size);
   return emitLoop(mapping.block, count, mapping.gridBlocks, [&](Value number) {
     Tile tile = tileAt(number);
-    tile.readLength = readLength;
-    tile.writeLength = writeLength;
     mapping.synchronizeBlock(); // all threads have read the tile before
     if (failed(readTile(tile)))
       return failure();
@@ -130,7 +129,7 @@ TransposeEmitter::Tile TransposeEmitter::tileAt(Value number) {
     number = binary<arith::DivUIOp>(number, count);
     return index;
   };
-  Tile tile{Position(sizes.size()), nullptr, nullptr, 1, 1};
+  Tile tile{Position(sizes.size()), nullptr, nullptr};
   tile.read = binary<arith::MulIOp>(next(tilesAlong(transposition.readAxes)), indexConstant(side));
   tile.write = binary<arith::MulIOp>(next(tilesAlong(transposition.writeAxes)), indexConstant(side));
   for (int64_t axis = int64_t(sizes.size()) - 1; axis >= 0; --axis)
@@ -160,15 +159,10 @@ void TransposeEmitter::setIndices(Position &position, ArrayRef<int64_t> axes, Va
 Value TransposeEmitter::isInside(const Tile &tile, Value read, Value write) {
   Value all;
   auto require = [&](ArrayRef<int64_t> axes, Value index) {
-    int64_t size = 1;
-    bool isStatic = true;
-    for (int64_t axis : axes) {
-      isStatic &= !ShapedType::isDynamic(results.front().shape[axis]);
-      size *= results.front().shape[axis];
-    }
-    if (isStatic && size % side == 0)
+    Value size = sizeAlong(axes);
+    if (*constantOf(size) % side == 0)
       return;
-    Value below = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, index, sizeAlong(axes));
+    Value below = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, index, size);
     all = all ? binary<arith::AndIOp>(all, below) : below;
   };
   require(transposition.readAxes, binary<arith::AddIOp>(tile.read, read));
@@ -188,35 +182,34 @@ SmallVector<Value> TransposeEmitter::loadVectorOf(const Tile &tile, Value row, V
   Type memory = memoryType(results.front().element);
   Position position = positionAt(tile, first, row);
   auto load = [&] {
-    return llvm::map_to_vector(loadOperand(position, tile.readLength),
-                               [&](Value value) { return toMemory(value); });
+    return llvm::map_to_vector(loadOperand(position, length), [&](Value value) { return toMemory(value); });
   };
   Value within = isInside(tile, first, row);
   if (!within)
     return load();
-  SmallVector<Type> types(tile.readLength, memory);
+  SmallVector<Type> types(length, memory);
   auto branch = scf::IfOp::create(builder, loc, types, within, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
   scf::YieldOp::create(builder, loc, load());
   builder.setInsertionPointToStart(branch.elseBlock());
   Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(memory));
-  scf::YieldOp::create(builder, loc, SmallVector<Value>(tile.readLength, zero));
+  scf::YieldOp::create(builder, loc, SmallVector<Value>(length, zero));
   return SmallVector<Value>(branch.getResults());
 }
 
 // A warp that loads vectors of several rows of the operand writes so many contiguous words of a row of the
 // tile.
-int64_t TransposeEmitter::wordsPerWarpRow(const Tile &tile) {
-  int64_t vectors = side / tile.readLength;
-  return std::max<int64_t>(1, kRowBytes / wordBytes / vectors);
+int64_t TransposeEmitter::wordsPerWarpRow() {
+  int64_t vectors = side / length;
+  return kRowBytes / wordBytes / vectors;
 }
 
-// XOR swizzle: the words of row r are stored at word ^ (r / readLength * wordsPerWarpRow), so that the words
+// XOR swizzle: the words of row r are stored at word ^ (r / length * wordsPerWarpRow), so that the words
 // which a warp writes at once are in different banks.
-Value TransposeEmitter::stagedAddress(const Tile &tile, Value row, Value byte) {
-  Value vector = binary<arith::DivUIOp>(row, indexConstant(tile.readLength));
-  Value shift = binary<arith::RemUIOp>(binary<arith::MulIOp>(vector, indexConstant(wordsPerWarpRow(tile))),
+Value TransposeEmitter::stagedAddress(Value row, Value byte) {
+  Value vector = binary<arith::DivUIOp>(row, indexConstant(length));
+  Value shift = binary<arith::RemUIOp>(binary<arith::MulIOp>(vector, indexConstant(wordsPerWarpRow())),
                                        indexConstant(kRowBytes / wordBytes));
   Value each = indexConstant(wordBytes);
   Value word = binary<arith::XOrIOp>(binary<arith::DivUIOp>(byte, each), shift);
@@ -227,27 +220,23 @@ Value TransposeEmitter::stagedAddress(const Tile &tile, Value row, Value byte) {
 
 // Rows of the tile are contiguous along the result: each element of a vector of the operand is stored in a
 // row of its own, in one word with the elements of the adjacent vectors.
-void TransposeEmitter::storeStaged(const Tile &tile, Value row, Value first,
-                                   ArrayRef<SmallVector<Value>> vectors) {
+void TransposeEmitter::storeStaged(Value row, Value first, ArrayRef<SmallVector<Value>> vectors) {
   Value byte = binary<arith::MulIOp>(row, indexConstant(bytes));
-  for (int64_t i = 0; i < tile.readLength; ++i) {
-    Value word = vectors.front()[i];
-    if (vectors.size() > 1) {
-      Type type = builder.getI32Type();
-      word = arith::ExtUIOp::create(builder, loc, type, word);
-      for (size_t part = 1; part < vectors.size(); ++part) {
-        Value next = arith::ExtUIOp::create(builder, loc, type, vectors[part][i]);
-        Value bits = arith::ConstantIntOp::create(builder, loc, type, 8 * bytes * part);
-        word = arith::OrIOp::create(builder, loc, word, arith::ShLIOp::create(builder, loc, next, bits));
-      }
+  for (int64_t i = 0; i < length; ++i) {
+    Type type = builder.getI32Type();
+    Value word;
+    for (auto [part, vector] : llvm::enumerate(vectors)) {
+      Value element = arith::ExtUIOp::create(builder, loc, type, vector[i]);
+      Value bits = arith::ConstantIntOp::create(builder, loc, type, 8 * bytes * part);
+      word = word ? binary<arith::OrIOp>(word, arith::ShLIOp::create(builder, loc, element, bits)) : element;
     }
-    Value address = stagedAddress(tile, binary<arith::AddIOp>(first, indexConstant(i)), byte);
+    Value address = stagedAddress(binary<arith::AddIOp>(first, indexConstant(i)), byte);
     LLVM::StoreOp::create(builder, loc, word, address, wordBytes);
   }
 }
 
-// Contiguous threads have contiguous vectors, so that accesses are coalesced also where vectors are short.
-LogicalResult TransposeEmitter::forVectors(int64_t length, int64_t rows, VectorCode code) {
+// Contiguous threads have contiguous vectors.
+LogicalResult TransposeEmitter::forVectors(int64_t rows, VectorCode code) {
   Value vectors = indexConstant(side / length);
   return emitLoop(
       mapping.threadInBlock, indexConstant(side / rows * (side / length)), mapping.blockThreads,
@@ -260,40 +249,31 @@ LogicalResult TransposeEmitter::forVectors(int64_t length, int64_t rows, VectorC
 
 LogicalResult TransposeEmitter::readTile(const Tile &tile) {
   int64_t rowsPerWord = wordBytes / bytes;
-  return forVectors(tile.readLength, rowsPerWord, [&](Value row, Value first) {
+  return forVectors(rowsPerWord, [&](Value row, Value first) {
     SmallVector<SmallVector<Value>> vectors;
     for (int64_t part = 0; part < rowsPerWord; ++part)
       vectors.push_back(loadVectorOf(tile, binary<arith::AddIOp>(row, indexConstant(part)), first));
-    storeStaged(tile, row, first, vectors);
+    storeStaged(row, first, vectors);
   });
 }
 
-// Each access loads the elements that the swizzle leaves contiguous.
-SmallVector<Value> TransposeEmitter::loadStaged(const Tile &tile, Value row, Value first) {
+// The swizzle leaves vectors contiguous.
+SmallVector<Value> TransposeEmitter::loadStaged(Value row, Value first) {
   Type element = results.front().element;
-  int64_t grain = std::min(tile.writeLength, wordsPerWarpRow(tile) * wordBytes / bytes);
-  auto type = VectorType::get(grain, memoryType(element));
+  auto type = VectorType::get(length, memoryType(element));
+  Value address = stagedAddress(row, binary<arith::MulIOp>(first, indexConstant(bytes)));
+  Value vector = LLVM::LoadOp::create(builder, loc, type, address, kAccessBytes);
   SmallVector<Value> values;
-  for (int64_t offset = 0; offset < tile.writeLength; offset += grain) {
-    Value start = binary<arith::AddIOp>(first, indexConstant(offset));
-    Value address = stagedAddress(tile, row, binary<arith::MulIOp>(start, indexConstant(bytes)));
-    if (grain == 1) {
-      Value loaded = LLVM::LoadOp::create(builder, loc, type.getElementType(), address, bytes);
-      values.push_back(fromMemory(loaded, element));
-      continue;
-    }
-    Value vector = LLVM::LoadOp::create(builder, loc, type, address, grain * bytes);
-    for (int64_t i = 0; i < grain; ++i) {
-      Value index = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), i);
-      values.push_back(fromMemory(LLVM::ExtractElementOp::create(builder, loc, vector, index), element));
-    }
+  for (int64_t i = 0; i < length; ++i) {
+    Value index = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), i);
+    values.push_back(fromMemory(LLVM::ExtractElementOp::create(builder, loc, vector, index), element));
   }
   return values;
 }
 
 LogicalResult TransposeEmitter::writeTile(const Tile &tile) {
-  return forVectors(tile.writeLength, 1, [&](Value row, Value first) {
-    SmallVector<Value> values = loadStaged(tile, row, first);
+  return forVectors(/*rows=*/1, [&](Value row, Value first) {
+    SmallVector<Value> values = loadStaged(row, first);
     Position position = positionAt(tile, row, first);
     auto store = [&] {
       vectorized.storeVector(results.front(), position, values);

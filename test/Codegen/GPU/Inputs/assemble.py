@@ -193,6 +193,22 @@ def of_column_runs(element):
             f"\n  return {', '.join(name for name, _ in results)} : {types}\n}}\n")
 
 
+# Through boxes: odd, whole along one side, of several axes, with a batch, and of unknown sizes; and of short axes.
+TRANSPOSITIONS = [("3001x2999x", (1, 0)), ("100000x33x", (1, 0)), ("95x54x42x77x", (2, 1, 3, 0)),
+                  ("7000x44x36x", (0, 2, 1)), ("256x31x9x40x", (3, 1, 0, 2)), ("?x?x", (1, 0)), ("100000x5x", (1, 0))]
+
+
+def of_transpositions(element):
+    functions = ""
+    for number, (shape, order) in enumerate(TRANSPOSITIONS):
+        sizes = shape.split("x")
+        given, moved = (f"tensor<{'x'.join(sizes[axis] for axis in axes)}x{element}>"
+                        for axes in (range(len(order)), order))
+        functions += (f"func.func @t{number}(%x: {given}) -> {moved} {{\n"
+                      f"  %y = ad.transpose %x {list(order)} : {given}\n  return %y : {moved}\n}}\n")
+    return functions
+
+
 def ptx_of(path, chip):
     numerics = "numerics=fast,narrow " if path.stem.startswith("products") else ""
     done = subprocess.run(["ad-opt", path, f"--ad-to-gpu={numerics}chip={chip}"], capture_output=True, text=True)
@@ -367,6 +383,8 @@ def main():
         for element in ("f64", "f32", "bf16", "i8"):
             paths.append(pathlib.Path(name) / f"column-runs-{element}.mlir")
             paths[-1].write_text(of_column_runs(element))
+            paths.append(pathlib.Path(name) / f"transpositions-{element}.mlir")
+            paths[-1].write_text(of_transpositions(element))
         for element in FLOATS:
             paths.append(pathlib.Path(name) / f"classes-{element}.mlir")
             paths[-1].write_text(of_classes(element))

@@ -70,7 +70,8 @@ def others():
     yield "sum of columns f32", cost_cases.reduce("reduce_sum", (65536, 1024), (0,), "f32"), "strict"
     yield "sum f32", cost_cases.reduce("reduce_sum", (65536, 1024), (0, 1), "f32"), "strict"
     yield "sum of rows bf16", cost_cases.reduce("reduce_sum", ROWS, (1,), "bf16"), "strict"
-    for shape, element in (((1 << 23, 5), "f32"), ((7, 1 << 23), "bf16")):
+    for shape, element in (((1 << 23, 5), "f32"), ((7, 1 << 23), "bf16"), ((100000, 33), "f32"), ((3001, 2999), "f32"),
+                           ((1483, 1198), "bf16"), ((66, 160919), "i8")):
         yield f"transposition {'x'.join(map(str, shape))} {element}", cost_cases.transpose(shape, (1, 0), element), "strict"
     for shape, axis, element in (((1024, 4096, 2), 1, "f32"), ((1024, 4096, 2), 1, "bf16"), ((3001, 777, 5), 1, "f32"),
                                  ((61418, 31), 0, "f32")):
