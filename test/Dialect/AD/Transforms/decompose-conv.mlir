@@ -120,3 +120,15 @@ func.func @one_place(%x: tensor<2x5x5x3xf32>, %g: tensor<2x3x3x4xf32>) -> tensor
       : (tensor<2x5x5x3xf32>, tensor<2x3x3x4xf32>) -> tensor<1x1x3x4xf32>
   return %y : tensor<1x1x3x4xf32>
 }
+
+// Sizes that types leave open stay open here, too.
+// CHECK-LABEL: func.func @phases_of_known_size(
+// CHECK:       ad.slice {{.+}} : tensor<3x4x?xf32> -> tensor<1x4x?xf32>
+// CHECK:       return %{{.+}} : tensor<?x?xf32>
+func.func @phases_of_known_size(%x: tensor<5x4xf32>, %w: tensor<3x4x2xf32>) -> tensor<?x?xf32> {
+  %open = tensor.cast %x : tensor<5x4xf32> to tensor<?x4xf32>
+  %filter = tensor.cast %w : tensor<3x4x2xf32> to tensor<3x4x?xf32>
+  %y = ad.conv %open, %filter dims "0c,0co->0o" low [1] input_dilation [2]
+      : (tensor<?x4xf32>, tensor<3x4x?xf32>) -> tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}
