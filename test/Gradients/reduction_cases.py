@@ -52,9 +52,9 @@ CASES += [
 for size in (1, 15, 16, 17, 33, 257):
     CASES += [
         Case("ad.cumprod", f"cumprod_{size}", [Argument(f"2x{size}", low=0.9, high=1.1)],
-             "%y = ad.cumprod %a0 axis 1 : {0}", Argument(f"2x{size}"), second_order=size < 20),
+             "%y = ad.cumprod %a0 axis 1 : {0}", Argument(f"2x{size}"), second_order=size < 20, factors=size),
         Case("ad.cumprod", f"cumprod_dynamic_{size}", [Argument("?x2", (size, 2), 0.9, 1.1)],
-             "%y = ad.cumprod %a0 axis 0 : {0}", Argument("?x2", (size, 2)), second_order=size < 20),
+             "%y = ad.cumprod %a0 axis 0 : {0}", Argument("?x2", (size, 2)), second_order=size < 20, factors=size),
     ]
 CASES.append(Case("ad.cumprod", "cumprod_zeros", [Argument("2x4"), Argument("2x4", low=0.0, high=0.0)],
                   ZEROS.replace("ad.reduce_prod %x axes [1] : {0} -> {r}", "ad.cumprod %x axis 1 : {0}"),

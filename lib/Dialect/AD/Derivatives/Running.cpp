@@ -13,6 +13,12 @@ using namespace mlir::ad;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
+// A size that the type leaves open is a value, also where a pass has come to know the number: types follow
+// from types.
+static std::optional<int64_t> knownSize(OpFoldResult size) {
+  return isa<Attribute>(size) ? getConstantIntValue(size) : std::nullopt;
+}
+
 //===- Along an axis -===//
 
 namespace {
@@ -21,7 +27,11 @@ class Along {
 public:
   Along(Rule &rule, int64_t axis) : rule(rule), axis(axis) {}
 
-  OpFoldResult sizeOf(Value x) const { return ad::sizeOf(rule.builder, rule.loc, x, axis); }
+  OpFoldResult sizeOf(Value x) const {
+    OpFoldResult size = ad::sizeOf(rule.builder, rule.loc, x, axis);
+    bool isOpen = typeOf(x).isDynamicDim(axis);
+    return isOpen ? getValueOrCreateConstantIndexOp(rule.builder, rule.loc, size) : size;
+  }
   /// `size` elements from `offset` on.
   Value part(Value x, int64_t offset, OpFoldResult size) const;
   Value padded(Value x, int64_t low, int64_t high, double value) const;
@@ -38,7 +48,7 @@ public:
 
 static RankedTensorType withSize(RankedTensorType type, int64_t axis, OpFoldResult size) {
   SmallVector<int64_t> shape(type.getShape());
-  shape[axis] = getConstantIntValue(size).value_or(ShapedType::kDynamic);
+  shape[axis] = knownSize(size).value_or(ShapedType::kDynamic);
   return type.clone(shape);
 }
 
@@ -155,7 +165,7 @@ static Value allPairs(Along line, Value a, Value g) {
 
 // The number of blocks of an axis of that size.
 static OpFoldResult countBlocks(Rule &rule, OpFoldResult size) {
-  if (std::optional<int64_t> constant = getConstantIntValue(size))
+  if (std::optional<int64_t> constant = knownSize(size))
     return rule.builder.getIndexAttr(llvm::divideCeil(*constant, kBlock));
   auto number = [&](int64_t value) { return arith::ConstantIndexOp::create(rule.builder, rule.loc, value); };
   Value most = arith::AddIOp::create(rule.builder, rule.loc, cast<Value>(size), number(kBlock - 1));
@@ -169,7 +179,7 @@ static Value asBlocks(Along line, Value x, OpFoldResult blocks) {
   SmallVector<int64_t> shape(type.getShape());
   shape.insert(shape.begin() + line.axis + 1, kBlock);
   SmallVector<Value> sizes = sizesOf(rule, type, x, line.axis, blocks);
-  std::optional<int64_t> known = getConstantIntValue(blocks);
+  std::optional<int64_t> known = knownSize(blocks);
   int64_t added = known ? *known * kBlock - typeOf(x).getDimSize(line.axis) : kBlock - 1;
   Value filled = line.padded(x, 0, added, 0.0);
   if (!known) {
@@ -208,7 +218,7 @@ static Value solve(Along line, Value a, Value g, int64_t levels = kLevels) {
 
   RankedTensorType flatType = typeOf(a);
   if (!isDynamic)
-    flatType = withSize(flatType, axis, rule.builder.getIndexAttr(*getConstantIntValue(blocks) * kBlock));
+    flatType = withSize(flatType, axis, rule.builder.getIndexAttr(*knownSize(blocks) * kBlock));
   Value length = getValueOrCreateConstantIndexOp(rule.builder, rule.loc, blocks);
   length = arith::MulIOp::create(rule.builder, rule.loc, length,
                                  arith::ConstantIndexOp::create(rule.builder, rule.loc, kBlock));
