@@ -98,6 +98,20 @@ def test_long_sequences_and_gradients():
         np.testing.assert_allclose((gradient * direction).sum(), difference, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.parametrize("chunk", [100, 3000])
+def test_written_chunks_do_not_see_hidden_keys_at_the_end(chunk):
+    """Nor other queries. A chunk of 3000 keys is summed in several blocks and lanes."""
+    q, k, v = (draw(1, 2, length, 4).astype(np.float32) for length in (3, 5000, 5000))
+    long = adjoint.jit(lambda *x: attend(*x, chunk=chunk), numerics="reproducible")
+    specs = tuple(adjoint.spec(f"1 2 {length} 4") for length in ("queries", "keys", "keys"))
+    short = adjoint.jit(lambda *x: attend(*x, chunk=chunk), numerics="reproducible", specs=specs)
+    for keys in (1, 99, 513, 1537, 4100):
+        made = short(q[:, :, :1], k[:, :, :keys], v[:, :, :keys])
+        np.testing.assert_allclose(made, formula(q[:, :, :1], k[:, :, :keys], v[:, :, :keys]), atol=1e-5)
+        expected = long(q, k, v, np.arange(5000) < keys)[:, :, :1]
+        assert (made.view(np.int32) == expected.view(np.int32)).all()
+
+
 @pytest.mark.parametrize("is_causal", [False, True])
 @pytest.mark.parametrize("kind", ["f64", "f32"])
 def test_pytorch(kind, is_causal):
@@ -127,6 +141,8 @@ def test_messages():
         adjoint.jit(lambda x: attend(x, x[..., :3], x))(x)
     with pytest.raises(adjoint.Error, match="expected window as an int of at least 1, got 0"):
         adjoint.jit(lambda x: attend(x, x, x, window=0))(x)
+    with pytest.raises(adjoint.Error, match="expected chunk as an int of at least 1, got 0"):
+        adjoint.jit(lambda x: attend(x, x, x, chunk=0))(x)
     with pytest.raises(adjoint.OptionError, match="expected softcap as a number above 0, got 0"):
         adjoint.jit(lambda x: attend(x, x, x, softcap=0))(x)
     with pytest.raises(adjoint.TracingError, match="expected attn_mask with at most the rank of the query, got"):
