@@ -113,8 +113,9 @@ template <class OpT, class F> static void addLogical(Semantics &semantics, F f) 
 static int32_t runCast(CastOp op, Frame &frame) { return setRounded(op, frame, frame[op.getInput()]); }
 
 static int32_t runBitcast(BitcastOp op, Frame &frame) {
-  Tensor x = frame[op.getInput()];
   Type from = getElementTypeOrSelf(op.getInput());
+  // The bits are those of the written type, also where a run keeps wider numbers.
+  Tensor x = convert(frame[op.getInput()], *elementTypeOf(from));
   Tensor result(*elementTypeOf(op.getType()), x.getShape());
   int64_t size = sizeInBytes(x.getType());
   for (int64_t i = 0, n = x.getNumElements(); i < n; ++i) {

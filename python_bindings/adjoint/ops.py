@@ -916,10 +916,10 @@ def dropout(input: Operand, key: Operand, counter: Operand, *, rate: float, allo
     """Elements that are zero at random.
 
     Semantics: element number e, in row-major order, is x / (1 - rate) where the uniform f32 number that
-    `ad.rng_uniform` has for the key and `counter + e` is at least the rate, rounded to f32; else 0. 16- and 8-bit types
-    are computed in f32 and rounded once.
+    `ad.rng_uniform` has for the key and `counter + e` is at least the rate, which is rounded to f32; else 0. 16- and
+    8-bit types are computed in f32 and rounded once.
 
-    Constraints: (C1) the rate is at least 0 and below 1.
+    Constraints: (C1) the rate is at least 0 and, rounded to f32, below 1.
 
     Adjoint: ad.dropout of the cotangent, with the same key and counter; nothing is saved. None for key and counter.
 
@@ -1416,7 +1416,7 @@ def logsumexp(input: Operand, *, axis: int, allow: str | None = None) -> Tensor:
 
     Constraints: (C1) the axis is one of the input's.
 
-    Adjoint: g * exp(x - y) with y the result; 0 where y is -inf.
+    Adjoint: g * softmax(x), computed again from x; 0 in rows whose result is -inf.
 
     Example:
     ```mlir
@@ -1514,7 +1514,7 @@ def one_hot(input: Operand, *, axis: int, type: TypeLike, allow: str | None = No
     """Ones at numbers along a new axis, zeros elsewhere.
 
     Semantics: the result has one axis more than the input. Along it, the element with the number that the input has is
-    1, all others are 0; a number that is none of the axis has zeros alone.
+    1, all others are 0. A number below 0, or not below the size of the axis, has zeros alone.
 
     Constraints: (C1) the axis is one of the result's, and the result has the sizes of the input along the others; (C2)
     its size is static.

@@ -35,11 +35,21 @@ def test_logsumexp():
         np.testing.assert_allclose(adjoint.jit(lambda x, dim=dim: F.logsumexp(x, dim))(x), expected.squeeze(dim), rtol=1e-13)
         kept = adjoint.jit(lambda x, dim=dim: F.logsumexp(x, dim, keepdim=True))(x)
         assert kept.shape == expected.shape
+    many = adjoint.jit(lambda x: F.logsumexp(x, (0, 2), keepdim=True))(x[1:, 2:])
+    np.testing.assert_allclose(many, np.log(np.exp(x[1:, 2:]).sum((0, 2), keepdims=True)), rtol=1e-13)
     found, weights = gradient(lambda x: F.logsumexp(x, -1), x)
     softmax = np.exp(x - np.where(np.isfinite(x), x, -np.inf).max(-1, keepdims=True, initial=-1e3))
     softmax /= np.where(softmax.sum(-1, keepdims=True) == 0, 1, softmax.sum(-1, keepdims=True))
     np.testing.assert_allclose(found, softmax * weights[..., None], atol=1e-12)
     assert (found[1, 2] == 0).all()
+
+
+@pytest.mark.parametrize("element", ["bf16", "f16", "f8E4M3FN"])
+def test_gradient_of_a_rounded_logsumexp(element):
+    """The weights of a row sum to 1, however its result was rounded."""
+    x = np.array([100.0, 100.5, 99.0, 101.0], np.float32)
+    found = adjoint.jit(lambda x: adjoint.grad(lambda x: F.logsumexp(x, 0).astype("f32"))(x.astype(element)).astype("f32"))(x)
+    assert abs(np.asarray(found, np.float64).sum() - 1) < 0.05
 
 
 @pytest.mark.parametrize("interleaved", [False, True])
@@ -69,7 +79,17 @@ def test_rotary_embedding_of_traced_positions():
         np.testing.assert_array_equal(step(x, np.array(number, np.int64)), whole)
 
 
-def test_dropout_keeps_nothing():
+def test_rotary_embedding_of_the_smallest_integer():
+    x = floats(1, 4)
+    for element in (np.int8, np.int32):
+        positions = np.full(1, -128, element)
+        found, weights = gradient(lambda x, positions=positions: ops.rotary_embedding(x, positions, base=100.0), x)
+        np.testing.assert_allclose((found**2).sum(), (weights**2).sum(), rtol=1e-10)
+        turned = adjoint.jit(lambda x: ops.rotary_embedding(x, np.full(1, 128, np.int32), base=100.0))(weights)
+        np.testing.assert_allclose(found, turned, rtol=1e-9)
+
+
+def test_dropout_saves_no_mask():
     """The derivative draws the mask again: it is that of the forward pass."""
     x, key = floats(40, 30), adjoint.random.key(9)
     function = lambda x: F.dropout(x, 0.3, key=key)
@@ -89,6 +109,15 @@ def test_cumulative_products_and_extremes():
     for name, ufunc in (("cummax", np.maximum), ("cummin", np.minimum)):
         made = adjoint.jit(lambda x, name=name: getattr(ops, name)(x, axis=1))(x)
         np.testing.assert_array_equal(made, ufunc.accumulate(x, 1))
+
+
+@pytest.mark.parametrize("open_size", [False, True])
+def test_products_that_overflow_behind_a_block(open_size):
+    """The first elements have finite gradients, though the product of the whole block is infinite."""
+    x = np.full(17, 300.0, np.float32)
+    specs = [adjoint.spec("n", "f32")] if open_size else None
+    found = adjoint.jit(adjoint.grad(lambda x: anp.cumulative_prod(x)[:2].sum()), specs=specs)(x)
+    np.testing.assert_array_equal(found[:16], [301, 300] + [0] * 14)
 
 
 def test_gradients_against_torch():

@@ -48,7 +48,7 @@ CASES += [
     *(conditioned(f"ad.{name}", LESS + "%i = ad.cast %c0 : tensor<2x3xi1> -> tensor<2x3xi32>\n"
                   f"%s = ad.{name} %i, %i : tensor<2x3xi32>\n%c = ad.compare gt %s, %i : tensor<2x3xi32>", name)
       for name in ("shift_left", "shift_right", "shift_right_logical")),
-    conditioned("ad.bitcast", "%b = ad.bitcast %a0 : {0} -> {0}\n%c = ad.compare gt %b, %b : {0}", "bitcast"),
+    conditioned("ad.bitcast", "%b = ad.bitcast %a0 : {0} -> {0}\n%n = ad.neg %b : {0}\n%c = ad.compare gt %b, %n : {0}", "bitcast"),
     conditioned("ad.is_finite", "%c = ad.is_finite %a0 : {0} -> tensor<2x3xi1>", "is_finite"),
 ]
 

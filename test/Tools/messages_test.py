@@ -126,11 +126,12 @@ NAMES = {
     "full": "zeros ones splat fill", "constant": "const literal", "cast": "astype to extf truncf",
     "value_and_grad": "grad gradient value_and_gradient backward jacobian", "vjp": "pullback reverse_diff",
     "stop_gradient": "detach stop_grad", "layer_norm": "layernorm", "rms_norm": "rmsnorm",
-    "log_softmax": "logsoftmax", "logsumexp": "log_sum_exp",
+    "log_softmax": "logsoftmax", "logsumexp": "log_sum_exp lse",
     "rotary_embedding": "rope rotary apply_rotary_pos_emb", "batch_norm": "batch_norm_training batchnorm",
-    "one_hot": "onehot", "group_norm": "groupnorm", "rem": "modulo fmod mod remainder", "round_even": "round rint",
+    "one_hot": "onehot", "group_norm": "groupnorm instance_norm", "rem": "modulo fmod mod remainder", "round_even": "round rint",
     "cumsum": "scan prefix_sum cumulative_sum", "cumprod": "cumulative_prod",
-    "bitcast": "bitcast_convert bitcast_convert_type view_as",
+    "bitcast": "bitcast_convert bitcast_convert_type reinterpret_cast",
+    "cummax": "cumulative_max running_max", "cummin": "cumulative_min running_min",
     "reverse": "flip", "is_finite": "isfinite", "compare": "equal less greater cmp cmpf eq lt gt",
 }
 # Options of ad-runner after a correct program, and the message.

@@ -1,8 +1,10 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Replaces every float type of operations by f64. Casts between floats become casts from f64 to f64, and
-// operations that are there to round are replaced by what they compute without rounding.
+// operations that are there to round are replaced by what they compute without rounding. Bits are those of
+// the written type.
 #include "../Session/CheckGradients.h"
+#include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "adjoint/Dialect/AD/IR/ADRandomOps.h"
 #include "adjoint/Dialect/AD/IR/ScaledDot.h"
 #include "mlir/IR/AttrTypeSubElements.h"
@@ -67,8 +69,31 @@ static void replaceRounding(Operation *root) {
   }
 }
 
+namespace {
+/// The types of a bitcast as they are written.
+struct WrittenBits {
+  ad::BitcastOp op;
+  Type input, result;
+
+  /// Gives the operation these types again, after all others are f64.
+  void restore() {
+    OpBuilder builder(op);
+    Type wide = op.getType();
+    Value rounded = ad::castTo(builder, op.getLoc(), op.getInput(), getElementTypeOrSelf(input));
+    op.getInputMutable().assign(rounded);
+    op.getResult().setType(cast<RankedTensorType>(result));
+    builder.setInsertionPointAfter(op);
+    Value made = ad::castTo(builder, op.getLoc(), op.getResult(), getElementTypeOrSelf(wide));
+    if (made != op.getResult())
+      op.getResult().replaceAllUsesExcept(made, made.getDefiningOp());
+  }
+};
+} // namespace
+
 void mlir::ad::runner::widenToF64(Operation *op) {
   replaceRounding(op);
+  SmallVector<WrittenBits> bits;
+  op->walk([&](ad::BitcastOp cast) { bits.push_back({cast, cast.getInput().getType(), cast.getType()}); });
   AttrTypeReplacer replacer;
   replacer.addReplacement(
       [](FloatType type) -> std::optional<Type> { return Float64Type::get(type.getContext()); });
@@ -76,4 +101,6 @@ void mlir::ad::runner::widenToF64(Operation *op) {
   replacer.addReplacement(widenConstant);
   replacer.recursivelyReplaceElementsIn(op, /*replaceAttrs=*/true, /*replaceLocs=*/false,
                                         /*replaceTypes=*/true);
+  for (WrittenBits &written : bits)
+    written.restore();
 }

@@ -46,8 +46,9 @@ static Type wideType(Type type) {
 bool WideEvaluator::computes(Operation *op) {
   if (isa<ad::CastOp, ad::ConvertOp, arith::SIToFPOp, arith::UIToFPOp>(op))
     return true;
-  // Integers may come from comparisons of floats.
-  return op->getNumOperands() > 0 && !isa<ad::FeedOp, ad::RngBitsOp, ad::RngUniformOp, ad::RngNormalOp>(op);
+  // Integers may come from comparisons of floats. Bits are those of the written type.
+  return op->getNumOperands() > 0 &&
+         !isa<ad::BitcastOp, ad::FeedOp, ad::RngBitsOp, ad::RngUniformOp, ad::RngNormalOp>(op);
 }
 
 Block &WideEvaluator::wideForm(Operation *op) {

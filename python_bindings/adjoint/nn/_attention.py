@@ -13,11 +13,17 @@ from .. import numpy
 from .._checks import choice, flag, number, whole
 from .._eager import eager
 from .._errors import OptionError, OptionTypeError, TracingError
+from .._lookup import is_pick
 from .._tensor import Tensor
 from . import functional as f
 from ._dot_product import same_sizes
 from ._layers import LayerNorm, Linear, RMSNorm
 from ._module import Initializer, Module, initializer, zeros
+
+
+def rank_of(x: Any) -> int:
+    """Of a tensor or an array; numbers have none."""
+    return getattr(x, "ndim", 0)
 
 
 def split_heads(x: Tensor, heads: int) -> Tensor:
@@ -188,13 +194,17 @@ class LlamaAttention(Module):
 
     def extend(self, x: Any, cache: Any, position: Any) -> tuple[Tensor, Cache]:
         """The result for tokens that follow those before `position`, and the cache with their keys and values."""
+        if rank_of(x) != 3:
+            raise TracingError(f"expected x as (batch, length, hidden_size), got {x}")
         query, key, value = self._project(x)
+        wrong = f"expected a cache of make_cache for a batch of {x.shape[0]} and {self.num_key_value_heads} heads, got "
+        if not isinstance(cache, (tuple, list)) or len(cache) != 2 or any(rank_of(part) != 4 for part in cache):
+            raise TracingError(f"{wrong}{cache!r}")
         length, capacity = x.shape[1], cache[0].shape[2]
         if not all(same_sizes(part.shape, (*key.shape[:2], capacity, key.shape[3])) for part in cache):
-            raise TracingError(
-                f"expected a cache of make_cache for a batch of {x.shape[0]} and {self.num_key_value_heads} heads, got "
-                f"{' and '.join(map(str, cache))}"
-            )
+            raise TracingError(wrong + " and ".join(map(str, cache)))
+        if rank_of(position) or not is_pick(position):
+            raise TracingError(f"expected position as one integer, for all of the batch, got {position!r}")
         positions = numpy.arange(length, dtype="i32") + position
         keys, values = (
             numpy.dynamic_update_slice(old, new, [0, 0, position, 0])

@@ -107,12 +107,16 @@ def log_softmax(x: Any, dim: int = -1) -> Tensor:
     return ops.log_softmax(value, axis=axes_of(dim, value.ndim)[0])
 
 
-def logsumexp(x: Any, dim: int, keepdim: bool = False) -> Tensor:
-    """The logarithm of the sum of exponentials along an axis."""
+def logsumexp(x: Any, dim: int | tuple[int, ...], keepdim: bool = False) -> Tensor:
+    """The logarithm of the sum of exponentials along an axis, or several."""
     value = floating(x)
-    (axis,) = axes_of(dim, value.ndim)
-    made = ops.logsumexp(value, axis=axis)
-    return numpy.expand_dims(made, axis=axis) if flag("keepdim", keepdim) else made
+    if dim is None:
+        raise OptionTypeError("expected dim as an axis or a tuple of axes, got None")
+    axes = sorted(axes_of(dim, value.ndim))
+    others = [axis for axis in range(value.ndim) if axis not in axes]
+    rows = numpy.permute_dims(value, (*others, *axes)).reshape((*(value.shape[axis] for axis in others), -1))
+    made = ops.logsumexp(rows, axis=len(others))
+    return numpy.expand_dims(made, axis=tuple(axes)) if flag("keepdim", keepdim) else made
 
 
 def rotary_embedding(x: Any, positions: Any, base: float = 10000.0, interleaved: bool = False) -> Tensor:

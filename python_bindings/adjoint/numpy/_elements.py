@@ -209,7 +209,7 @@ def copysign(x1: Any, x2: Any, /) -> Tensor:
 
 
 def nextafter(x1: Any, x2: Any, /) -> Tensor:
-    """Of f32 and f64, of which there are integers with as many bits."""
+    """Of f32 and f64, of which there are integers with as many bits. Bits have no derivative."""
     start, end = (floating(one) for one in common(x1, x2))
     if start.element_type not in ("f32", "f64"):
         raise TracingError(f"nextafter needs f32 or f64, got {start}; there are no integers of as many bits")

@@ -10,7 +10,8 @@ using namespace mlir::ad;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-// g * exp(x - y). A row whose sum is zero has only elements that add nothing.
+// g * softmax(x), which is computed again: the result may be rounded to a narrow type. The elements of a row
+// whose sum is zero add nothing.
 static LogicalResult logSumExpRule(LogSumExpOp op, Rule &rule) {
   if (!rule.wants(0))
     return success();
@@ -24,8 +25,8 @@ static LogicalResult logSumExpRule(LogSumExpOp op, Rule &rule) {
   };
   Value y = withAxis(op.getResult()), g = withAxis(rule.cotangent);
   Value hasSum = rule.compare(ComparePredicate::ne, y, -std::numeric_limits<double>::infinity());
-  Value weights = rule.exp(rule.sub(x, rule.onlyWhere(hasSum, y)));
-  rule.give(0, rule.mul(weights, g));
+  Value weights = SoftmaxOp::create(rule.builder, rule.loc, x, op.getAxis(), OrderAttr(), PermissionsAttr());
+  rule.give(0, rule.onlyWhere(hasSum, rule.mul(weights, g)));
   return success();
 }
 
@@ -33,8 +34,10 @@ static LogicalResult rotaryEmbeddingRule(RotaryEmbeddingOp op, Rule &rule) {
   if (!rule.wants(0))
     return success();
   Value g = rule.cotangent;
-  rule.give(0, RotaryEmbeddingOp::create(rule.builder, rule.loc, g.getType(), g, rule.neg(op.getPositions()),
-                                         op.getBase(), op.getInterleaved(), PermissionsAttr()));
+  // The smallest i8 and i32 have no negative one.
+  Value back = rule.neg(rule.cast(op.getPositions(), rule.builder.getI64Type()));
+  rule.give(0, RotaryEmbeddingOp::create(rule.builder, rule.loc, g.getType(), g, back, op.getBase(),
+                                         op.getInterleaved(), PermissionsAttr()));
   return success();
 }
 

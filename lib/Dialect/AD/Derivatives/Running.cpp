@@ -104,7 +104,7 @@ static LogicalResult cumsumRule(CumsumOp op, Rule &rule) {
 // The elements of a block, one after the other.
 static constexpr int64_t kBlock = 16;
 // How often an axis of dynamic size is cut into blocks. After that, the square of the number of blocks is
-// less than the number of elements of any tensor that fits into memory.
+// less than the number of elements, if these are fewer than 2^32.
 static constexpr int64_t kLevels = 4;
 
 namespace {
@@ -214,7 +214,9 @@ static Value solve(Along line, Value a, Value g, int64_t levels = kLevels) {
   SmallVector<int64_t> oneShape(firstType.getShape());
   oneShape.insert(oneShape.begin() + axis + 1, 1);
   Value next = reshapeTo(rule.builder, rule.loc, line.after(ofBlocks, 0.0), firstType.clone(oneShape), sizes);
-  Value all = rule.add(own.s, rule.mul(own.product, next));
+  // What follows a block comes in unless it is 0, by which an infinite product would become NaN.
+  Value follows = rule.compare(ComparePredicate::ne, next, 0.0);
+  Value all = rule.add(own.s, rule.onlyWhere(follows, rule.mul(own.product, next)));
 
   RankedTensorType flatType = typeOf(a);
   if (!isDynamic)

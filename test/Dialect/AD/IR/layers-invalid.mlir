@@ -9,7 +9,7 @@ func.func @one_hot_c1_shape(%i: tensor<4xi32>) {
 // -----
 
 func.func @one_hot_c1_axis(%i: tensor<4xi32>) {
-  // expected-error @+1 {{expected a result of shape 4 with one more axis 2, but got 4x10}}
+  // expected-error @+1 {{expected an axis from 0 to 1, but got 2}}
   %y = ad.one_hot %i axis 2 : tensor<4xi32> -> tensor<4x10xf32>
   return
 }
@@ -89,7 +89,7 @@ func.func @rotary_embedding_c3_base(%x: tensor<4x6xf32>, %p: tensor<4xi32>) {
 // -----
 
 func.func @dropout_c1_one(%x: tensor<4xf32>, %k: tensor<i64>) {
-  // expected-error @+1 {{expected a rate of at least 0 and below 1, but got}}
+  // expected-error @+1 {{expected a rate of at least 0 and, in f32, below 1, but got}}
   %y = ad.dropout %x, %k, %k rate 1.0 : tensor<4xf32>
   return
 }
@@ -97,7 +97,7 @@ func.func @dropout_c1_one(%x: tensor<4xf32>, %k: tensor<i64>) {
 // -----
 
 func.func @dropout_c1_negative(%x: tensor<4xf32>, %k: tensor<i64>) {
-  // expected-error @+1 {{expected a rate of at least 0 and below 1, but got}}
+  // expected-error @+1 {{expected a rate of at least 0 and, in f32, below 1, but got}}
   %y = ad.dropout %x, %k, %k rate -0.5 : tensor<4xf32>
   return
 }
@@ -105,7 +105,7 @@ func.func @dropout_c1_negative(%x: tensor<4xf32>, %k: tensor<i64>) {
 // -----
 
 func.func @dropout_c1_nan(%x: tensor<4xf32>, %k: tensor<i64>) {
-  // expected-error @+1 {{expected a rate of at least 0 and below 1, but got}}
+  // expected-error @+1 {{expected a rate of at least 0 and, in f32, below 1, but got}}
   %y = ad.dropout %x, %k, %k rate 0x7FF8000000000000 : tensor<4xf32>
   return
 }
@@ -161,7 +161,7 @@ func.func @group_norm_c2_groups(%x: tensor<4x8x3xf32>, %s: tensor<8xf32>) {
 // -----
 
 func.func @group_norm_c2_no_groups(%x: tensor<4x8x3xf32>, %s: tensor<8xf32>) {
-  // expected-error @+1 {{expected a multiple of 0 groups as the number of channels, but got 8}}
+  // expected-error @+1 {{expected at least one group, but got 0}}
   %y = ad.group_norm %x, %s, %s groups 0 axis 1 epsilon 1.0e-5 : tensor<4x8x3xf32>, tensor<8xf32>
   return
 }
@@ -235,5 +235,13 @@ func.func @batch_norm_inference_c4_epsilon(%x: tensor<4x8x3xf32>, %s: tensor<8xf
 func.func @batch_norm_inference_c3_statistics(%x: tensor<4x8x3xf32>, %s: tensor<8xf32>, %m: tensor<8xf64>) {
   // expected-error @+1 {{expected statistics of type 'tensor<8xf32>', but got 'tensor<8xf64>'}}
   %y = ad.batch_norm_inference %x, %s, %s, %m, %m axis 1 epsilon 1.0e-5 : tensor<4x8x3xf32>, tensor<8xf32>, tensor<8xf64>
+  return
+}
+
+// -----
+
+func.func @dropout_c1_rounds_to_one(%x: tensor<4xf32>, %k: tensor<i64>) {
+  // expected-error @+1 {{expected a rate of at least 0 and, in f32, below 1, but got}}
+  %y = ad.dropout %x, %k, %k rate 0.99999999 : tensor<4xf32>
   return
 }

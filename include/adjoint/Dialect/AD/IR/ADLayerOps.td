@@ -26,7 +26,7 @@ def AD_OneHotOp : AD_LayerOp<"one_hot"> {
   let summary = "ones at numbers along a new axis, zeros elsewhere";
   let description = [{
     Semantics: the result has one axis more than the input. Along it, the element with the number that the input has is
-    1, all others are 0; a number that is none of the axis has zeros alone.
+    1, all others are 0. A number below 0, or not below the size of the axis, has zeros alone.
 
     Constraints: (C1) the axis is one of the result's, and the result has the sizes of the input along the others; (C2)
     its size is static.
@@ -52,7 +52,7 @@ def AD_LogSumExpOp : AD_LayerOp<"logsumexp", [InferTypeOpAdaptor]> {
 
     Constraints: (C1) the axis is one of the input's.
 
-    Adjoint: g * exp(x - y) with y the result; 0 where y is -inf.
+    Adjoint: g * softmax(x), computed again from x; 0 in rows whose result is -inf.
 
     Example:
     ```mlir
@@ -95,10 +95,10 @@ def AD_DropoutOp : AD_ShapeKeepingLayerOp<"dropout"> {
   let summary = "elements that are zero at random";
   let description = [{
     Semantics: element number e, in row-major order, is x / (1 - rate) where the uniform f32 number that
-    `ad.rng_uniform` has for the key and `counter + e` is at least the rate, rounded to f32; else 0. 16- and 8-bit types
-    are computed in f32 and rounded once.
+    `ad.rng_uniform` has for the key and `counter + e` is at least the rate, which is rounded to f32; else 0. 16- and
+    8-bit types are computed in f32 and rounded once.
 
-    Constraints: (C1) the rate is at least 0 and below 1.
+    Constraints: (C1) the rate is at least 0 and, rounded to f32, below 1.
 
     Adjoint: ad.dropout of the cotangent, with the same key and counter; nothing is saved. None for key and counter.
 

@@ -31,7 +31,9 @@ static bool isFiniteAndNotNegative(const APFloat &value) {
 LogicalResult OneHotOp::verify() {
   RankedTensorType from = getInput().getType(), to = getType();
   int64_t axis = getAxis();
-  bool isAxis = axis >= 0 && axis <= from.getRank() && to.getRank() == from.getRank() + 1;
+  if (axis < 0 || axis > from.getRank()) // one_hot_c1
+    return emitOpError("expected an axis from 0 to ") << from.getRank() << ", but got " << axis;
+  bool isAxis = to.getRank() == from.getRank() + 1;
   SmallVector<int64_t> others(to.getShape());
   if (isAxis)
     others.erase(others.begin() + axis);
@@ -98,9 +100,9 @@ LogicalResult RotaryEmbeddingOp::reifyResultShapes(OpBuilder &builder, ReifiedRa
 //===- dropout -===//
 
 LogicalResult DropoutOp::verify() {
-  APFloat one(1.0);
-  if (!isFiniteAndNotNegative(getRate()) || getRate() >= one) // dropout_c1
-    return emitOpError("expected a rate of at least 0 and below 1, but got ") << getRate().convertToDouble();
+  double rate = getRate().convertToDouble();
+  if (!isFiniteAndNotNegative(getRate()) || static_cast<float>(rate) >= 1.0f) // dropout_c1
+    return emitOpError("expected a rate of at least 0 and, in f32, below 1, but got ") << rate;
   return success();
 }
 
@@ -145,7 +147,9 @@ LogicalResult GroupNormOp::verify() {
   int64_t axis = getAxis(), groups = getGroups();
   if (failed(verifyChannels(input, axis, /*batchAxes=*/1, error)))
     return failure();
-  if (groups < 1 || input.getDimSize(axis) % groups != 0) // group_norm_c2
+  if (groups < 1) // group_norm_c2
+    return error() << "expected at least one group, but got " << groups;
+  if (input.getDimSize(axis) % groups != 0) // group_norm_c2
     return error() << "expected a multiple of " << groups << " groups as the number of channels, but got "
                    << input.getDimSize(axis);
   if (failed(verifyOfChannels(getScale().getType(), "parameters", input, axis, /*mayBeWide=*/false, error)))

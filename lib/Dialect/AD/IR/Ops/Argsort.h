@@ -13,7 +13,8 @@ namespace mlir::ad {
 /// of the length. The result has i64 elements and the shape of the input.
 Value positionsByRanks(OpBuilder &builder, Location loc, Value input, bool descending);
 
-/// By a sorting network: log2(length)^2 / 2 passes over all elements. The axis has fewer than 2^32 elements.
+/// By a sorting network: between log2(length)^2 / 4 and / 5 passes over all elements. The axis has fewer than
+/// 2^32 elements.
 Value positionsByNetwork(OpBuilder &builder, Location loc, Value input, bool descending);
 
 } // namespace mlir::ad
