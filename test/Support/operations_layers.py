@@ -184,7 +184,8 @@ def batch_norm(op, arrays):
     mean = np.mean(rows, axis=1, keepdims=True) if length else np.full((len(rows), 1), np.nan)
     size = np.max(np.abs(rows), axis=1, initial=0.0)
     if number == 1:
-        return mean[:, 0], bound_of(op, mean[:, 0], length + 20, size)
+        overflows = size * max(length, 1) >= elements.LARGEST[accumulator(op.operands[0].element)]
+        return mean[:, 0], np.where(overflows, -np.inf, bound_of(op, mean[:, 0], length + 20, size))
     if number == 2:
         variance = np.mean((rows - mean)**2, axis=1) if length else np.full(len(rows), np.nan)
         overflows = 4 * size * size * max(length, 1) >= elements.LARGEST[accumulator(op.operands[0].element)]
@@ -214,7 +215,10 @@ def batch_norm_inference(op, arrays):
     scale, bias, mean, variance = (_of_channels(vector, axis, x.ndim) for vector in vectors)
     r = 1 / np.sqrt(variance + op.attributes["epsilon"])
     want = (x - mean) * r * scale + bias
-    return want, bound_of(op, want, 20, (np.abs(x) + np.abs(mean)) * r * np.abs(scale) + np.abs(bias))
+    distance = np.abs(x) + np.abs(mean)
+    magnitude = distance * r * np.abs(scale) + np.abs(bias)
+    overflows = np.maximum(np.maximum(distance, distance * r), magnitude) >= elements.LARGEST[accumulator(op.result.element)]
+    return want, np.where(overflows, -np.inf, bound_of(op, want, 20, magnitude))
 
 
 TABLE = {"one_hot": one_hot, "dropout": dropout, "logsumexp": logsumexp, "rotary_embedding": rotary_embedding,

@@ -136,7 +136,7 @@ NAN_BITS = {"f64": 0x7FF8000000000000, "f32": 0x7FC00000, "f16": 0x7E00, "bf16":
 
 
 def _bitcast(source, result, array):
-    bits = np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}").copy()
+    bits = np.array(array, order="C").view(f"u{array.dtype.itemsize}")
     if is_float(source):
         bits[np.isnan(decode(source, array))] = NAN_BITS[source]
     return bits.view(elements.STORAGE[result])

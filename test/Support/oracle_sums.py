@@ -107,8 +107,12 @@ def _cumprod(op, arrays):
     axis, element = op.attributes["axis"], op.result.element
     if not is_float(element):
         return wrap(element, np.cumprod(_objects(arrays[0]), axis=axis)), None
-    want = np.cumprod(decode(element, arrays[0]), axis=axis)
-    return want, bound_of(op, want, op.result.sizes[axis], np.abs(want))
+    x = decode(element, arrays[0])
+    want = np.cumprod(x, axis=axis)
+    # A product of a part may leave the normal numbers where the whole does not: after that, anything may come out.
+    sizes = np.where(np.isfinite(x) & (x != 0), np.abs(np.log2(np.abs(x))), 0.0)
+    leaves = np.cumsum(sizes, axis=axis) >= -elements.MIN_EXPONENT[elements.accumulator(element)]
+    return want, np.where(leaves, -np.inf, bound_of(op, want, op.result.sizes[axis], np.abs(want)))
 
 
 @sums("cummax", "cummin")

@@ -58,7 +58,7 @@ void CPUKernelEmitter::bindReshapedArguments() {
     if (found == buffers.end())
       continue;
     Buffer reshaped = found->second;
-    reshaped.shape.assign(generic.getStaticLoopRanges().begin(), generic.getStaticLoopRanges().end());
+    reshaped.shape = generic.getStaticLoopRanges();
     reshaped.sizes.clear();
     for (int64_t size : reshaped.shape)
       reshaped.sizes.push_back(indexConstant(size));

@@ -181,7 +181,7 @@ SmallVector<Value> SortingNetwork::comparePass(ValueRange items, Value level, Op
         items, [&](Value item) { return partOf(reshaped(item, whole), number, shape); }));
   for (int64_t apart = count / 2; apart > 0; apart /= 2)
     for (int64_t number = 0; number < count; ++number)
-      if ((number & apart) == 0)
+      if (number / apart % 2 == 0)
         exchange(parts[number], parts[number + apart], descends);
   SmallVector<Value> next;
   for (size_t item = 0; item < items.size(); ++item) {
