@@ -7,6 +7,7 @@
 #include "Combiners.h"
 #include "LinalgLoops.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace mlir::ad;
