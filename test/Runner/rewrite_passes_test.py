@@ -20,6 +20,7 @@ TENSOR = "tensor<8x8xf32>"
 FORMS = [f"ad.dot %A, %B : ({TENSOR}, {TENSOR}) -> {TENSOR}", f"ad.tanh %A : {TENSOR}", f"ad.gelu %A : {TENSOR}",
          f"ad.log_softmax %A axis 1 : {TENSOR}", f"ad.mul %A, %B : {TENSOR}", f"ad.neg %A : {TENSOR}",
          f"ad.sub %A, %B : {TENSOR}", f"ad.transpose %A [1, 0] : {TENSOR}"]
+INVOLUTIONS = ["ad.neg", "ad.transpose"]
 OPTIONS = ["", "--numerics fast", "--precision bf16", "--precision f16", "--target gpu-sim", "--kernel dot=pairwise",
            "--target gpu-sim --numerics fast", "--numerics fast --precision bf16"]
 SAMPLES = 3  # rewrites of a program
@@ -30,8 +31,10 @@ def random_program(generator):
     names, lines = ["x", "w"], []
     for number in range(int(generator.integers(3, 8))):
         form = str(generator.choice(FORMS)) if number else FORMS[0]
-        # Two of one name would cancel, and folding the constant may give what the rewrite left out gives.
+        # Two of one name would cancel, as two of an involution may: then folding gives what the rewrite left out gives.
         a, b = (str(name) for name in generator.choice(names[-3:], 2, replace=False))
+        if any(form.startswith(name) and name in line for name in INVOLUTIONS for line in lines):
+            form = f"ad.tanh %A : {TENSOR}"
         lines.append(f"  %v{number} = " + form.replace("%A", f"%{a}").replace("%B", f"%{b}"))
         names.append(f"v{number}")
     return (f'func.func @main(%x: {TENSOR} {{ad.name = "x"}}, %w: {TENSOR} {{ad.name = "w"}})'
