@@ -45,7 +45,7 @@ def add_benchmarks(bundle, target="gpu-sim"):
 def environment(**more):
     """Without the project's own programs, as on another machine; with the driver that the test wants."""
     others = {name: value for name, value in os.environ.items() if name not in ("ADJOINT_BIN", "ADJOINT_LIBCUDA")}
-    return {**others, **{name: str(value) for name, value in more.items()}}
+    return {**others, "PYTHONDONTWRITEBYTECODE": "1", **{name: str(value) for name, value in more.items()}}
 
 
 def start(bundle, *options, **more):

@@ -32,13 +32,14 @@ def tools():
 
 
 def environment(folder, **more):
-    """No variables but those that every shell has. The preset names the build whose tools are tested."""
+    """No variables but those that every shell has. The preset names the build whose tools are tested. CPython keeps
+    bytecode that a full disk has cut off, and later imports fail, so that none is written."""
     temporary = folder / "temporary"
     temporary.mkdir(exist_ok=True)
     preset = tools().parent.name
     assert ROOT / "build" / preset / "bin" == tools(), f"{tools()} is no build of a preset"
     return {"PATH": "/usr/bin:/bin", "HOME": str(folder), "TMPDIR": str(temporary), "ADJOINT_PRESET": preset,
-            "XDG_CACHE_HOME": str(folder / "cache"), **more}
+            "XDG_CACHE_HOME": str(folder / "cache"), "PYTHONDONTWRITEBYTECODE": "1", **more}
 
 
 def run(folder, command, limit=None, **options):

@@ -22,7 +22,7 @@ int64_t cpu::knownElements(ArrayRef<int64_t> shape) {
   return elements;
 }
 
-// Its partial results take this much memory at most, or are a single one.
+// Its partial results have this many elements at most, or are a single one.
 static constexpr int64_t kMaxConvolutionElements = 1 << 23;
 
 bool cpu::isDeepConvolution(linalg::GenericOp generic) {

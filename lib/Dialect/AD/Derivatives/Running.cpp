@@ -27,11 +27,7 @@ class Along {
 public:
   Along(Rule &rule, int64_t axis) : rule(rule), axis(axis) {}
 
-  OpFoldResult sizeOf(Value x) const {
-    OpFoldResult size = ad::sizeOf(rule.builder, rule.loc, x, axis);
-    bool isOpen = typeOf(x).isDynamicDim(axis);
-    return isOpen ? getValueOrCreateConstantIndexOp(rule.builder, rule.loc, size) : size;
-  }
+  OpFoldResult sizeOf(Value x) const { return sizeByType(rule.builder, rule.loc, x, axis); }
   /// `size` elements from `offset` on.
   Value part(Value x, int64_t offset, OpFoldResult size) const;
   Value padded(Value x, int64_t low, int64_t high, double value) const;

@@ -42,12 +42,18 @@ OpFoldResult ad::sizeOf(OpBuilder &builder, Location loc, Value tensor, int64_t 
   return materialize(builder, loc, SizeAnalysis(reach).originOfSize(tensor, dimension));
 }
 
+OpFoldResult ad::sizeByType(OpBuilder &builder, Location loc, Value tensor, int64_t dimension) {
+  OpFoldResult size = sizeOf(builder, loc, tensor, dimension);
+  bool isOpen = cast<RankedTensorType>(tensor.getType()).isDynamicDim(dimension);
+  return isOpen ? getValueOrCreateConstantIndexOp(builder, loc, size) : size;
+}
+
 SmallVector<Value> ad::dynamicSizes(OpBuilder &builder, Location loc, Value tensor) {
   SmallVector<Value> sizes;
   auto type = cast<RankedTensorType>(tensor.getType());
   for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
     if (type.isDynamicDim(dimension))
-      sizes.push_back(getValueOrCreateConstantIndexOp(builder, loc, sizeOf(builder, loc, tensor, dimension)));
+      sizes.push_back(cast<Value>(sizeByType(builder, loc, tensor, dimension)));
   return sizes;
 }
 

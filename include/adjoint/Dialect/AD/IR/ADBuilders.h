@@ -60,6 +60,10 @@ std::string describeBroadcastConflict(ArrayRef<ArrayRef<int64_t>> shapes, int64_
 /// `tensor.dim` of the earliest tensor known to have that size.
 OpFoldResult sizeOf(OpBuilder &builder, Location loc, Value tensor, int64_t dimension);
 
+/// The size of one dimension: an index value where the type leaves it open, also if the number is known.
+/// Types of results follow from types, and a pass that comes to know a number must not change them.
+OpFoldResult sizeByType(OpBuilder &builder, Location loc, Value tensor, int64_t dimension);
+
 /// Index arithmetic that folds constants.
 OpFoldResult addSizes(OpBuilder &builder, Location loc, OpFoldResult lhs, OpFoldResult rhs);
 OpFoldResult mulSizes(OpBuilder &builder, Location loc, OpFoldResult lhs, OpFoldResult rhs);

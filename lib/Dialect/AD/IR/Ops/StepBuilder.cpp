@@ -7,11 +7,6 @@ using namespace mlir::ad;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-OpFoldResult ad::sizeByType(OpBuilder &builder, Location loc, Value tensor, int64_t axis) {
-  OpFoldResult size = sizeOf(builder, loc, tensor, axis);
-  return typeOf(tensor).isDynamicDim(axis) ? getValueOrCreateConstantIndexOp(builder, loc, size) : size;
-}
-
 SmallVector<OpFoldResult> StepBuilder::sizesOf(Value x) {
   return llvm::map_to_vector(llvm::seq<int64_t>(0, typeOf(x).getRank()),
                              [&](int64_t axis) { return sizeByType(builder, loc, x, axis); });

@@ -9,10 +9,6 @@
 
 namespace mlir::ad {
 
-/// The size of a dimension that is open by the type is an index value, also if the number is known: types of
-/// results follow from types, and a pass that comes to know a number must not change them.
-OpFoldResult sizeByType(OpBuilder &builder, Location loc, Value tensor, int64_t axis);
-
 class StepBuilder {
 public:
   StepBuilder(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}

@@ -193,7 +193,7 @@ private:
     Value whole = ConcatOp::create(builder, loc, columns, number + 1, PermissionsAttr());
     SmallVector<OpFoldResult> merged;
     for (int64_t other = 0; other < typeOf(whole).getRank(); ++other) {
-      OpFoldResult size = openSizeOf(whole, other);
+      OpFoldResult size = sizeByType(builder, loc, whole, other);
       if (other == number + 1)
         merged.back() = mulSizes(builder, loc, merged.back(), size);
       else
@@ -202,19 +202,10 @@ private:
     return reshape(whole, merged);
   }
 
-  /// A size that the type leaves open stays open, though the producer knows it: results of convolutions have
-  /// the sizes that types of operands have.
-  OpFoldResult openSizeOf(Value tensor, int64_t axis) {
-    OpFoldResult size = sizeOf(builder, loc, tensor, axis);
-    return typeOf(tensor).isDynamicDim(axis)
-               ? OpFoldResult(getValueOrCreateConstantIndexOp(builder, loc, size))
-               : size;
-  }
-
   Value withUnitAxis(Value part, int64_t at) {
     SmallVector<OpFoldResult> shape;
     for (int64_t axis = 0; axis < typeOf(part).getRank(); ++axis)
-      shape.push_back(openSizeOf(part, axis));
+      shape.push_back(sizeByType(builder, loc, part, axis));
     shape.insert(shape.begin() + at, builder.getIndexAttr(1));
     return reshape(part, shape);
   }
@@ -242,7 +233,7 @@ private:
     SmallVector<int64_t> offsets(typeOf(tensor).getRank(), 0), strides(offsets.size(), 1);
     SmallVector<OpFoldResult> shape;
     for (int64_t axis = 0; axis < typeOf(tensor).getRank(); ++axis)
-      shape.push_back(axis == number ? size : openSizeOf(tensor, axis));
+      shape.push_back(axis == number ? size : sizeByType(builder, loc, tensor, axis));
     offsets[number] = offset;
     strides[number] = stride;
     auto [known, open] = split(shape);
@@ -258,9 +249,10 @@ private:
       if (phase->window.size == along[digit].window.size && phase->first == 0 &&
           (phase->between == 1 || phase->window.size == 1))
         continue;
-      OpFoldResult size = ShapedType::isDynamic(phase->window.size)
-                              ? ceilQuotient(openSizeOf(filter, number), phase->first, phase->between)
-                              : OpFoldResult(builder.getIndexAttr(phase->window.size));
+      OpFoldResult size =
+          ShapedType::isDynamic(phase->window.size)
+              ? ceilQuotient(sizeByType(builder, loc, filter, number), phase->first, phase->between)
+              : OpFoldResult(builder.getIndexAttr(phase->window.size));
       filter = sliceAlong(number, filter, phase->first, phase->between, size);
     }
     return filter;
