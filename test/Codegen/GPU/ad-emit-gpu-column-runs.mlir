@@ -2,10 +2,10 @@
 //
 // RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=reproducible --ad-to-gpu-fusion --ad-to-gpu-kernels --ad-emit-gpu | FileCheck %s
 
-// A warp has two bundles of two columns, and eight leaves of each: all of a chain, so that no second kernel joins them. It
-// computes four results at a time.
+// A warp has a bundle of two columns, and eight leaves of it: all of a chain, so that no second kernel joins them. It
+// has threads for two bundles, but 64 bundles are fewer than the warps that a GPU runs at the same time.
 // CHECK-LABEL: func.func private @reduce_0(
-// CHECK-SAME: #ad.launch_config<warp, axes = 2, threads_per_block = 64, elements = 4>
+// CHECK-SAME: #ad.launch_config<warp, axes = 2, threads_per_block = 64, elements = 2>
 // CHECK-NOT: $partial
 // CHECK: gpu.func @reduce_0(
 // Where the runs begin and end.
@@ -20,7 +20,7 @@
 // CHECK-NEXT: llvm.mlir.constant
 // CHECK-NEXT: nvvm.bar.warp.sync
 // CHECK: scf.if
-// CHECK-COUNT-8: nvvm.cp.async.shared.global %{{.+}}, %{{.+}}, 16, cache = cg
+// CHECK-COUNT-4: nvvm.cp.async.shared.global %{{.+}}, %{{.+}}, 16, cache = cg
 // CHECK-NOT: nvvm.cp.async.shared.global
 // CHECK: nvvm.cp.async.commit.group
 // All steps are loaded from shared memory before the first one is combined. Nothing is loaded from memory.
@@ -44,10 +44,10 @@ func.func @leaves_of_a_warp(%x: tensor<64x4096x2xf32>) -> tensor<64x2xf32> {
 
 // -----
 
-// More leaves than a warp computes at a time are nodes. Ten bundles of three columns leave two threads of a warp without
-// a node, which the count of threads includes.
+// More leaves than a warp computes at a time are nodes. 196 of three columns are spread over as many warps, whose idle
+// threads the count of threads includes.
 // CHECK-LABEL: func.func private @reduce_0$partial_sizes(
-// CHECK: arith.ceildivui %{{.+}}, %c30
+// CHECK: arith.ceildivui %{{.+}}, %c3
 // CHECK: return
 // CHECK: func.func private @reduce_0$partial({{.+}}) attributes {ad.launch_config = #ad.launch_config<thread, axes = 0, threads_per_block = 64>}
 // CHECK: gpu.func @reduce_0$partial
@@ -67,7 +67,7 @@ func.func @nodes(%x: tensor<100000x3xf32>) -> tensor<3xf32> {
 // CHECK: gpu.func @reduce_0(
 // CHECK: llvm.load %{{.+}} {alignment = 2 : i64} : !llvm.ptr -> i16
 // CHECK: nvvm.cp.async.wait.group
-// CHECK-COUNT-8: nvvm.cp.async.shared.global
+// CHECK-COUNT-4: nvvm.cp.async.shared.global
 // CHECK: nvvm.cp.async.commit.group
 // CHECK-NOT: !llvm.ptr -> i16
 // CHECK: gpu.return

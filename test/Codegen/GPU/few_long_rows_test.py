@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Few long rows, which fusion leaves to kernels that a GPU divides (decision 0045), have the bits of the reference
-interpreter on the emulated GPU and the CPU: rows just below and above the length at which it begins, operations of rows
-and their gradients, and element types are drawn."""
+"""Few long rows, which the blocks of a cluster share (decision 0063), or which fusion leaves to kernels that a GPU divides
+(decision 0045), have the bits of the reference interpreter on the emulated GPU and the CPU: rows just below and above
+the length at which the latter begins, rows of clusters of any size, operations of rows and their gradients, and element
+types are drawn."""
 
 import sys
 from pathlib import Path
@@ -15,8 +16,9 @@ import checks  # noqa: E402
 import elements  # noqa: E402
 import runner  # noqa: E402
 
-COUNT = 9
-LENGTHS = (131071, 131072, 131073, 140001)
+COUNT = 18
+DIVIDED = (131071, 131072, 131073, 140001)
+CHUNK = 4096  # elements of the order, of which a block of a cluster has whole ones
 OPERATIONS = {
     "softmax": "%y = ad.softmax %x axis 1 : {t}",
     "log_softmax": "%y = ad.log_softmax %x axis 1 : {t}",
@@ -39,9 +41,18 @@ def program(body, types, differentiates):
             f"  return %g : {t}\n}}\n")
 
 
+def shape(rng):
+    """Rows of whole chunks, and with a last one of any length, a multiple of vectors or not."""
+    if rng.random() < 0.4:
+        return int(rng.integers(1, 4)), int(rng.choice(DIVIDED))
+    chunks, rest = int(rng.integers(1, 12)), int(rng.choice([0, 0, 8, 1000, int(rng.integers(1, CHUNK))]))
+    return int(rng.integers(1, 8)), chunks * CHUNK + rest
+
+
 def check(seed, folder):
     rng = np.random.default_rng(seed)
-    rows, length, element = int(rng.integers(1, 4)), int(rng.choice(LENGTHS)), str(rng.choice(["f32", "bf16", "f16"]))
+    rows, length = shape(rng)
+    element = str(rng.choice(["f32", "bf16", "f16", "f64"]))
     types = {"t": f"tensor<{rows}x{length}x{element}>", "w": f"tensor<{length}x{element}>",
              "m": f"tensor<{rows}x1x{element}>"}
     name = list(OPERATIONS)[seed % len(OPERATIONS)]

@@ -85,14 +85,16 @@ private:
   static const RowPlan &planOf(const KernelPlan &plan) { return static_cast<const RowPlan &>(plan); }
 
   Emitter emitterFor(GPUFunctions &functions, GPUFuncOp function, const KernelPlan &plan) const override {
-    return std::make_unique<RowEmitter>(functions.kernel, function, planOf(plan).rows,
-                                        functions.target.chip.sharedBytes);
+    const Chip &chip = functions.target.chip;
+    return std::make_unique<RowEmitter>(
+        functions.kernel, function, planOf(plan).rows,
+        BlockLimits{chip.sharedBytes, chip.hasClusters ? kMaxClusterBlocks : 1});
   }
   std::optional<Division> divisionOf(KernelOp kernel, const KernelPlan &plan) const override {
     return matchDivision(kernel, planOf(plan).blockPerRow);
   }
   Emitter nodeEmitter(KernelOp kernel, GPUFuncOp function, const KernelPlan &plan) const override {
-    return std::make_unique<RowEmitter>(kernel, function, planOf(plan).rows, /*maxSharedBytes=*/0);
+    return std::make_unique<RowEmitter>(kernel, function, planOf(plan).rows, BlockLimits{0, 1});
   }
 };
 } // namespace

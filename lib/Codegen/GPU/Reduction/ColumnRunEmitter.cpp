@@ -74,7 +74,7 @@ void ColumnRunEmitter::allocate() {
   leaf = ownLeaf;
   column = ownColumn;
   // Threads without a bundle repeat the last one.
-  bundle = binary<arith::MinUIOp>(number, indexConstant(runs.bundlesOfWarp() - 1));
+  bundle = binary<arith::MinUIOp>(number, indexConstant(runs.bundles - 1));
   run = binary<arith::AddIOp>(binary<arith::MulIOp>(bundle, indexConstant(runs.leaves)), leaf);
 }
 
@@ -97,7 +97,7 @@ Value ColumnRunEmitter::isFirstOfChain() {
 
 // Warps have contiguous bundles. All threads execute the code: those after the last bundle repeat its chains.
 LogicalResult ColumnRunEmitter::overChains(Value count, ChainCode code) {
-  Value columns = indexConstant(runs.columns), each = indexConstant(runs.bundlesOfWarp());
+  Value columns = indexConstant(runs.columns), each = indexConstant(runs.bundles);
   Value bundles = binary<arith::DivUIOp>(count, columns);
   Value last = binary<arith::SubIOp>(bundles, indexConstant(1));
   return emitLoop(
@@ -113,7 +113,7 @@ LogicalResult ColumnRunEmitter::overChains(Value count, ChainCode code) {
 LogicalResult ColumnRunEmitter::emitNest(const Nest &nest, Store store) {
   allocate();
   launchShape.level = MappingLevel::warp;
-  launchShape.elements = runs.bundlesOfWarp() * runs.columns;
+  launchShape.elements = runs.bundles * runs.columns;
   PerThread perThread(mapping);
   Scope scope(*this);
   if (failed(hoistInvariants(nest.outputs, nest)))

@@ -12,6 +12,8 @@ using namespace mlir::ad::device;
 static constexpr int64_t kMaxColumns = 32;
 // Shorter chains, and shorter blocks of an order, end before the copies of the next steps are under way.
 static constexpr int64_t kMinLength = 64;
+// Two for each multiprocessor.
+static constexpr int64_t kFewWarps = 2 * kDefaultSMCount;
 
 // The loops that the axes are, but for axes of one element.
 static SmallVector<unsigned> loopsOf(AffineMap map) {
@@ -79,6 +81,36 @@ static int64_t countColumns(const RunOperand &operand) {
   return count;
 }
 
+// Few bundles are spread over more warps than have threads for them: each copies its runs for the time of
+// many loads.
+static int64_t bundlesOfWarp(const ColumnRuns &runs, int64_t total) {
+  int64_t bundles = kWarpThreads / (runs.columns * runs.leaves);
+  while (bundles > 1 && total < bundles * kFewWarps)
+    bundles = llvm::divideCeil(bundles, 2);
+  return bundles;
+}
+
+// Of the longest reduction; dynamic if a length is.
+static int64_t countLeaves(KernelOp kernel, const ColumnRuns &runs) {
+  int64_t most = 1;
+  for (linalg::GenericOp reduction : runs.reductions) {
+    int64_t length = reducedElements(reduction);
+    if (ShapedType::isDynamic(length))
+      return length;
+    most = std::max<int64_t>(most, llvm::divideCeil(length, leafLength(kernel, reduction, Division())));
+  }
+  return most;
+}
+
+// The bundles of all leaves; more than there are warps for if a size is not known.
+static int64_t countNodes(KernelOp kernel, const ColumnRuns &runs) {
+  auto type = cast<RankedTensorType>(kernel.getResultTypes().front());
+  int64_t leaves = countLeaves(kernel, runs);
+  if (!type.hasStaticShape() || ShapedType::isDynamic(leaves))
+    return std::numeric_limits<int64_t>::max();
+  return type.getNumElements() / runs.columns * leaves;
+}
+
 std::optional<ColumnRuns> device::matchColumnRuns(KernelOp kernel) {
   OrderAttr order = kernel.getOrderAttr();
   if (order && (order.hasLanes() || order.getPartLength() < kMinLength))
@@ -97,19 +129,10 @@ std::optional<ColumnRuns> device::matchColumnRuns(KernelOp kernel) {
       return std::nullopt;
     runs.columns = columns;
   }
-  return runs.reductions.empty() ? std::nullopt : std::optional(runs);
-}
-
-// Of the longest reduction; dynamic if a length is.
-static int64_t countLeaves(KernelOp kernel, const ColumnRuns &runs) {
-  int64_t most = 1;
-  for (linalg::GenericOp reduction : runs.reductions) {
-    int64_t length = reducedElements(reduction);
-    if (ShapedType::isDynamic(length))
-      return length;
-    most = std::max<int64_t>(most, llvm::divideCeil(length, leafLength(kernel, reduction, Division())));
-  }
-  return most;
+  if (runs.reductions.empty())
+    return std::nullopt;
+  runs.bundles = bundlesOfWarp(runs, countNodes(kernel, runs));
+  return runs;
 }
 
 std::optional<ColumnRuns> device::matchUndividedRuns(KernelOp kernel) {
@@ -121,6 +144,7 @@ std::optional<ColumnRuns> device::matchUndividedRuns(KernelOp kernel) {
   while (runs->leaves < leaves && 2 * runs->leaves * runs->columns <= kWarpThreads &&
          areFewThreads(type.getNumElements() * runs->leaves))
     runs->leaves *= 2;
+  runs->bundles = bundlesOfWarp(*runs, type.getNumElements() / runs->columns);
   return runs;
 }
 

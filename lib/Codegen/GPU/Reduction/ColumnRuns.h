@@ -16,14 +16,14 @@ namespace mlir::ad::device {
 struct ColumnRuns {
   SmallVector<linalg::GenericOp> reductions;
   int64_t columns;
-  int64_t leaves = 1; // of the order, of a bundle: a warp computes so many at the same time
+  int64_t leaves = 1;  // of the order, of a bundle: a warp computes so many at the same time
+  int64_t bundles = 1; // of a warp
 
-  /// Of a warp: bundles, their runs, each of which is a leaf, and chains, each of which has a thread.
-  int64_t bundlesOfWarp() const { return kWarpThreads / (columns * leaves); }
-  int64_t runsOfWarp() const { return bundlesOfWarp() * leaves; }
+  /// Of a warp: runs, each of which is a leaf of a bundle, and chains, each of which has a thread.
+  int64_t runsOfWarp() const { return bundles * leaves; }
   int64_t chainsOfWarp() const { return runsOfWarp() * columns; }
 };
-std::optional<ColumnRuns> matchColumnRuns(KernelOp kernel);
+std::optional<ColumnRuns> matchColumnRuns(KernelOp kernel); ///< of the first kernel of a divided reduction
 
 /// The same, with as many leaves as one kernel needs to fill the machine.
 std::optional<ColumnRuns> matchUndividedRuns(KernelOp kernel);

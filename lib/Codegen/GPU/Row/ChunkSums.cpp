@@ -2,6 +2,7 @@
 
 #include "ChunkSums.h"
 #include "../Generic/SharedMemory.h"
+#include "ClusterExchange.h"
 #include "LaneChains.h"
 #include "RowDistribution.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
@@ -13,19 +14,27 @@ using namespace mlir::ad::device;
 
 void ChunkSums::allocate() { sums = sharedMemory(builder, function, kSumBytes, "sums"); }
 
-// The chunks of one pass are a subtree of the tree over all of them.
+// The chunks of one pass, or of a block of a cluster, are a subtree of the tree over all of them.
 FailureOr<Value> ChunkSums::reduce(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity) {
+  int64_t partLength = kernel.getOrderAttr().getPartLength();
+  const RowTiling &tiling = distribution.tiling;
+  if (tiling.clusterBlocks > 1) {
+    FailureOr<Value> ofBlock = sumPass(generic, loops, identity, distribution.segmentStart,
+                                       distribution.segmentEnd, tiling.segment / partLength);
+    if (failed(ofBlock))
+      return failure();
+    return cluster.join(combiningOp(generic), *ofBlock);
+  }
   SmallVector<unsigned> reduced;
   generic.getReductionDims(reduced);
   Value total = reductionLoops.sizeOf(generic, reduced.front());
   auto pass = [&](Value lower, Value upper) -> FailureOr<SmallVector<Value>> {
-    FailureOr<Value> sum = sumPass(generic, loops, identity, lower, upper);
+    FailureOr<Value> sum = sumPass(generic, loops, identity, lower, upper, kChunksPerPass);
     if (failed(sum))
       return failure();
     return SmallVector<Value>{*sum};
   };
-  int64_t length = kChunksPerPass * kernel.getOrderAttr().getPartLength();
-  auto joined = tree.joinBlocks(total, length, identity, combiningOp(generic), pass);
+  auto joined = tree.joinBlocks(total, kChunksPerPass * partLength, identity, combiningOp(generic), pass);
   if (failed(joined))
     return failure();
   return joined->front();
@@ -43,7 +52,7 @@ Value ChunkSums::load(Value number, Type type) {
 }
 
 FailureOr<Value> ChunkSums::sumPass(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity,
-                                    Value lower, Value upper) {
+                                    Value lower, Value upper, int64_t maxChunks) {
   OrderAttr order = kernel.getOrderAttr();
   Value length = indexConstant(order.getPartLength());
   Value groups = indexConstant(kWarpThreads / distribution.tiling.threads);
@@ -62,7 +71,7 @@ FailureOr<Value> ChunkSums::sumPass(linalg::GenericOp generic, ArrayRef<Index> l
   if (failed(summed))
     return failure();
   mapping.synchronizeBlock();
-  joinSums(combiningOp(generic), count, type);
+  joinSums(combiningOp(generic), count, maxChunks, type);
   return load(indexConstant(0), type);
 }
 
@@ -88,9 +97,9 @@ LogicalResult ChunkSums::sumChunk(linalg::GenericOp generic, ArrayRef<Index> loo
 }
 
 // Adjacent sums are joined first; the last one of an odd number is its own join.
-void ChunkSums::joinSums(Operation *join, Value count, Type type) {
+void ChunkSums::joinSums(Operation *join, Value count, int64_t maxCount, Type type) {
   std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(count));
-  for (int64_t distance = 1; distance < known.value_or(kChunksPerPass); distance *= 2) {
+  for (int64_t distance = 1; distance < known.value_or(maxCount); distance *= 2) {
     Value apart = indexConstant(distance), pair = indexConstant(2 * distance);
     Value pairs = binary<arith::SubIOp>(binary<arith::MaxUIOp>(count, apart), apart);
     LogicalResult joined =

@@ -10,6 +10,7 @@
 
 namespace mlir::ad::device {
 
+class ClusterExchange;
 class LaneChains;
 class RowDistribution;
 
@@ -19,8 +20,8 @@ constexpr int64_t kSumBytes = kChunksPerPass * sizeof(int64_t);
 
 class ChunkSums : public RowComponent {
 public:
-  ChunkSums(RowEmitter &emitter, RowDistribution &distribution, LaneChains &chains)
-      : RowComponent(emitter), distribution(distribution), chains(chains) {}
+  ChunkSums(RowEmitter &emitter, RowDistribution &distribution, LaneChains &chains, ClusterExchange &cluster)
+      : RowComponent(emitter), distribution(distribution), chains(chains), cluster(cluster) {}
 
   void allocate();
   /// A whole reduction, whose operands the block has computed as far as they do not depend on its loop.
@@ -28,16 +29,17 @@ public:
 
 private:
   FailureOr<Value> sumPass(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity, Value lower,
-                           Value upper);
+                           Value upper, int64_t maxChunks);
   LogicalResult sumChunk(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity, Value number,
                          UnitRange range, Value count);
-  void joinSums(Operation *join, Value count, Type type);
+  void joinSums(Operation *join, Value count, int64_t maxCount, Type type);
   Value load(Value number, Type type);
   void store(Value number, Value sum);
   Value address(Value number, Type type);
 
   RowDistribution &distribution;
   LaneChains &chains;
+  ClusterExchange &cluster;
   Value sums; // in shared memory
 };
 

@@ -26,6 +26,11 @@ bool RowDistribution::hasFewThreads(int64_t threadsOfRow) {
   return !ShapedType::isDynamic(count) && areFewThreads(count * threadsOfRow);
 }
 
+bool RowDistribution::allRunAtOnce(int64_t blocksOfRow) {
+  int64_t count = rowCount();
+  return !ShapedType::isDynamic(count) && count * blocksOfRow <= kDefaultSMCount;
+}
+
 bool RowDistribution::hasFewGroups(int64_t threadsOfGroup) {
   if (!byBlock && emitter.work != KernelContext::Work::partial)
     return hasFewThreads(threadsOfGroup);
@@ -86,8 +91,8 @@ bool RowDistribution::fitsRegisters(const RowTiling &candidate) {
                     kMaxRowWords);
 }
 
-bool RowDistribution::fitsBlock(int64_t vector, int64_t threads, int64_t maxWords) {
-  return fitsThread(vector * static_cast<int64_t>(llvm::divideCeil(rows.length, vector * threads)), maxWords);
+bool RowDistribution::fitsBlock(int64_t elements, int64_t vector, int64_t threads, int64_t maxWords) {
+  return fitsThread(vector * static_cast<int64_t>(llvm::divideCeil(elements, vector * threads)), maxWords);
 }
 
 int64_t RowDistribution::longestVector(ValueRange outputs) {
@@ -135,6 +140,19 @@ void RowDistribution::bind(const RowTiling &chosen) {
   Value threads = indexConstant(tiling.threads);
   inGroup = binary<arith::RemUIOp>(mapping.lane, threads);
   groupInWarp = binary<arith::DivUIOp>(mapping.lane, threads);
+  if (tiling.inBlock())
+    bindSegment();
+}
+
+void RowDistribution::bindSegment() {
+  segmentStart = indexConstant(0);
+  segmentEnd = indexConstant(rows.length);
+  if (tiling.clusterBlocks == 1)
+    return;
+  Value rank = binary<arith::RemUIOp>(mapping.block, indexConstant(tiling.clusterBlocks));
+  Value segment = indexConstant(tiling.segment);
+  segmentStart = binary<arith::MulIOp>(rank, segment);
+  segmentEnd = binary<arith::MinUIOp>(binary<arith::AddIOp>(segmentStart, segment), segmentEnd);
 }
 
 // All groups of a warp take part in every iteration, since shuffles need all threads. A group without a row

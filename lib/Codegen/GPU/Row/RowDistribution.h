@@ -19,7 +19,9 @@ struct RowTiling {
   int64_t loads;    // vectors that a thread loads before it adds the first of them, where it loops over a row
   bool inRegisters; // each thread keeps its elements of the row from one pass to the next
   bool inShared;    // the block stages in shared memory the rows that several passes read
-  int64_t blockThreads = 0; // of a block that keeps the elements of the row in registers; 0: no block does
+  int64_t blockThreads = 0;  // of a block that keeps elements of the row in registers; 0: no block does
+  int64_t clusterBlocks = 1; // that share a row, each of which keeps so many elements:
+  int64_t segment = 0;       // the whole row, or whole chunks of the order, as many as a power of two
   /// The lanes of a group.
   int64_t lanes() const { return vector * threads * vectors; }
   bool inBlock() const { return blockThreads != 0; }
@@ -34,9 +36,9 @@ public:
 
   /// The longest vectors of the tensors whose rows are computed.
   int64_t longestVector(ValueRange outputs);
-  /// Whether the live values of a row fit into so many registers of each thread of a block, and the unrolled
-  /// code into a kernel.
-  bool fitsBlock(int64_t vector, int64_t threads, int64_t maxWords);
+  /// Whether the live values of so many elements fit into so many registers of each thread of a block, and
+  /// the unrolled code into a kernel.
+  bool fitsBlock(int64_t elements, int64_t vector, int64_t threads, int64_t maxWords);
   /// The tiling with vectors of at most that length.
   RowTiling tilingFor(int64_t vector);
   /// The one with the longest vectors, or shorter ones with which the row fits into registers.
@@ -47,6 +49,8 @@ public:
   void bind(const RowTiling &chosen);
   /// Whether rows have so few threads in all that they wait for loads longer than the memory needs for them.
   bool hasFewThreads(int64_t threadsOfRow);
+  /// Whether a GPU runs so many blocks of each row at the same time, one on a multiprocessor.
+  bool allRunAtOnce(int64_t blocksOfRow);
   /// Threads of a block that computes a row: a group for each chunk, or more that map its elements where
   /// there are few rows.
   int64_t threadsOfBlock(int64_t threadsOfGroup);
@@ -63,12 +67,14 @@ public:
   static SmallVector<Value> sourcesOf(linalg::GenericOp reduction, function_ref<bool(Value)> isWanted);
 
   RowTiling tiling{};
-  bool byBlock = false;       // a thread block computes a row
-  Position row;               // the one at hand
-  Value inGroup, groupInWarp; // numbers of the thread in its group, and of the group in its warp
-  Value active;               // the group has a row; null when it always has
+  bool byBlock = false;           // a thread block computes a row
+  Position row;                   // the one at hand
+  Value inGroup, groupInWarp;     // numbers of the thread in its group, and of the group in its warp
+  Value active;                   // the group has a row; null when it always has
+  Value segmentStart, segmentEnd; // of the elements that this block keeps in registers, if it does
 
 private:
+  void bindSegment();
   bool fitsRegisters(const RowTiling &candidate);
   bool fitsThread(int64_t elements, int64_t maxWords);
   int64_t rowCount(); // ShapedType::kDynamic if it is not known

@@ -7,9 +7,9 @@ using namespace mlir::ad;
 using namespace mlir::ad::device;
 
 RowEmitter::RowEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function, const Rows &rows,
-                       int64_t maxSharedBytes)
-    : GPUKernelEmitter(kernel, function), rows(rows), terms(*this, distribution, registers, maxSharedBytes),
-      cache(*this, distribution, maxSharedBytes) {}
+                       const BlockLimits &limits)
+    : GPUKernelEmitter(kernel, function), rows(rows), terms(*this, distribution, registers, cluster, limits),
+      cache(*this, distribution, limits.sharedBytes) {}
 
 // A thread has as many registers as with two blocks of the default size, or with three.
 int64_t RowEmitter::minBlocksPerSM() const {
@@ -51,7 +51,7 @@ LogicalResult RowEmitter::emitOutputs() {
   if (tiling.inShared)
     cache.allocate();
   if (tiling.inBlock())
-    terms.allocate(tiling.blockThreads);
+    terms.allocate(tiling);
   if (byBlock)
     chunkSums.allocate();
   bool always = tiling.vector == 1 && !tiling.inShared;
@@ -79,6 +79,8 @@ LogicalResult RowEmitter::emitRowLoop(ValueRange outputs, const RowTiling &tilin
                            : rowLoops.emitRow(outputs, space, row, !rows.sumsAlong);
   };
   Value count = mapping.elementCount(sizes);
+  if (tiling.clusterBlocks > 1)
+    return cluster.emitLoop(count, emitOne);
   if (distribution.byBlock)
     return emitLoop(mapping.block, count, mapping.gridBlocks, emitOne);
   return distribution.emitLoopOverGroups(count, emitOne);

@@ -9,6 +9,7 @@
 #define ADJOINT_LIB_CODEGEN_GPU_ROW_ROWEMITTER_H
 
 #include "ChunkSums.h"
+#include "ClusterExchange.h"
 #include "LaneChains.h"
 #include "RowDistribution.h"
 #include "RowRegisters.h"
@@ -19,7 +20,7 @@ namespace mlir::ad::device {
 
 class RowEmitter : public GPUKernelEmitter {
 public:
-  RowEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function, const Rows &rows, int64_t maxSharedBytes);
+  RowEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function, const Rows &rows, const BlockLimits &limits);
 
   int64_t minBlocksPerSM() const override;
   bool groupsFunctions() const override;
@@ -46,9 +47,10 @@ private:
 
   RowDistribution distribution{*this};
   RowRegisters registers{*this, distribution};
+  ClusterExchange cluster{*this, distribution};
   TermExchange terms;
   LaneChains chains{*this, distribution, registers, terms};
-  ChunkSums chunkSums{*this, distribution, chains};
+  ChunkSums chunkSums{*this, distribution, chains, cluster};
   SharedRowCache cache;
 };
 

@@ -15,12 +15,18 @@ void RowRegisters::bind() {
   Value thread = tiling.inBlock() ? mapping.threadInBlock : distribution.inGroup;
   int64_t step = tiling.vector * (tiling.inBlock() ? tiling.blockThreads : tiling.threads);
   Value start = binary<arith::MulIOp>(thread, indexConstant(tiling.vector));
-  for (int64_t offset = 0; offset < rows.length; offset += step) {
+  int64_t length = rows.length;
+  Value end = indexConstant(length);
+  if (tiling.inBlock()) {
+    length = tiling.segment;
+    start = binary<arith::AddIOp>(start, distribution.segmentStart);
+    end = distribution.segmentEnd;
+  }
+  for (int64_t offset = 0; offset < length; offset += step) {
     Value first = binary<arith::AddIOp>(start, indexConstant(offset));
     Vector vector;
-    if (offset + step > rows.length) {
-      vector.present =
-          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, first, indexConstant(rows.length));
+    if (offset + step > length || rows.length % length != 0) {
+      vector.present = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, first, end);
       first = binary<arith::MinUIOp>(first, indexConstant(rows.length - tiling.vector));
     }
     vector.indices = vectorized.consecutiveIndices(first, tiling.vector);

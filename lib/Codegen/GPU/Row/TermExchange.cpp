@@ -3,6 +3,7 @@
 #include "TermExchange.h"
 #include "../Generic/SharedMemory.h"
 #include "ChunkSums.h"
+#include "ClusterExchange.h"
 #include "RowDistribution.h"
 #include "RowEmitter.h"
 #include "RowLiveness.h"
@@ -20,6 +21,10 @@ static constexpr int64_t kFewWords = 32, kMinThreads = 64, kMaxThreads = 512;
 static constexpr int64_t kWordsOfPartialRows = 48;
 // Elements that a thread loads from shared memory before it adds the first of them.
 static constexpr int64_t kTermsAtOnce = 32;
+// Rows of fewer chunks take a block no longer than the barriers of a cluster.
+static constexpr int64_t kMinClusterChunks = 2;
+// Of many rows, at most this share of the elements is missing in the last blocks of clusters.
+static constexpr int64_t kIdleShare = 8;
 // One value per warp of the largest block.
 static constexpr int64_t kWarpBytes = kMaxThreads / kWarpThreads * sizeof(int64_t);
 
@@ -47,11 +52,16 @@ static bool computesWideElements(linalg::GenericOp generic) {
   return element.isIntOrFloat() && element.getIntOrFloatBitWidth() > 32;
 }
 
+bool TermExchange::hasFewWords(int64_t segment) const {
+  bool isWide = llvm::any_of(kernel.getBody().getOps<linalg::GenericOp>(), computesWideElements);
+  return liveWordsPerElement(kernel, rows.length) <= 1 && !isWide && segment <= kFewWords * kBlockThreads;
+}
+
 // Without results along the row, nothing of it is live behind the last sum.
-int64_t TermExchange::maxWords(int64_t vector, int64_t threads) const {
-  if (fewRegisters)
+int64_t TermExchange::maxWords(int64_t segment, int64_t vector, int64_t threads) const {
+  if (hasFewWords(segment))
     return kFewWords;
-  bool isWhole = rows.length % (vector * threads) == 0;
+  bool isWhole = segment % (vector * threads) == 0 && rows.length % segment == 0;
   return isWhole || rows.ofElements ? RowDistribution::kMaxRowWords : kWordsOfPartialRows;
 }
 
@@ -59,17 +69,49 @@ int64_t TermExchange::maxWords(int64_t vector, int64_t threads) const {
 // is room for: two small blocks overlap better than the halves of a large one. Of few rows, more threads have
 // shorter code. 64-bit code, and several live values of an element, need more registers. Powers of two, so
 // that warps join by shuffles; 0 if the row fits into no block.
-int64_t TermExchange::chooseThreads(int64_t vector) {
-  bool isWide = llvm::any_of(kernel.getBody().getOps<linalg::GenericOp>(), computesWideElements);
-  fewRegisters =
-      liveWordsPerElement(kernel, rows.length) <= 1 && !isWide && rows.length <= kFewWords * kBlockThreads;
+int64_t TermExchange::chooseThreads(int64_t segment, int64_t blocks, int64_t vector) {
   int64_t threads = kMinThreads;
-  while (!distribution.fitsBlock(vector, threads, maxWords(vector, threads)))
+  while (!distribution.fitsBlock(segment, vector, threads, maxWords(segment, vector, threads)))
     if ((threads *= 2) > kMaxThreads)
       return 0;
-  while (threads < kMaxThreads && distribution.hasFewThreads(threads))
+  while (threads < kMaxThreads && distribution.hasFewThreads(threads * blocks))
     threads *= 2;
   return threads;
+}
+
+// Each block but the last one has as many whole chunks of the order, whose sum is a node of its tree. None if
+// a segment does not fit into a block.
+std::optional<RowTiling> TermExchange::tilingOfBlocks(int64_t blocks, int64_t vector) {
+  int64_t segment = rows.length;
+  if (blocks > 1) {
+    int64_t part = kernel.getOrderAttr().getPartLength();
+    segment = part * llvm::bit_ceil<uint64_t>(llvm::divideCeil(llvm::divideCeil(rows.length, part), blocks));
+    blocks = llvm::divideCeil(rows.length, segment);
+  }
+  if (segment * termBytes + kSumBytes + kWarpBytes + kClusterBytes > limits.sharedBytes)
+    return std::nullopt;
+  int64_t threads = chooseThreads(segment, blocks, vector);
+  if (threads == 0)
+    return std::nullopt;
+  RowTiling tiling = distribution.tilingFor(vector);
+  tiling.loads = kTermsAtOnce / vector;
+  tiling.blockThreads = threads;
+  tiling.clusterBlocks = blocks;
+  tiling.segment = segment;
+  return tiling;
+}
+
+// Whether the blocks have half of the elements and all run at the same time.
+bool TermExchange::isShorter(const RowTiling &tiling, const RowTiling &than) const {
+  int64_t part = kernel.getOrderAttr().getPartLength();
+  return distribution.allRunAtOnce(tiling.clusterBlocks) &&
+         tiling.segment <= part * static_cast<int64_t>(llvm::divideCeil(than.segment, part)) / 2;
+}
+
+// Whether no block is idle for long while others of its cluster, and then of the next one, compute.
+bool TermExchange::isBalanced(const RowTiling &tiling) const {
+  int64_t idle = tiling.clusterBlocks * tiling.segment - rows.length;
+  return distribution.allRunAtOnce(tiling.clusterBlocks) || idle <= rows.length / kIdleShare;
 }
 
 std::optional<RowTiling> TermExchange::chooseTiling(ValueRange outputs) {
@@ -85,26 +127,29 @@ std::optional<RowTiling> TermExchange::chooseTiling(ValueRange outputs) {
     if (!isFreeOfOrder(reduction))
       termBytes = std::max(termBytes, memoryBytes(termOf(reduction).getType()));
   }
-  if (rows.length * termBytes + kSumBytes + kWarpBytes > maxSharedBytes)
-    return std::nullopt;
   int64_t vector =
       std::min(distribution.longestVector(outputs), kAccessBytes / std::max<int64_t>(1, termBytes));
-  int64_t threads = chooseThreads(vector);
-  if (threads == 0)
-    return std::nullopt;
-  RowTiling tiling = distribution.tilingFor(vector);
-  tiling.loads = kTermsAtOnce / vector;
-  tiling.blockThreads = threads;
-  return tiling;
+  std::optional<RowTiling> chosen = tilingOfBlocks(1, vector);
+  if (rows.length <= kMinClusterChunks * kernel.getOrderAttr().getPartLength())
+    return chosen;
+  for (int64_t blocks = 2; blocks <= limits.clusterBlocks; blocks *= 2) {
+    std::optional<RowTiling> tiling = tilingOfBlocks(blocks, vector);
+    if (tiling && (chosen ? isShorter(*tiling, *chosen) : isBalanced(*tiling)))
+      chosen = tiling;
+  }
+  return chosen;
 }
 
-void TermExchange::allocate(int64_t threads) {
-  launchShape.threadsPerBlock = threads;
+void TermExchange::allocate(const RowTiling &tiling) {
+  launchShape.threadsPerBlock = tiling.blockThreads;
+  fewRegisters = hasFewWords(tiling.segment);
+  if (tiling.clusterBlocks > 1)
+    cluster.allocate(tiling.clusterBlocks);
   ofWarps = sharedMemory(builder, function, kWarpBytes, "warps");
   if (termBytes == 0)
     return;
   terms = sharedMemory(builder, function, /*bytes=*/0, "terms", kChunkBytes);
-  launchShape.dynamicSharedBytes = llvm::alignTo(rows.length * termBytes, kChunkBytes);
+  launchShape.dynamicSharedBytes = llvm::alignTo(tiling.segment * termBytes, kChunkBytes);
 }
 
 //===- Values of this thread ----------------------------------------------===//
@@ -175,13 +220,20 @@ FailureOr<Value> TermExchange::reduceInAnyOrder(linalg::GenericOp reduction, Arr
   int64_t warps = distribution.tiling.blockThreads / kWarpThreads;
   Value slot = warpSlot(binary<arith::RemUIOp>(mapping.lane, indexConstant(warps)), type);
   Value memory = LLVM::LoadOp::create(builder, loc, memoryType(type), slot, memoryBytes(type));
-  return joinThreads(reduction, fromMemory(memory, type), warps);
+  Value ofBlock = joinThreads(reduction, fromMemory(memory, type), warps);
+  return distribution.tiling.clusterBlocks > 1 ? cluster.join(combiningOp(reduction), ofBlock) : ofBlock;
 }
 
 //===- Terms in shared memory ---------------------------------------------===//
 
 Buffer TermExchange::termBuffer(linalg::GenericOp reduction) {
-  return {terms, termOf(reduction).getType(), {rows.length}, {indexConstant(rows.length)}};
+  int64_t length = distribution.tiling.segment;
+  return {terms, termOf(reduction).getType(), {length}, {indexConstant(length)}};
+}
+
+// A block stores the terms of its own elements only.
+Position TermExchange::inSegment(Value index) {
+  return {{binary<arith::SubIOp>(index, distribution.segmentStart), 0, nullptr}};
 }
 
 LogicalResult TermExchange::storeTerms(linalg::GenericOp reduction, ArrayRef<Index> loops) {
@@ -191,11 +243,8 @@ LogicalResult TermExchange::storeTerms(linalg::GenericOp reduction, ArrayRef<Ind
   ThreadMapping::PerThread perThread(mapping);
   auto store = [&](size_t number) {
     const RowRegisters::Vector &vector = registers.vectors[number];
-    SmallVector<Position> positions;
-    for (Value index : vector.indices)
-      positions.push_back({{index, 0, nullptr}});
     ArrayRef<Value> own = ArrayRef(*values).slice(number * vector.indices.size(), vector.indices.size());
-    emitter.storeAll(termBuffer(reduction), positions, own);
+    vectorized.storeVector(termBuffer(reduction), inSegment(vector.indices.front()), own);
     return success();
   };
   for (size_t number = 0; number < registers.vectors.size(); ++number) {
@@ -207,6 +256,6 @@ LogicalResult TermExchange::storeTerms(linalg::GenericOp reduction, ArrayRef<Ind
 }
 
 SmallVector<Value> TermExchange::loadTerms(linalg::GenericOp reduction, ArrayRef<Value> indices) {
-  Position first = {{indices.front(), 0, nullptr}};
+  Position first = inSegment(indices.front());
   return vectorized.loadVector(termBuffer(reduction), first, static_cast<int64_t>(indices.size()));
 }

@@ -12,21 +12,29 @@
 
 namespace mlir::ad::device {
 
+class ClusterExchange;
 class RowDistribution;
 class RowRegisters;
 struct RowTiling;
 
+/// What a chip allows.
+struct BlockLimits {
+  int64_t sharedBytes;   // shared memory of a block
+  int64_t clusterBlocks; // blocks of a cluster; 1 without clusters
+};
+
 class TermExchange : public RowComponent {
 public:
   TermExchange(RowEmitter &emitter, RowDistribution &distribution, RowRegisters &registers,
-               int64_t maxSharedBytes)
-      : RowComponent(emitter), distribution(distribution), registers(registers),
-        maxSharedBytes(maxSharedBytes) {}
+               ClusterExchange &cluster, const BlockLimits &limits)
+      : RowComponent(emitter), distribution(distribution), registers(registers), cluster(cluster),
+        limits(limits) {}
 
-  /// The tiling of rows in the registers of a block; none if a row is read once, or does not fit.
+  /// The tiling of rows in the registers of a block, or of a cluster where rows are few or do not fit into
+  /// one; none if a row is read once, or does not fit.
   std::optional<RowTiling> chooseTiling(ValueRange outputs);
-  /// Allocates the terms and one value per warp in shared memory, and sets the threads of a block.
-  void allocate(int64_t threads);
+  /// Allocates the terms and one value per warp in shared memory, and sets the shape of the launch.
+  void allocate(const RowTiling &tiling);
   bool isAllocated() const { return ofWarps != nullptr; }
   /// Whether the row and its code leave registers for a third block.
   bool needsFewRegisters() const { return isAllocated() && fewRegisters; }
@@ -41,17 +49,23 @@ public:
   SmallVector<Value> loadTerms(linalg::GenericOp reduction, ArrayRef<Value> indices);
 
 private:
-  int64_t maxWords(int64_t vector, int64_t threads) const;
-  int64_t chooseThreads(int64_t vector);
+  std::optional<RowTiling> tilingOfBlocks(int64_t blocks, int64_t vector);
+  bool hasFewWords(int64_t segment) const;
+  int64_t maxWords(int64_t segment, int64_t vector, int64_t threads) const;
+  bool isShorter(const RowTiling &tiling, const RowTiling &than) const;
+  bool isBalanced(const RowTiling &tiling) const;
+  int64_t chooseThreads(int64_t segment, int64_t blocks, int64_t vector);
   FailureOr<SmallVector<Value>> termsOf(linalg::GenericOp reduction, ArrayRef<Index> loops);
   Buffer termBuffer(linalg::GenericOp reduction);
+  Position inSegment(Value index);
   Value joinThread(linalg::GenericOp reduction, SmallVector<Value> values, Value identity);
   Value joinThreads(linalg::GenericOp reduction, Value value, int64_t threads);
   Value warpSlot(Value number, Type type);
 
   RowDistribution &distribution;
   RowRegisters &registers;
-  const int64_t maxSharedBytes; // of a block
+  ClusterExchange &cluster;
+  const BlockLimits limits;
   bool fewRegisters = false;
   int64_t termBytes = 0; // of the widest term of a sum
   Value terms, ofWarps;  // in shared memory

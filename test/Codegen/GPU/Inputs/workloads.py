@@ -74,9 +74,11 @@ def others():
                            ((1483, 1198), "bf16"), ((66, 160919), "i8")):
         yield f"transposition {'x'.join(map(str, shape))} {element}", cost_cases.transpose(shape, (1, 0), element), "strict"
     for shape, axis, element in (((1024, 4096, 2), 1, "f32"), ((1024, 4096, 2), 1, "bf16"), ((3001, 777, 5), 1, "f32"),
-                                 ((61418, 31), 0, "f32")):
+                                 ((61418, 31), 0, "f32"), ((100000, 3), 0, "f32")):
         name = f"sum {'x'.join(map(str, shape))} axis {axis} {element}"
         yield name, cost_cases.reduce("reduce_sum", shape, (axis,), element), "strict"
+    for shape, element in (((16, 32000), "f32"), ((4, 128256), "bf16"), ((4096, 40000), "bf16")):
+        yield f"softmax {'x'.join(map(str, shape))} {element}", cost_cases.along_rows("softmax", shape, element), "strict"
     yield "argmax of rows f32", cost_cases.arg("argmax", (4096, 1024), 1, "f32"), "strict"
     yield "last sum of a loss", cost_cases.reduce("reduce_sum", (40000, 1), (0, 1), "f32"), "strict"
     yield "Adam, 64 M parameters", adam(), "strict"
