@@ -15,7 +15,8 @@
 // CHECK-NEXT: %[[NEGATED:.+]] = arith.negf %[[SUM]]
 // CHECK-NEXT: %[[REST:.+]] = math.fma %[[NEGATED]], %[[HIGH]], %[[ONE]]
 // CHECK-NEXT: %[[LOW:.+]] = arith.mulf %[[REST]], %[[HIGH]]
-// CHECK: %[[LOWEST:.+]] = arith.select
+// CHECK: %[[LOWEST:.+]] = arith.select {{.+}} : f32
+// CHECK: %[[ZERO:.+]] = arith.select {{.+}} : i32
 // A quotient and its correction.
 // CHECK: %[[SMALL:.+]] = arith.mulf %[[X:.+]], %[[LOW]]
 // CHECK-NEXT: %[[QUOTIENT:.+]] = math.fma %[[X]], %[[HIGH]], %[[SMALL]]
@@ -24,8 +25,14 @@
 // CHECK-NEXT: %[[MAGNITUDE:.+]] = math.absf %[[RESULT]]
 // CHECK-NEXT: arith.cmpf ult, %[[MAGNITUDE]], %[[LOWEST]]
 // CHECK: scf.if %{{.+}} -> (f32, f32, f32, f32)
+// Low quotients of +0 by a positive divisor are right, and no reason to divide.
+// CHECK: %[[BITS:.+]] = arith.bitcast %{{.+}} : f32 to i32
+// CHECK-NEXT: arith.cmpi ne, %[[BITS]], %[[ZERO]]
+// CHECK: scf.if %{{.+}} -> (f32, f32, f32, f32)
 // CHECK-COUNT-4: arith.divf %{{.+}}, %[[SUM]]
 // CHECK: scf.yield
+// CHECK: } else {
+// CHECK-NEXT: scf.yield %[[RESULT]]
 // CHECK: } else {
 // CHECK-NEXT: scf.yield %[[RESULT]]
 // CHECK: scf.if %{{.+}} -> (f32, f32, f32, f32)

@@ -39,12 +39,17 @@ def divisors(rng, count):
 
 
 def dividends(rng, given, length):
-    """Of any bits, near the bounds as quotients of each divisor, and special ones."""
+    """Of any bits, near the bounds as quotients of each divisor, special ones, and zeros among quotients near 1."""
     values = rng.integers(0, 1 << 32, (given.size, length), dtype=np.uint32).view(np.float32)
     with np.errstate(all="ignore"):
         for row, divisor in enumerate(given):
             values[row, ::3] = divisor * np.array([near(rng, BOUNDS) for _ in values[row, ::3]], np.float32)
     values[:, 1:1 + len(SPECIAL)] = SPECIAL
+    half = length // 2
+    with np.errstate(all="ignore"):
+        values[:, half:] = given[:, None] * rng.uniform(0.5, 2, (given.size, length - half)).astype(np.float32)
+    zeros = rng.random((given.size, length - half)) < 0.5
+    values[:, half:][zeros] = rng.choice(np.array([0.0, -0.0], np.float32), zeros.sum(), p=[0.9, 0.1])
     return values
 
 

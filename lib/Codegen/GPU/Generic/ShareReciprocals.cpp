@@ -16,12 +16,15 @@ static constexpr int64_t kMinDivisions = 8;
 // |a| >= 2^-100, no step below underflows. Quotients below the bounds are divided.
 static constexpr double kLowestDivisor = 0x1p-60, kHighestDivisor = 0x1p60;
 static constexpr double kLowestQuotient = 0x1p-100, kLowestDividend = 0x1p-99;
+// The bits of a dividend whose quotient is NaN either way.
+static constexpr int64_t kNaN = 0x7FFFFFFF;
 
 namespace {
 /// 1 / b = high + low with a relative error below 2^-46; high is rounded to nearest.
 struct Reciprocal {
   Value high, low, negatedDivisor;
   Value lowest; // the magnitude of the smallest quotient that is computed from it; NaN: none is
+  Value zero;   // the bits of a dividend whose quotient is computed from it, too: those of 0 or of a NaN
 };
 
 class ReciprocalSharing {
@@ -88,12 +91,37 @@ const Reciprocal &ReciprocalSharing::reciprocalOf(Value divisor) {
   Value lowest = arith::MaximumFOp::create(builder, loc, ofDividend, constant(builder, loc, kLowestQuotient));
   Value never = constant(builder, loc, std::numeric_limits<double>::quiet_NaN());
   lowest = arith::SelectOp::create(builder, loc, isOutside, never, lowest);
-  return known->second = {high, low, negated, lowest};
+  Value isNegative = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, divisor,
+                                           constant(builder, loc, 0.0));
+  Value zero = arith::SelectOp::create(
+      builder, loc, arith::OrIOp::create(builder, loc, isOutside, isNegative),
+      arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), kNaN),
+      arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), 0));
+  return known->second = {high, low, negated, lowest, zero};
+}
+
+static Value isLow(OpBuilder &builder, Location loc, Value quotient, const Reciprocal &divisor) {
+  Value magnitude = math::AbsFOp::create(builder, loc, quotient);
+  return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::ULT, magnitude, divisor.lowest);
+}
+
+// Whether one of the low quotients is not that of the dividend +0.
+static Value needsDivision(OpBuilder &builder, Location loc, MutableArrayRef<arith::DivFOp> group,
+                           ValueRange quotients, const Reciprocal &divisor) {
+  Value isNeeded;
+  for (auto [division, quotient] : llvm::zip_equal(group, quotients)) {
+    Value bits = arith::BitcastOp::create(builder, loc, builder.getI32Type(), division.getLhs());
+    Value isOther = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, bits, divisor.zero);
+    Value isOne = arith::AndIOp::create(builder, loc, isLow(builder, loc, quotient, divisor), isOther);
+    isNeeded = isNeeded ? arith::OrIOp::create(builder, loc, isNeeded, isOne).getResult() : isOne;
+  }
+  return isNeeded;
 }
 
 // The quotient of a * high + a * low is less than one unit in the last place off, so that the remainder is
 // exact and its correction rounds like a division (Markstein 1990; Brisebarre, Muller, Raina 2004). Infinite
-// and unordered quotients, and those whose steps may underflow, are divided.
+// and unordered quotients, and those whose steps may underflow, are divided. With a positive divisor a dividend
+// of +0 has only steps of zeros, the last sums of which are +0: rows with a mask have many.
 void ReciprocalSharing::makeGroup(Group &group) {
   const Reciprocal divisor = reciprocalOf(group.front().getRhs());
   OpBuilder builder(group.back());
@@ -106,21 +134,21 @@ void ReciprocalSharing::makeGroup(Group &group) {
                                          arith::MulFOp::create(builder, loc, dividend, divisor.low));
     Value remainder = math::FmaOp::create(builder, loc, divisor.negatedDivisor, quotient, dividend);
     quotients.push_back(math::FmaOp::create(builder, loc, remainder, divisor.high, quotient));
-    Value magnitude = math::AbsFOp::create(builder, loc, quotients.back());
-    Value isLow = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::ULT, magnitude, divisor.lowest);
-    isRare = isRare ? arith::OrIOp::create(builder, loc, isRare, isLow).getResult() : isLow;
+    Value isOne = isLow(builder, loc, quotients.back(), divisor);
+    isRare = isRare ? arith::OrIOp::create(builder, loc, isRare, isOne).getResult() : isOne;
   }
-  auto yield = [](OpBuilder &inner, Location at, ValueRange values) {
-    scf::YieldOp::create(inner, at, values);
+  auto yieldQuotients = [&](OpBuilder &inner, Location at) { scf::YieldOp::create(inner, at, quotients); };
+  auto divide = [&](OpBuilder &inner, Location at) {
+    scf::YieldOp::create(inner, at, llvm::map_to_vector(group, [&](arith::DivFOp division) -> Value {
+                           return arith::DivFOp::create(inner, at, division.getLhs(), division.getRhs());
+                         }));
   };
-  auto branch = scf::IfOp::create(
-      builder, loc, isRare,
-      [&](OpBuilder &inner, Location at) {
-        yield(inner, at, llvm::map_to_vector(group, [&](arith::DivFOp division) -> Value {
-                return arith::DivFOp::create(inner, at, division.getLhs(), division.getRhs());
-              }));
-      },
-      [&](OpBuilder &inner, Location at) { yield(inner, at, quotients); });
+  auto divideUnlessZeros = [&](OpBuilder &inner, Location at) {
+    Value isNeeded = needsDivision(inner, at, group, quotients, divisor);
+    auto rare = scf::IfOp::create(inner, at, isNeeded, divide, yieldQuotients);
+    scf::YieldOp::create(inner, at, rare.getResults());
+  };
+  auto branch = scf::IfOp::create(builder, loc, isRare, divideUnlessZeros, yieldQuotients);
   for (auto [division, result] : llvm::zip_equal(group, branch.getResults())) {
     division.replaceAllUsesWith(result);
     division->erase();
