@@ -19,26 +19,35 @@ import runner  # noqa: E402
 COUNT = 18
 DIVIDED = (131071, 131072, 131073, 140001)
 CHUNK = 4096  # elements of the order, of which a block of a cluster has whole ones
+CENTRED = ("%m = ad.reduce_mean %x axes [1] keep_dims : {t} -> {m}\n  %c = ad.sub %x, %m : {t}, {m}\n"
+           "  %q = ad.mul %c, %c : {t}\n  ")
 OPERATIONS = {
     "softmax": "%y = ad.softmax %x axis 1 : {t}",
     "log_softmax": "%y = ad.log_softmax %x axis 1 : {t}",
     "layer_norm": "%y = ad.layer_norm %x, %w, %w epsilon 1.0e-5 : {t}, {w}",
     "rms_norm": "%y = ad.rms_norm %x, %w epsilon 1.0e-5 : {t}, {w}",
     "centred": "%m = ad.reduce_mean %x axes [1] keep_dims : {t} -> {m}\n  %y = ad.sub %x, %m : {t}, {m}",
+    # One value of each row, beside nothing along it, or beside the row of another result.
+    "variance": CENTRED + "%y = ad.reduce_mean %q axes [1] keep_dims : {t} -> {m}",
+    "normalized": CENTRED + "%v = ad.reduce_sum %q axes [1] keep_dims : {t} -> {m}\n  %y = ad.div %c, %v : {t}, {m}",
 }
 TARGETS = {target: [f"--target={target}", "--numerics=reproducible"] for target in ("gpu-sim", "cpu")}
 
 
-def program(body, types, differentiates):
-    t, w = types["t"], types["w"]
-    forward = f"%x: {t}, %w: {w}) -> {t} {{\n  {body}\n  return %y : {t}\n}}\n"
+def program(name, types, differentiates):
+    """@main, whose results are a tensor and perhaps the means of its rows, or the gradient."""
+    t, w, m = types["t"], types["w"], types["m"]
+    body, y = OPERATIONS[name].format(**types), m if name == "variance" else t
     given = f'%x: {t} {{ad.name = "x"}}, %w: {w} {{ad.name = "w"}}'
-    if not differentiates:
-        return f'func.func @main({given}) -> ({t} {{ad.name = "r"}}) {{\n  {body}\n  return %y : {t}\n}}\n'
-    return (f"func.func private @f({forward}"
-            f'func.func @main({given}) -> ({t} {{ad.name = "r"}}) {{\n'
-            f"  %y, %g = ad.vjp @f(%x, %w) cotangents(%x) wrt [0] : ({t}, {w}, {t}) -> ({t}, {t})\n"
-            f"  return %g : {t}\n}}\n")
+    if differentiates:
+        return (f"func.func private @f(%x: {t}, %w: {w}) -> {y} {{\n  {body}\n  return %y : {y}\n}}\n"
+                f'func.func @main({given}, %g: {y} {{ad.name = "g"}}) -> ({t} {{ad.name = "r"}}) {{\n'
+                f"  %y, %d = ad.vjp @f(%x, %w) cotangents(%g) wrt [0] : ({t}, {w}, {y}) -> ({y}, {t})\n"
+                f"  return %d : {t}\n}}\n")
+    if "%m =" in body:
+        return (f'func.func @main({given}) -> ({y} {{ad.name = "r"}}, {m} {{ad.name = "s"}}) {{\n  {body}\n'
+                f"  return %y, %m : {y}, {m}\n}}\n")
+    return f'func.func @main({given}) -> ({y} {{ad.name = "r"}}) {{\n  {body}\n  return %y : {y}\n}}\n'
 
 
 def shape(rng):
@@ -56,10 +65,14 @@ def check(seed, folder):
     types = {"t": f"tensor<{rows}x{length}x{element}>", "w": f"tensor<{length}x{element}>",
              "m": f"tensor<{rows}x1x{element}>"}
     name = list(OPERATIONS)[seed % len(OPERATIONS)]
-    text = program(OPERATIONS[name].format(**types), types, rng.random() < 0.4)
+    differentiates = rng.random() < 0.4
+    text = program(name, types, differentiates)
+    wanted = [(result, element) for result in "rs" if f'"{result}"' in text]
     given = [("x", element, elements.random(rng, element, (rows, length))),
              ("w", element, elements.random(rng, element, (length,)))]
-    for label, _, expected, found in runner.match_reference(folder, text, given, [("r", element)], TARGETS):
+    if differentiates:
+        given.append(("g", element, elements.random(rng, element, (rows, 1 if name == "variance" else length))))
+    for label, _, expected, found in runner.match_reference(folder, text, given, wanted, TARGETS):
         if not elements.same_bits(element, expected, found).all():
             yield f"{label}: other bits than the reference in {text}"
 

@@ -176,6 +176,8 @@ LogicalResult RowDistribution::emitLoopOverGroups(Value count, function_ref<Logi
 Value RowDistribution::isLeader() {
   Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                         byBlock ? mapping.threadInBlock : inGroup, indexConstant(0));
+  if (tiling.clusterBlocks > 1)
+    isFirst = binary<arith::AndIOp>(isFirst, isEqual(segmentStart, 0));
   return active ? binary<arith::AndIOp>(active, isFirst) : isFirst;
 }
 
