@@ -9,6 +9,7 @@
 // REMARK-DAG: transposition-class | Category:ad-gpu | kernel=odd
 // REMARK-DAG: generic-class | Category:ad-gpu | kernel=rows, reason="what is contiguous stays contiguous"
 // REMARK-DAG: generic-class | Category:ad-gpu | kernel=negated, reason="it is more than a transposition"
+// REMARK-DAG: generic-class | Category:ad-gpu | kernel=nothing, reason="it has no elements"
 
 // A block takes a tile of 128 by 128 elements of 8 bits, one of 64 by 64 of 16 bits.
 // CHECK: func.func private @whole(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<block, axes = 2, elements = 16384>}
@@ -110,4 +111,17 @@ ad.kernel private @negated(%a: tensor<7x38xf32>) -> tensor<38x7xf32> attributes 
     linalg.yield %n : f32
   } -> tensor<38x7xf32>
   ad.yield %r : tensor<38x7xf32>
+}
+
+// CHECK-LABEL: gpu.func @nothing
+// CHECK-NOT: !llvm.ptr<3>
+// CHECK: gpu.return
+ad.kernel private @nothing(%a: tensor<256x0xf32>) -> tensor<0x256xf32> attributes {kernel_class = "transposition"} {
+  %e = tensor.empty() : tensor<0x256xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>],
+                       iterator_types = ["parallel", "parallel"]} ins(%a : tensor<256x0xf32>) outs(%e : tensor<0x256xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    linalg.yield %x : f32
+  } -> tensor<0x256xf32>
+  ad.yield %r : tensor<0x256xf32>
 }

@@ -37,6 +37,10 @@ std::optional<Transposition> device::matchTransposition(KernelOp kernel, std::st
     reason = "it is more than a transposition";
     return std::nullopt;
   }
+  if (llvm::is_contained(cast<RankedTensorType>(outputs.front().getType()).getShape(), 0)) {
+    reason = "it has no elements";
+    return std::nullopt;
+  }
   int64_t writeAxis = contiguousAxis(cast<RankedTensorType>(outputs.front().getType()).getShape());
   int64_t own = contiguousAxis(cast<RankedTensorType>(op.getDpsInputs()[0].getType()).getShape());
   if (writeAxis < 0 || map.getDimPosition(own) == writeAxis) {
