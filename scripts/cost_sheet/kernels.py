@@ -69,6 +69,7 @@ class Compiled:
     launches: int = 1  # places of the entry that launch it
     # Of a divided kernel, from the number of SMs: the leaves of a node, the bytes of all nodes, the threads for them.
     nodes: collections.abc.Callable = None
+    merges: int = 0  # of a sort, the launches that merge its runs
     work: tuple = None  # bytes of the memory and scalar operations, as the class of the kernel says; None if it cannot
 
     @property
@@ -256,17 +257,23 @@ def compile_module(path, chip, numerics="", with_ranges=False):
     tensors, known = signatures(dumps["Before"]), declarations(dumps["After"])
     divisions = {kernel: functools.partial(node_sizes.evaluate, function, UNKNOWN_SIZE)
                  for kernel, function in node_sizes.functions(dumps["After"]).items()}
+    merges = {kernel: node_sizes.merges(function, UNKNOWN_SIZE)
+              for kernel, function in node_sizes.functions(dumps["After"], "run_sizes").items()}
     used, listing = assemble(ptx, chip, with_ranges)
     work = works(done.stderr)
     found = []
     for code in sass.parse(listing):
         name = source_name(code.name, known)
-        # A divided reduction is two kernels, which take the tensors of the kernel and, after them, the nodes.
-        whole = re.sub(r"\$(partial|merge)(?=\"?$)", "", name)
+        # A divided reduction is two kernels, which take the tensors of the kernel and, after them, the nodes; a sort of
+        # long lines is two, which take the runs.
+        whole = re.sub(r"\$(partial|merge|sort_tiles|merge_runs)(?=\"?$)", "", name)
         whole = whole if whole in tensors else whole.strip('"')
         launches = len(re.findall(rf'ad\.launch @{re.escape(whole)}\(', entry_in(dumps["Before"])))
+        of_sort = merges.get(whole, 0)
+        if name.rstrip('"').endswith("$merge_runs"):
+            launches *= of_sort
         found.append(Compiled(name, known[name]["class"], *tensors[whole], known[name], *used[code.name], code,
-                              launches, divisions.get(whole), work.get(whole.strip('"'))))
+                              launches, divisions.get(whole), of_sort, work.get(whole.strip('"'))))
     return found, listing
 
 

@@ -73,7 +73,8 @@ class Block:
 
     def bank(self, first, blocks, threads, sm_count):
         """The constants of the launch. Parameters that no tensor is are pointers to memory of their own, but for the
-        leaves of a node of divided reductions, behind the pointer to the nodes."""
+        leaves of a node of divided reductions, behind the pointer to the nodes, and for the number of the last launch
+        that merges runs, behind the pointer to them."""
         words = {(0, 0): threads, (0, 4): 1, (0, 8): 1, (0, 12): blocks, (0, 16): 1, (0, 20): 1, (0, 0x28): 0xfffd80}
         places = {place: number for place, number in self.kernel.pointers.items()}
         after = max(places, default=-8) + 8
@@ -84,6 +85,9 @@ class Block:
         if self.kernel.name.rstrip('"').endswith(("$partial", "$merge")):
             words[0, first + after + 12] = 0
             words[0, first + after + 8] = self.kernel.leaves_of_node(sm_count)
+        if self.kernel.name.rstrip('"').endswith(("$sort_tiles", "$merge_runs")):
+            words[0, first + after + 12] = 0
+            words[0, first + after + 8] = max(self.kernel.merges - 1, 0)
         return words
 
     def run(self, innermost=False):

@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""What the host computes for a divided reduction (decisions 0018 and 0050): the function that `ad-emit-gpu` writes next
-to the kernel is evaluated, so that the sheet has no second definition of it."""
+"""What the host computes for a divided reduction (decisions 0018 and 0050) or a sort (decision 0068): the function that
+`ad-emit-gpu` writes next to the kernel is evaluated, so that the sheet has no second definition of it."""
 
 import re
 
@@ -30,23 +30,33 @@ class Unknown(Exception):
     """The function has an operation that is not known here."""
 
 
-def functions(text):
-    """The functions of all divided kernels of a module, by the names of the kernels."""
+def functions(text, suffix="partial_sizes"):
+    """The functions of all divided kernels of a module, or of sorts, by the names of the kernels."""
     return {found[1]: found[0] for found in
-            re.finditer(r"^  func\.func private @([\w.$-]+)\$partial_sizes\(.*?^  }$", text, re.M | re.S)}
+            re.finditer(rf"^  func\.func private @([\w.$-]+)\${suffix}\(.*?^  }}$", text, re.M | re.S)}
 
 
 def evaluate(function, unknown_size, sm_count):
     """The leaves of a node, the bytes of all nodes and the threads that compute them, where dynamic sizes are
     `unknown_size`. A kernel that would not be divided at these sizes has nodes of one leaf."""
+    leaves, size, threads = results(function, unknown_size, sm_count)
+    return max(leaves, 1), size, threads
+
+
+def merges(function, unknown_size):
+    """How many launches merge the runs of a sort."""
+    return results(function, unknown_size)[1]
+
+
+def results(function, unknown_size, *last):
+    """What the function returns, where `last` are its last arguments."""
     head, *lines = function.splitlines()
     arguments = re.findall(NAME + r": ([!\w.]+)", head.split(" -> ")[0])
     values = {name: unknown_size for name, kind in arguments if kind == "index"}
-    values[arguments[-1][0]] = sm_count
+    values |= {name: value for (name, _), value in zip(arguments[len(arguments) - len(last):], last)}
     for line in lines:
         if found := re.match(r"\s*return ([^:]*) :", line):
-            leaves, size, threads = (values[name] for name in re.findall(NAME, found[1]))
-            return max(leaves, 1), size, threads
+            return [values[name] for name in re.findall(NAME, found[1])]
         if found := re.match(r"\s*" + NAME + r" = arith\.constant (\S+)", line):
             values[found[1]] = int(TRUTH.get(found[2], found[2]))
         elif found := OPERATION.match(line.strip()):

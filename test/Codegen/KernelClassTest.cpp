@@ -94,14 +94,12 @@ std::string rowsOfClass(StringRef name) {
 }
 } // namespace
 
-TEST_F(KernelClassTest, EachTargetHasTheSeven) {
+TEST_F(KernelClassTest, EachTargetHasTheEight) {
   load();
   for (TargetKind target : {TargetKind::cpu, TargetKind::gpu})
     for (StringRef name :
-         {"contraction", "elementwise", "generic", "row", "scan", "scatter", "transposition"})
+         {"contraction", "elementwise", "generic", "row", "scan", "scatter", "sort", "transposition"})
       EXPECT_NE(classes().find(name, target), nullptr) << name.str();
-  EXPECT_NE(classes().find("sort", TargetKind::cpu), nullptr);
-  EXPECT_EQ(classes().find("sort", TargetKind::gpu), nullptr); // ranks, which other classes compute
   EXPECT_EQ(classes().names(), "contraction, elementwise, generic, row, scan, scatter, sort, transposition");
   EXPECT_FALSE(classes().isKnown("fast"));
   EXPECT_EQ(findTargetKind("cpu"), TargetKind::cpu);

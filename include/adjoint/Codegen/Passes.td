@@ -110,6 +110,11 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
     0 leaves, the host launches the undivided kernel `@k`. Not divided are reductions of reductions, results of other
     shapes than the reductions, single ascending chains, and sizes that depend on elements of operands.
 
+    A sort of lines that may have several tiles is two kernels, too, and the declaration has `ad.sorted_runs`.
+    `@k$sort_tiles` sorts tiles. `@k$merge_runs` merges two runs each time; its last launch writes the result. Both
+    have two more arguments: the memory of the runs, and the number of the launch that merges. The host calls
+    `@k$run_sizes` with the operands; it returns the bytes of that memory, and the number of launches that merge.
+
     Except for tensor cores, any grid and every class compute the same bits, those of the written order. Remarks of the
     category ad-gpu name the class of each kernel, and for the generic class the reason. `ad.class` of the function
     names the class, too.

@@ -125,8 +125,8 @@ struct CPUScatterClass : CPUEmitterClass {
 };
 /// Code of the runtime.
 struct CPUSortClass : CPUKernelClass {
-  CPUSortClass() : CPUKernelClass(cpu::kSortClass, /*benefit=*/5) {}
-  bool covers(FusionOp fusion) const override { return cpu::isSort(fusion); }
+  CPUSortClass() : CPUKernelClass(kSortClass, /*benefit=*/5) {}
+  bool covers(FusionOp fusion) const override { return isSort(fusion); }
   std::unique_ptr<KernelPlan> matchOnCPU(KernelOp, const CPUTarget &, std::string &) const override {
     return std::make_unique<KernelPlan>();
   }

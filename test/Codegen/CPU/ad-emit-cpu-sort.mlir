@@ -1,5 +1,4 @@
 // RUN: ad-opt %s --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-cpu-kernels --ad-emit-cpu | FileCheck %s --enable-var-scope
-// RUN: ad-opt %s --ad-to-gpu-frontend | FileCheck %s --check-prefix=GPU
 
 // A row is a unit of work. f32 is the element type 1 of the runtime.
 // CHECK: llvm.func @adrt_argsort(!llvm.ptr, !llvm.ptr, i64, i64, i64, i32, i32)
@@ -11,7 +10,6 @@
 // CHECK-DAG:   %[[LENGTH:.+]] = arith.index_cast %[[N]] : index to i64
 // CHECK-DAG:   %[[TYPE:.+]] = arith.constant 1 : i32
 // CHECK:       llvm.call @adrt_argsort(%[[X]], %[[P]], %[[FIRST]], %[[LAST]], %[[LENGTH]], %[[TYPE]], %{{.+}})
-// GPU-NOT: ad.argsort
 func.func @main(%x: tensor<4x3x?xf32>) -> tensor<4x3x?xi64> {
   %p = ad.argsort %x axis 2 descending : tensor<4x3x?xf32>
   return %p : tensor<4x3x?xi64>

@@ -17,14 +17,6 @@ static constexpr llvm::StringLiteral kSortFunction = "adrt_argsort";
 // Of one element, with positions and counts in the caches.
 static constexpr int64_t kNanosecondsPerElement = 10;
 
-bool cpu::isSort(FusionOp fusion) {
-  auto operations = fusion.getBody().front().without_terminator();
-  if (!llvm::hasSingleElement(operations))
-    return false;
-  auto sort = dyn_cast<ArgsortOp>(*operations.begin());
-  return sort && static_cast<int64_t>(sort.getAxis()) == sort.getInput().getType().getRank() - 1;
-}
-
 namespace {
 /// The function of one kernel. Its arguments are those of KernelFunctions.h.
 class SortFunction {

@@ -9,11 +9,6 @@
 
 namespace mlir::ad::cpu {
 
-constexpr llvm::StringLiteral kSortClass = "sort";
-
-/// Whether the fusion has nothing but such a sort.
-bool isSort(FusionOp fusion);
-
 /// Defines the function of the kernel, and that of its time if sizes are dynamic.
 void emitSort(KernelOp kernel);
 

@@ -13,6 +13,7 @@
 #include "../Row/RowEmitter.h"
 #include "../Scan/ScanTiles.h"
 #include "../Scatter/ScatterEmitter.h"
+#include "../Sort/SortClass.h"
 #include "../Transpose/BoxTransposeEmitter.h"
 #include "../Transpose/ShortTransposeEmitter.h"
 #include "EmitterClass.h"
@@ -406,6 +407,7 @@ void ad::registerGPUKernelClasses(DialectRegistry &registry) {
   registerKernelClass<RowClass>(registry);
   registerKernelClass<ScanClass>(registry);
   registerKernelClass<ScatterClass>(registry);
+  registerKernelClass<SortClass>(registry);
   registerKernelClass<ContractionClass>(registry);
   registerKernelClass<TransposeClass>(registry);
   registerKernelClass<GenericClass>(registry);

@@ -5,6 +5,7 @@
 #include "DeviceLaunches.h"
 #include "KernelFunctions.h"
 #include "adjoint/Codegen/Kernel/Grid.h"
+#include "adjoint/Codegen/Kernel/SortedRuns.h"
 #include "adjoint/Codegen/Kernel/WorkUnits.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -16,6 +17,8 @@ using namespace mlir::ad::host;
 void DeviceLaunches::emit(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands) {
   if (kernel->hasAttr(kPartialReductionsAttr))
     emitDivided(launch, kernel, operands);
+  else if (kernel->hasAttr(kSortedRunsAttr))
+    emitSort(launch, kernel, operands);
   else
     emitWhole(launch, kernel, operands);
 }
@@ -47,6 +50,22 @@ void DeviceLaunches::emitNodes(LaunchOp launch, func::FuncOp kernel, ArrayRef<Va
   func::FuncOp partial = companionOf(kernel, kPartialSuffix);
   emitOnGrid(launch, partial, withNodes, grid.ofThreads(launchConfigOf(partial), sizes[2]));
   emitWhole(launch, companionOf(kernel, kMergeSuffix), withNodes);
+}
+
+void DeviceLaunches::emitSort(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands) {
+  auto sizes = func::CallOp::create(builder, loc, companionOf(kernel, kRunSizesSuffix), operands);
+  Value memory = buffers.scratch(sizes.getResult(0)), zero = indexConstant(0);
+  entry.guardMemory(memory, loc);
+  auto emitPart = [&](StringRef suffix, Value number) {
+    auto withRuns = llvm::to_vector(operands);
+    withRuns.append({memory, number});
+    emitWhole(launch, companionOf(kernel, suffix), withRuns);
+  };
+  emitPart(kSortTilesSuffix, zero);
+  auto loop = scf::ForOp::create(builder, loc, zero, sizes.getResult(1), indexConstant(1));
+  OpBuilder::InsertionGuard insertion(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  emitPart(kMergeRunsSuffix, loop.getInductionVar());
 }
 
 // Tensor maps are in memory of the host, into which the runtime encodes descriptions of operands.

@@ -4,6 +4,7 @@
 
 #include "../VerifyPlannedProgram.h"
 #include "KernelFunctions.h"
+#include "adjoint/Codegen/Kernel/SortedRuns.h"
 #include "adjoint/Codegen/Kernel/WorkUnits.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -21,6 +22,7 @@ private:
   LogicalResult verifyUnits(func::FuncOp kernel);
   LogicalResult verifyCompanions(func::FuncOp kernel);
   LogicalResult verifyDivided(func::FuncOp kernel);
+  LogicalResult verifySort(func::FuncOp kernel);
   LogicalResult verifyConfig(func::FuncOp kernel);
   LogicalResult verifyMap(TensorMapAttr map);
   LogicalResult expectCompanions(func::FuncOp kernel);
@@ -42,7 +44,7 @@ LogicalResult LaunchVerifier::verify() {
     return launch.emitOpError("has no results; the host program expects tensors, not destinations");
   if (!options.device)
     return verifyUnits(kernel);
-  return failed(verifyDivided(kernel)) ? failure() : verifyConfig(kernel);
+  return failure(failed(verifyDivided(kernel)) || failed(verifySort(kernel)) || failed(verifyConfig(kernel)));
 }
 
 LogicalResult LaunchVerifier::expectCompanions(func::FuncOp kernel) {
@@ -84,6 +86,28 @@ LogicalResult LaunchVerifier::verifyDivided(func::FuncOp kernel) {
     if (failed(verifyConfig(companionOf(kernel, suffix))))
       return failure();
   return success();
+}
+
+// The functions next to a kernel that sorts long lines.
+LogicalResult LaunchVerifier::verifySort(func::FuncOp kernel) {
+  if (!kernel->hasAttr(kSortedRunsAttr))
+    return success();
+  Type index = IndexType::get(kernel.getContext()), pointer = LLVM::LLVMPointerType::get(kernel.getContext());
+  SmallVector<Type> operands(kernel.getArgumentTypes()), withRuns(operands), two(2, index);
+  withRuns.append({pointer, index});
+  func::FuncOp sizes = companionOf(kernel, kRunSizesSuffix);
+  auto isPart = [&](StringRef suffix) {
+    func::FuncOp part = companionOf(kernel, suffix);
+    return part && launchConfigOf(part) && part.getArgumentTypes() == ArrayRef(withRuns);
+  };
+  if (!sizes || sizes.isExternal() || sizes.getArgumentTypes() != ArrayRef(operands) ||
+      sizes.getResultTypes() != ArrayRef(two) || !isPart(kSortTilesSuffix) || !isPart(kMergeRunsSuffix))
+    return launch.emitOpError(
+               "launches a kernel that has ad.sorted_runs, but not the functions next to it; expected @")
+           << kernel.getSymName() << " with " << kRunSizesSuffix << ", " << kSortTilesSuffix << " and "
+           << kMergeRunsSuffix;
+  return failure(failed(verifyConfig(companionOf(kernel, kSortTilesSuffix))) ||
+                 failed(verifyConfig(companionOf(kernel, kMergeRunsSuffix))));
 }
 
 // Whether the units are those of some results of the launch, each named once, and of axes of theirs.

@@ -76,7 +76,7 @@ LogicalResult ad::verifyKnownAttributes(Operation *op) {
 // What passes write for later ones, on any operation.
 static constexpr StringRef kPassAttributes[] = {"ad.class",        "ad.inside_only", "ad.k",
                                                 "ad.kernel_names", "ad.nanoseconds", "ad.partial_reductions",
-                                                "ad.same_sizes",   "ad.units"};
+                                                "ad.same_sizes",   "ad.sorted_runs", "ad.units"};
 
 void ad::dropPassAttributes(Operation *program) {
   program->walk([](Operation *op) {

@@ -3,6 +3,7 @@
 // What a cluster of operations is, by its operations alone.
 
 #include "adjoint/Dialect/AD/Transforms/ClusterKinds.h"
+#include "adjoint/Dialect/AD/IR/ADSortingOps.h"
 #include "adjoint/Interfaces/OrderedWriteOpInterface.h"
 
 using namespace mlir;
@@ -104,6 +105,13 @@ bool ad::isScatter(FusionOp fusion) {
            return isa<OrderedWriteOpInterface>(op) || viewKindOf(&op) == ViewKind::broadcast ||
                   op.hasTrait<OpTrait::ConstantLike>();
          });
+}
+
+bool ad::isSort(FusionOp fusion) {
+  if (!llvm::hasSingleElement(operationsOf(fusion)))
+    return false;
+  auto sort = dyn_cast<ArgsortOp>(*operationsOf(fusion).begin());
+  return sort && static_cast<int64_t>(sort.getAxis()) == sort.getInput().getType().getRank() - 1;
 }
 
 bool ad::isTransposition(FusionOp fusion) {

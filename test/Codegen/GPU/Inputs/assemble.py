@@ -209,6 +209,19 @@ def of_transpositions(element):
     return functions
 
 
+# Lines of a tile together, one that has a tile, one of several tiles, and those of unknown length.
+SORTS = [("1000x100x", ""), ("512x2048x", " descending"), ("3x1000003x", ""), ("?x?x", " descending")]
+
+
+def of_sorts(element):
+    functions = ""
+    for number, (shape, direction) in enumerate(SORTS):
+        given, order = (f"tensor<{shape}{kind}>" for kind in (element, "i64"))
+        functions += (f"func.func @s{number}(%x: {given}) -> {order} {{\n"
+                      f"  %y = ad.argsort %x axis 1{direction} : {given}\n  return %y : {order}\n}}\n")
+    return functions
+
+
 def ptx_of(path, chip):
     numerics = "numerics=fast,narrow " if path.stem.startswith("products") else ""
     done = subprocess.run(["ad-opt", path, f"--ad-to-gpu={numerics}chip={chip}"], capture_output=True, text=True)
@@ -385,6 +398,9 @@ def main():
             paths[-1].write_text(of_column_runs(element))
             paths.append(pathlib.Path(name) / f"transpositions-{element}.mlir")
             paths[-1].write_text(of_transpositions(element))
+        for element in FLOATS + INTEGERS:
+            paths.append(pathlib.Path(name) / f"sorts-{element}.mlir")
+            paths[-1].write_text(of_sorts(element))
         for element in FLOATS:
             paths.append(pathlib.Path(name) / f"classes-{element}.mlir")
             paths[-1].write_text(of_classes(element))

@@ -120,6 +120,12 @@ def arg(operation, shape, axis, element):
     return function([tensor(shape, element)], [to], f"  %y = ad.{operation} %a axis {axis} : {tensor(shape, element)}")
 
 
+def argsort(shape, element):
+    """Along the last axis."""
+    kind, order = tensor(shape, element), tensor(shape, "i64")
+    return function([kind], [order], f"  %y = ad.argsort %a axis {len(shape) - 1} : {kind}")
+
+
 def cumsum(shape, axis, element):
     kind = tensor(shape, element)
     return function([kind], [kind], f"  %y = ad.cumsum %a axis {axis} : {kind}")

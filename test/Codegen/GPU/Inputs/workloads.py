@@ -64,6 +64,13 @@ def running_sums():
         yield name, cost_cases.cumsum(shape, axis, element), "strict"
 
 
+def sorts():
+    """One long line, many that have a tile each, a short one, and several whose length is no power of two."""
+    for shape, element in (((1, 1 << 20), "f32"), ((1, 1 << 20), "f64"), ((512, 2048), "f32"), ((1, 2048), "f32"),
+                           ((16, 100003), "bf16"), ((100000, 64), "i32")):
+        yield f"argsort {'x'.join(map(str, shape))} {element}", cost_cases.argsort(shape, element), "strict"
+
+
 def others():
     yield "cast f32 to bf16", cost_cases.cast(ROWS, "f32", "bf16"), "strict"
     yield "cast bf16 to f32", cost_cases.cast(ROWS, "bf16", "f32"), "strict"
@@ -103,6 +110,7 @@ def all_workloads():
     """(name, text, options of the pipeline)."""
     yield from rows()
     yield from running_sums()
+    yield from sorts()
     yield from others()
     yield from products()
     yield from models()

@@ -37,6 +37,9 @@ bool isScan(FusionOp fusion);
 /// An operation that updates elements at computed indices, and views or constants that it starts from.
 bool isScatter(FusionOp fusion);
 
+/// One `ad.argsort` along the last axis, and nothing else.
+bool isSort(FusionOp fusion);
+
 } // namespace mlir::ad
 
 #endif // ADJOINT_DIALECT_AD_TRANSFORMS_CLUSTERKINDS_H

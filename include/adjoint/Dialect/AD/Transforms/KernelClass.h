@@ -20,7 +20,8 @@ namespace mlir::ad {
 /// The names of Adjoint's classes. Every target has an emitter for kGenericClass, which covers every kernel.
 constexpr llvm::StringLiteral kElementwiseClass = "elementwise", kRowClass = "row",
                               kContractionClass = "contraction", kTranspositionClass = "transposition",
-                              kScanClass = "scan", kScatterClass = "scatter", kGenericClass = "generic";
+                              kScanClass = "scan", kScatterClass = "scatter", kSortClass = "sort",
+                              kGenericClass = "generic";
 
 /// Adjoint's classes have benefits up to this one. Fusion keeps a cluster of a class with a higher benefit
 /// apart from what the class does not cover.

@@ -44,7 +44,9 @@ FailureOr<SmallVector<Value>> ArgsortOp::decompose(OpBuilder &builder) {
   int64_t last = getInput().getType().getRank() - 1, axis = getAxis();
   SmallVector<int64_t> swap = llvm::to_vector(llvm::seq<int64_t>(0, last + 1));
   std::swap(swap[axis], swap[last]);
-  Value rows = axis == last ? getInput() : steps.transposed(getInput(), swap);
-  Value positions = positionsAlongLast(builder, loc, rows, getDescending());
-  return SmallVector<Value>{axis == last ? positions : steps.transposed(positions, swap)};
+  if (axis == last)
+    return SmallVector<Value>{positionsAlongLast(builder, loc, getInput(), getDescending())};
+  Value rows = steps.transposed(getInput(), swap);
+  Value positions = ArgsortOp::create(builder, loc, rows, last, getDescending(), PermissionsAttr());
+  return SmallVector<Value>{steps.transposed(positions, swap)};
 }

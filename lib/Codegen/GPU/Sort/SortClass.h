@@ -1,0 +1,23 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The class of kernels of ad.argsort along the last axis.
+
+#ifndef ADJOINT_LIB_CODEGEN_GPU_SORT_SORTCLASS_H
+#define ADJOINT_LIB_CODEGEN_GPU_SORT_SORTCLASS_H
+
+#include "SortEmitter.h"
+
+namespace mlir::ad::device {
+
+class SortClass : public GPUKernelClass {
+public:
+  SortClass() : GPUKernelClass(kSortClass, kHighestOwnBenefit + 1) {}
+
+  bool covers(FusionOp fusion) const override;
+  std::unique_ptr<KernelPlan> matchOnGPU(KernelOp kernel, const GPUTarget &, std::string &) const override;
+  LogicalResult emit(GPUFunctions &functions, const KernelPlan &plan) const override;
+};
+
+} // namespace mlir::ad::device
+
+#endif // ADJOINT_LIB_CODEGEN_GPU_SORT_SORTCLASS_H

@@ -1,0 +1,98 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+#include "SortItems.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::device;
+
+//===- Scalar code --------------------------------------------------------===//
+
+Value ScalarBuilder::number(Value like, int64_t value) {
+  return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(like.getType(), value));
+}
+
+Value ScalarBuilder::resized(Value x, unsigned width) {
+  unsigned from = x.getType().getIntOrFloatBitWidth();
+  Type type = builder.getIntegerType(width);
+  if (from == width)
+    return x;
+  return from < width ? builder.createOrFold<arith::ExtUIOp>(loc, type, x)
+                      : builder.createOrFold<arith::TruncIOp>(loc, type, x);
+}
+
+Value ScalarBuilder::at(Value pointer, Type element, Value index) {
+  return LLVM::GEPOp::create(builder, loc, pointer.getType(), element, pointer, ValueRange{index});
+}
+
+//===- Items --------------------------------------------------------------===//
+
+SortItems::SortItems(OpBuilder &builder, Location loc, Type element, bool descending)
+    : ScalarBuilder(builder, loc), element(element), width(element.getIntOrFloatBitWidth()),
+      descending(descending) {}
+
+// The magnitude above which a float is a NaN.
+static APInt largestMagnitude(FloatType type) {
+  const llvm::fltSemantics &semantics = type.getFloatSemantics();
+  return (APFloat::semanticsHasInf(semantics) ? APFloat::getInf(semantics) : APFloat::getLargest(semantics))
+      .bitcastToAPInt();
+}
+
+// Unsigned numbers in the order of the elements: a NaN is the largest one in both directions, -0 is +0.
+Value SortItems::keyOf(Value bits) {
+  auto constant = [&](const APInt &value) -> Value {
+    return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(bits.getType(), value));
+  };
+  APInt signBit = APInt::getSignMask(width);
+  Value most = constant(APInt::getAllOnes(width));
+  auto directed = [&](Value key) { return descending ? binary<arith::XOrIOp>(key, most) : key; };
+  auto type = dyn_cast<FloatType>(element);
+  if (!type)
+    return directed(binary<arith::XOrIOp>(bits, constant(signBit)));
+  Value magnitude = binary<arith::AndIOp>(bits, constant(~signBit)), zero = number(bits, 0);
+  Value isNaN = compare(arith::CmpIPredicate::ugt, magnitude, constant(largestMagnitude(type)));
+  Value isZero = compare(arith::CmpIPredicate::eq, magnitude, zero);
+  Value number = select(isZero, zero, bits);
+  Value sign = binary<arith::ShRSIOp>(number, int64_t(width - 1));
+  Value flipped = binary<arith::OrIOp>(sign, constant(signBit));
+  return select(isNaN, most, directed(binary<arith::XOrIOp>(number, flipped)));
+}
+
+SortItem SortItems::last() {
+  auto largest = [&](Type type) -> Value {
+    return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, -1));
+  };
+  return {largest(keyType()), largest(positionType())};
+}
+
+// A key of 32 bits is the upper half of a word whose lower half is the position.
+Value SortItems::comesBefore(const SortItem &x, const SortItem &y) {
+  if (keyBytes(element) == 4) {
+    auto word = [&](const SortItem &item) {
+      return binary<arith::OrIOp>(binary<arith::ShLIOp>(resized(item.key, 64), 32), resized(item.position, 64));
+    };
+    return isBelow(word(x), word(y));
+  }
+  Value isSame = compare(arith::CmpIPredicate::eq, x.key, y.key);
+  return select(isSame, isBelow(x.position, y.position), isBelow(x.key, y.key));
+}
+
+SortItem SortItems::select(Value condition, const SortItem &x, const SortItem &y) {
+  return {select(condition, x.key, y.key), select(condition, x.position, y.position)};
+}
+
+void SortItems::sort(MutableArrayRef<SortItem> items) {
+  auto exchange = [&](SortItem &x, SortItem &y) {
+    Value moves = comesBefore(y, x);
+    SortItem first = select(moves, y, x);
+    y = select(moves, x, y);
+    x = first;
+  };
+  size_t count = items.size();
+  for (size_t run = 1; run < count; run *= 2)
+    for (size_t distance = run; distance >= 1; distance /= 2)
+      for (size_t from = distance % run; from + distance < count; from += 2 * distance)
+        for (size_t i = from; i < from + distance; ++i)
+          if (i / (2 * run) == (i + distance) / (2 * run))
+            exchange(items[i], items[i + distance]);
+}

@@ -1,0 +1,82 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What kernels for sorting compare and move: items, of which no two are equal. An item is the key of an
+// element, as an unsigned number in the order of ad.argsort, and its position in the line, of 32 bits.
+
+#ifndef ADJOINT_LIB_CODEGEN_GPU_SORT_SORTITEMS_H
+#define ADJOINT_LIB_CODEGEN_GPU_SORT_SORTITEMS_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace mlir::ad::device {
+
+/// Scalar code, with constants folded.
+class ScalarBuilder {
+public:
+  ScalarBuilder(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
+
+  Value i32(int64_t value) { return arith::ConstantIntOp::create(builder, loc, value, /*width=*/32); }
+  Value i64(int64_t value) { return arith::ConstantIntOp::create(builder, loc, value, /*width=*/64); }
+  /// A constant of the type of `like`.
+  Value number(Value like, int64_t value);
+  template <class Op> Value binary(Value x, Value y) { return builder.createOrFold<Op>(loc, x, y); }
+  template <class Op> Value binary(Value x, int64_t y) { return binary<Op>(x, number(x, y)); }
+  Value add(Value x, Value y) { return binary<arith::AddIOp>(x, y); }
+  Value add(Value x, int64_t y) { return binary<arith::AddIOp>(x, y); }
+  Value sub(Value x, Value y) { return binary<arith::SubIOp>(x, y); }
+  Value compare(arith::CmpIPredicate predicate, Value x, Value y) {
+    return builder.createOrFold<arith::CmpIOp>(loc, predicate, x, y);
+  }
+  Value isBelow(Value x, Value y) { return compare(arith::CmpIPredicate::ult, x, y); }
+  Value select(Value condition, Value x, Value y) {
+    return builder.createOrFold<arith::SelectOp>(loc, condition, x, y);
+  }
+  /// An unsigned number in another width.
+  Value resized(Value x, unsigned width);
+  /// The address of an element of a pointer.
+  Value at(Value pointer, Type element, Value index);
+
+  OpBuilder &builder;
+  Location loc;
+};
+
+struct SortItem {
+  Value key, position;
+};
+
+class SortItems : public ScalarBuilder {
+public:
+  /// Of elements of that type.
+  SortItems(OpBuilder &builder, Location loc, Type element, bool descending);
+
+  /// Those of an item; keys have 32 or 64 bits.
+  Type keyType() { return builder.getIntegerType(keyBytes(element) * 8); }
+  Type positionType() { return builder.getI32Type(); }
+  static int64_t keyBytes(Type element) { return element.getIntOrFloatBitWidth() > 32 ? 8 : 4; }
+  static constexpr int64_t kPositionBytes = 4;
+  static int64_t bytesOf(Type element) { return keyBytes(element) + kPositionBytes; }
+  /// How elements are in memory.
+  Type memoryType() { return builder.getIntegerType(width); }
+
+  /// The item of an element, from its bits.
+  SortItem make(Value bits, Value position) { return {resized(keyOf(bits), keyBytes(element) * 8), position}; }
+  /// The one that comes after all others.
+  SortItem last();
+  Value comesBefore(const SortItem &x, const SortItem &y);
+  SortItem select(Value condition, const SortItem &x, const SortItem &y);
+  using ScalarBuilder::select;
+  /// Puts the items in ascending order, by Batcher's odd-even merge sort; their number is a power of two.
+  void sort(MutableArrayRef<SortItem> items);
+
+private:
+  Value keyOf(Value bits);
+
+  Type element;
+  unsigned width;
+  bool descending;
+};
+
+} // namespace mlir::ad::device
+
+#endif // ADJOINT_LIB_CODEGEN_GPU_SORT_SORTITEMS_H
