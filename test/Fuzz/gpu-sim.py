@@ -31,7 +31,7 @@ NAMES = ("on the reference", "on the emulated GPU")
 OPTIONS = [["--target=reference", "--numerics=reproducible"], ["--target=gpu-sim", "--numerics=reproducible"]]
 
 
-CLASSES = ["contraction", "row", "elementwise", "transposition", "generic"]
+CLASSES = ["contraction", "row", "elementwise", "transposition", "sort", "generic"]
 MIN_SHARE = 0.1  # of the programs, for every class
 TO_KERNELS = ["--ad-to-cpu-frontend=numerics=reproducible", "--ad-to-gpu-fusion=optimize=0", "--ad-to-gpu-kernels",
               "--ad-emit-gpu",
@@ -53,8 +53,17 @@ def transposition(g):
                  attributes={"order": order})
 
 
+def order(g):
+    x = fresh(g, 1, 3)
+    axis, descending = g.rank(0, x.rank - 1), g.chance(0.5)
+    return g.add("argsort", "i64", x.static, x.sizes, [x],
+                 f"ad.argsort {x} axis {axis}{' descending' if descending else ''} : {x.type}",
+                 attributes={"axis": axis, "descending": descending})
+
+
 PARTS = [
     transposition,
+    order,
     lambda g: clusters.contraction(g, fresh(g, 2, 3)),
     lambda g: g.pick([clusters.norm, clusters.row_values])(g, fresh(g, 1, 3)),
     lambda g: clusters.chain(g, fresh(g, 1, 3)),

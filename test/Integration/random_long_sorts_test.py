@@ -18,7 +18,7 @@ import runner  # noqa: E402
 
 COUNT = 24
 # Lengths beside which a kernel changes: items of a thread, lines of a tile, tiles, and the launches that merge them.
-EDGES = (1, 16, 32, 512, 1024, 2048, 4096, 8192, 16384, 32768)
+EDGES = (1, 8, 16, 32, 64, 128, 512, 1024, 2048, 4096, 8192, 16384, 32768)
 MAX_ELEMENTS = 50_000
 
 
@@ -47,7 +47,8 @@ def check(seed, folder):
             f'  %r = ad.argsort %x axis {axis}{" descending" if descending else ""} : tensor<{kind}>\n'
             f"  return %r : tensor<{result}>\n}}\n")
     array = keys(rng, element, shape)
-    expected = operations_sorting.positions(element, array, axis, descending)
+    with np.errstate(invalid="ignore"):  # NaNs that signal
+        expected = operations_sorting.positions(element, array, axis, descending)
     schedule = [[], ["--schedule=lazy"], ["--schedule=shuffled", f"--seed={seed}"]][rng.integers(0, 3)]
     targets = {"gpu-sim": ["--target=gpu-sim", f"--chip={rng.choice(['sm_80', 'sm_90a'])}", *schedule],
                "cpu": ["--target=cpu"]}

@@ -9,7 +9,8 @@
 // REMARK: sort-class | {{.*}}kernel=movement_0, merges=yes, tile=4096
 
 // Ten lines of 100 elements share tiles of 1024 places: each has 128 of them. A thread sorts 8 items by the 19 exchanges of
-// the odd-even merge sort; rounds merge runs of 8, 16, 32 and 64 items. Keys and positions are 32 bits each.
+// the odd-even merge sort; groups of 2, 4 and 8 threads merge theirs by shuffles; a round merges runs of 64 items. Keys and
+// positions are 32 bits each.
 // CHECK: func.func private @movement_0(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<block, axes = 2, tile = 100, threads_per_block = 128, dynamic_shared_bytes = 9224, elements = 8>}
 // CHECK-LABEL: gpu.func @movement_0(
 // CHECK:       scf.for
@@ -19,6 +20,8 @@
 // CHECK-COUNT-16: llvm.load {{.*}} : !llvm.ptr<3> -> i32
 // CHECK-COUNT-19: arith.cmpi ult, %{{.+}}, %{{.+}} : i64
 // CHECK-NOT:   arith.cmpi ult, %{{.+}}, %{{.+}} : i64
+// CHECK-COUNT-96: gpu.shuffle xor
+// CHECK-NOT:   gpu.shuffle
 // CHECK:       scf.for {{.*}} iter_args
 // CHECK-COUNT-16: llvm.store {{.*}} : i32, !llvm.ptr<3>
 // CHECK:         gpu.barrier

@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "SortClass.h"
+#include "SortEmitter.h"
 #include "adjoint/Codegen/Kernel/KernelFunctions.h"
 #include "adjoint/Codegen/Kernel/SortedRuns.h"
 #include "adjoint/Dialect/AD/Transforms/ClusterKinds.h"
@@ -56,7 +57,6 @@ LogicalResult SortClass::emit(GPUFunctions &functions, const KernelPlan &plan) c
   define(kSortTilesSuffix, more, shape.tilesLaunch(), &SortEmitter::emitTiles);
   define(kMergeRunsSuffix, more, shape.mergeLaunch(), &SortEmitter::emitMerge);
   emitRunSizes(defineHostFunction(kernel, kRunSizesSuffix, {}, {index, index}), shape);
-  functions.declareDivided(shape.tilesLaunch())
-      ->setAttr(kSortedRunsAttr, UnitAttr::get(kernel.getContext()));
+  functions.declareDivided(shape.tilesLaunch())->setAttr(kSortedRunsAttr, UnitAttr::get(kernel.getContext()));
   return success();
 }

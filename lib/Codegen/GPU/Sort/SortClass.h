@@ -5,7 +5,7 @@
 #ifndef ADJOINT_LIB_CODEGEN_GPU_SORT_SORTCLASS_H
 #define ADJOINT_LIB_CODEGEN_GPU_SORT_SORTCLASS_H
 
-#include "SortEmitter.h"
+#include "adjoint/Codegen/Kernel/GPUKernelClass.h"
 
 namespace mlir::ad::device {
 

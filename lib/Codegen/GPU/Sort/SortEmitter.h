@@ -9,32 +9,11 @@
 #define ADJOINT_LIB_CODEGEN_GPU_SORT_SORTEMITTER_H
 
 #include "SharedItems.h"
-#include "adjoint/Codegen/Kernel/GPUKernelClass.h"
-#include "adjoint/Dialect/AD/IR/ADSortingOps.h"
+#include "SortShape.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 namespace mlir::ad::device {
-
-/// Numbers of elements in a line have 32 bits, and sums of two of them, too.
-constexpr int64_t kFirstTooLong = int64_t(1) << 31;
-
-/// How lines are sorted. All numbers of items are powers of two.
-struct SortShape {
-  SortShape(ArgsortOp sort);
-
-  Type element;
-  bool descending;
-  SmallVector<int64_t> shape;
-  int64_t tile;      ///< items that a block sorts
-  int64_t mergeTile; ///< items that a block merges
-  int64_t length() const { return shape.back(); }
-  /// Whether a line may have several tiles.
-  bool mayMerge() const { return ShapedType::isDynamic(length()) || length() > tile; }
-  /// Lines that have a tile together.
-  int64_t linesOfTile() const;
-  LaunchShape tilesLaunch() const;
-  LaunchShape mergeLaunch() const;
-};
 
 class SortEmitter {
 public:
@@ -62,10 +41,12 @@ private:
   void synchronize() { ::mlir::gpu::BarrierOp::create(builder, loc); }
   SharedItems shareItems(int64_t count);
 
+  Value levelsOfTile();
   Value tileCount();
   Tile tileAt(Value number);
   Place placeIn(const Tile &tile, Value place);
   void loadTile(const Tile &tile, SharedItems &shared);
+  void sortOwn(MutableArrayRef<SortItem> own);
   SmallVector<SortItem> mergeOwn(SharedItems &shared, SmallVector<SortItem> own, Value levels);
   void storeTile(const Tile &tile, SharedItems &shared);
   void storeItems(Value isSorted, Value side, Value element, function_ref<void(Store)> storeEach);

@@ -1,6 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "SortItems.h"
+#include "adjoint/Codegen/Target/Chips.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -69,7 +71,8 @@ SortItem SortItems::last() {
 Value SortItems::comesBefore(const SortItem &x, const SortItem &y) {
   if (keyBytes(element) == 4) {
     auto word = [&](const SortItem &item) {
-      return binary<arith::OrIOp>(binary<arith::ShLIOp>(resized(item.key, 64), 32), resized(item.position, 64));
+      return binary<arith::OrIOp>(binary<arith::ShLIOp>(resized(item.key, 64), 32),
+                                  resized(item.position, 64));
     };
     return isBelow(word(x), word(y));
   }
@@ -81,13 +84,15 @@ SortItem SortItems::select(Value condition, const SortItem &x, const SortItem &y
   return {select(condition, x.key, y.key), select(condition, x.position, y.position)};
 }
 
+// Puts two items in ascending order.
+void SortItems::exchange(SortItem &x, SortItem &y) {
+  Value moves = comesBefore(y, x);
+  SortItem first = select(moves, y, x);
+  y = select(moves, x, y);
+  x = first;
+}
+
 void SortItems::sort(MutableArrayRef<SortItem> items) {
-  auto exchange = [&](SortItem &x, SortItem &y) {
-    Value moves = comesBefore(y, x);
-    SortItem first = select(moves, y, x);
-    y = select(moves, x, y);
-    x = first;
-  };
   size_t count = items.size();
   for (size_t run = 1; run < count; run *= 2)
     for (size_t distance = run; distance >= 1; distance /= 2)
@@ -95,4 +100,41 @@ void SortItems::sort(MutableArrayRef<SortItem> items) {
         for (size_t i = from; i < from + distance; ++i)
           if (i / (2 * run) == (i + distance) / (2 * run))
             exchange(items[i], items[i + distance]);
+}
+
+// The item of the thread whose number has other bits where the mask has ones.
+SortItem SortItems::ofThread(const SortItem &item, int64_t mask) {
+  auto shuffled = [&](Value word) -> Value {
+    return ::mlir::gpu::ShuffleOp::create(builder, loc, word, mask, kWarpThreads,
+                                          ::mlir::gpu::ShuffleMode::XOR)
+        .getShuffleResult();
+  };
+  SortItem other = {shuffled(resized(item.key, 32)), shuffled(item.position)};
+  if (keyBytes(element) == 8) {
+    Value upper = shuffled(resized(binary<arith::ShRUIOp>(item.key, 32), 32));
+    upper = binary<arith::ShLIOp>(resized(upper, 64), 32);
+    other.key = binary<arith::OrIOp>(resized(other.key, 64), upper);
+  }
+  return other;
+}
+
+// The first step compares with the second run read backwards, so that all steps are ascending.
+void SortItems::mergeInGroup(MutableArrayRef<SortItem> own, int64_t group, Value thread) {
+  auto compareWith = [&](int64_t mask, int64_t upperBit, bool backwards) {
+    Value isLower = compare(arith::CmpIPredicate::eq, binary<arith::AndIOp>(thread, upperBit), i32(0));
+    SmallVector<SortItem> others;
+    for (size_t i = 0; i < own.size(); ++i)
+      others.push_back(ofThread(own[backwards ? own.size() - 1 - i : i], mask));
+    for (auto [item, other] : llvm::zip_equal(own, others)) {
+      Value keeps = compare(arith::CmpIPredicate::eq, comesBefore(item, other), isLower);
+      item = select(keeps, item, other);
+    }
+  };
+  compareWith(group - 1, group / 2, /*backwards=*/true);
+  for (int64_t distance = group / 4; distance >= 1; distance /= 2)
+    compareWith(distance, distance, /*backwards=*/false);
+  for (size_t distance = own.size() / 2; distance >= 1; distance /= 2)
+    for (size_t i = 0; i < own.size(); ++i)
+      if (i / distance % 2 == 0)
+        exchange(own[i], own[i + distance]);
 }

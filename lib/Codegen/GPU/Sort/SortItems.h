@@ -60,7 +60,9 @@ public:
   Type memoryType() { return builder.getIntegerType(width); }
 
   /// The item of an element, from its bits.
-  SortItem make(Value bits, Value position) { return {resized(keyOf(bits), keyBytes(element) * 8), position}; }
+  SortItem make(Value bits, Value position) {
+    return {resized(keyOf(bits), keyBytes(element) * 8), position};
+  }
   /// The one that comes after all others.
   SortItem last();
   Value comesBefore(const SortItem &x, const SortItem &y);
@@ -68,8 +70,14 @@ public:
   using ScalarBuilder::select;
   /// Puts the items in ascending order, by Batcher's odd-even merge sort; their number is a power of two.
   void sort(MutableArrayRef<SortItem> items);
+  /// Merges the two runs that a group of neighbouring threads has in its registers, by a bitonic network: the
+  /// `own` items of the first thread come first. Powers of two; groups are not larger than a warp. `thread`
+  /// is the number of the thread.
+  void mergeInGroup(MutableArrayRef<SortItem> own, int64_t group, Value thread);
 
 private:
+  void exchange(SortItem &x, SortItem &y);
+  SortItem ofThread(const SortItem &item, int64_t mask);
   Value keyOf(Value bits);
 
   Type element;
