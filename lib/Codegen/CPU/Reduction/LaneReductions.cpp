@@ -69,7 +69,7 @@ FailureOr<Value> LaneReductions::laneChunk(linalg::GenericOp generic, SmallVecto
   if (count > kMaxVectorLanes)
     return laneChunkInMemory(generic, loops, identity, lower, upper, count);
   WithLanes laneCode(context, count, nullptr);
-  Value start = laneValues.splat(identity, count), wide = indexConstant(count);
+  Value start = laneValues.splat(identity, count);
   auto exactly = [&]() -> FailureOr<Value> {
     FailureOr<Value> accumulators = laneAccumulators.reduceChunk(generic, loops, start, lower, upper);
     if (failed(accumulators))
@@ -80,6 +80,6 @@ FailureOr<Value> LaneReductions::laneChunk(linalg::GenericOp generic, SmallVecto
     });
   };
   if (minMax.isPlainMinMax(generic))
-    return minMax.minMaxOfLanes(generic, loops, {lower, upper, wide}, start, exactly);
+    return minMax.minMaxOfChunk(generic, loops, {lower, upper}, identity, exactly);
   return exactly();
 }

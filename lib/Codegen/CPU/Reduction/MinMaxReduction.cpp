@@ -11,6 +11,18 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
+// Registers of each of the two values of the quick loop: enough chains to hide the latency of a comparison.
+static constexpr int64_t kQuickVectors = 4;
+
+// Whether the value is in memory, or computed from memory without reductions and expensive functions: both
+// loops over a row may compute it.
+bool MinMaxReduction::isCheap(Value tensor) {
+  return !anyProducer(tensor, [&](Value value) {
+    auto generic = value.getDefiningOp<linalg::GenericOp>();
+    return generic && (reduces(generic) || isExpensive(generic) || !extractedTensors(generic).empty());
+  });
+}
+
 // A maximum or minimum of elements in memory, or of values that are cheap to compute twice.
 bool MinMaxReduction::isPlainMinMax(linalg::GenericOp generic) {
   Block *body = generic.getBlock();
@@ -20,7 +32,7 @@ bool MinMaxReduction::isPlainMinMax(linalg::GenericOp generic) {
          llvm::is_contained(body->front().getOperands(), body->getArgument(0)) &&
          (getElementTypeOrSelf(generic.getResultTypes()[0]).isF32() ||
           getElementTypeOrSelf(generic.getResultTypes()[0]).isF64()) &&
-         buffers.count(generic.getDpsInputOperand(0)->get());
+         isCheap(generic.getDpsInputOperand(0)->get());
 }
 
 // Tests whether the quick loop was right, in the integer type of the float's width.
@@ -82,9 +94,9 @@ FailureOr<SmallVector<Value>> MinMaxReduction::compare(linalg::GenericOp generic
 FailureOr<SmallVector<Value>> MinMaxReduction::compareAll(linalg::GenericOp generic, ArrayRef<Index> loops,
                                                           const Range &range, Value start) {
   Bits bits(builder, loc, cast<VectorType>(start.getType()));
-  Value size = binary<arith::SubIOp>(range.upper, range.lower);
-  Value rest = binary<arith::RemUIOp>(size, range.step), end = binary<arith::SubIOp>(range.upper, rest);
-  auto loop = scf::ForOp::create(builder, loc, range.lower, end, range.step, ValueRange{start, bits.zero()});
+  Value size = binary<arith::SubIOp>(range.upper, range.lower), width = indexConstant(lanes);
+  Value rest = binary<arith::RemUIOp>(size, width), end = binary<arith::SubIOp>(range.upper, rest);
+  auto loop = scf::ForOp::create(builder, loc, range.lower, end, width, ValueRange{start, bits.zero()});
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
@@ -101,9 +113,13 @@ FailureOr<SmallVector<Value>> MinMaxReduction::compareAll(linalg::GenericOp gene
   return constantOf(rest) == 0 ? found : laneAccumulators.overRest({end, rest}, found, step);
 }
 
-FailureOr<Value> MinMaxReduction::minMaxOfLanes(linalg::GenericOp generic, ArrayRef<Index> loops,
-                                                const Range &range, Value start,
+// The best of all elements is the same for any number of lanes: as many as fit the registers.
+FailureOr<Value> MinMaxReduction::minMaxOfChunk(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                                const Range &range, Value identity,
                                                 llvm::function_ref<FailureOr<Value>()> exactly) {
+  int64_t allLanes = lanes, registers = std::max<int64_t>(1, memoryBytes(identity.getType()) / kLaneBytes);
+  WithLanes quickCode(context, std::min(lanes, kQuickVectors * vectorLanes / registers), nullptr);
+  Value start = laneValues.splat(identity, lanes);
   FailureOr<SmallVector<Value>> found = compareAll(generic, loops, range, start);
   if (failed(found))
     return failure();
@@ -118,6 +134,7 @@ FailureOr<Value> MinMaxReduction::minMaxOfLanes(linalg::GenericOp generic, Array
   scf::YieldOp::create(builder, loc, laneAccumulators.joinAllLanes(best, join));
   builder.setInsertionPointToStart(branch.thenBlock());
   Scope scope(context);
+  WithLanes laneCode(context, allLanes, nullptr);
   FailureOr<Value> exact = exactly();
   if (failed(exact))
     return failure();

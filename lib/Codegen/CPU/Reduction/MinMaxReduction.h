@@ -22,16 +22,16 @@ public:
         reductionLoops(reductionLoops), laneAccumulators(laneAccumulators) {}
 
   struct Range {
-    Value lower, upper, step;
+    Value lower, upper;
   };
   bool isPlainMinMax(linalg::GenericOp generic);
-  /// The largest or smallest element of the range, of which one step takes an element for each lane;
-  /// `exactly` emits the code that decides about NaN and zeros.
-  FailureOr<Value> minMaxOfLanes(linalg::GenericOp generic, ArrayRef<Index> loops, const Range &range,
-                                 Value start, llvm::function_ref<FailureOr<Value>()> exactly);
+  /// The largest or smallest element of the range; `exactly` emits the code that decides about NaN and zeros.
+  FailureOr<Value> minMaxOfChunk(linalg::GenericOp generic, ArrayRef<Index> loops, const Range &range,
+                                 Value identity, llvm::function_ref<FailureOr<Value>()> exactly);
 
 private:
   class Bits;
+  bool isCheap(Value tensor);
   FailureOr<SmallVector<Value>> compare(linalg::GenericOp generic, ArrayRef<Index> loops, Value at,
                                         ValueRange before, Bits &bits);
   FailureOr<SmallVector<Value>> compareAll(linalg::GenericOp generic, ArrayRef<Index> loops,

@@ -51,7 +51,7 @@ void RowNests::beginRows(const RowOutputs &split, const CPUNest &space, ArrayRef
                          bool maySave) {
   prefetcher.choosePrefetched(space);
   if (rows.size() == 1)
-    rowCache.chooseSaved(split.whole, space, anyElementOf(rows.front()), maySave);
+    rowCache.chooseSaved(split, space, rows.front(), maySave);
 }
 
 // Whether a row of dynamic length fits the cache of its values is known at run time only.

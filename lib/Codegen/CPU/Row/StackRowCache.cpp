@@ -42,9 +42,9 @@ void StackRowCache::collectPass(Value tensor, const Position &position, Visited 
 }
 
 // Counts for each value how many loops along the row compute it. Each reduction whose order has lanes is one
-// such loop, and all results are stored by one more loop. Also sets `passesLeft` to the number of these
-// reductions.
-llvm::MapVector<Value, int64_t> StackRowCache::countPasses(ArrayRef<Value> outputs, const Position &any) {
+// such loop, also where only a result with one element per row needs it, and all results with the row's
+// elements are stored by one more loop. Also sets `passesLeft` to the number of these reductions.
+llvm::MapVector<Value, int64_t> StackRowCache::countPasses(const RowOutputs &outputs, const Position &row) {
   llvm::MapVector<Value, int64_t> passes;
   SmallVector<std::pair<Value, Position>> pending;
   Visited done;
@@ -57,8 +57,10 @@ llvm::MapVector<Value, int64_t> StackRowCache::countPasses(ArrayRef<Value> outpu
       ++passes[value];
   };
   SmallVector<std::pair<Value, Position>> last;
-  for (Value output : outputs)
-    last.push_back({output, any});
+  for (Value output : outputs.whole)
+    last.emplace_back(output, row).second.push_back(Index::varying());
+  for (auto [output, buffer] : llvm::zip_equal(outputs.perRow, outputs.perRowBuffers))
+    last.emplace_back(output, row).second.resize(buffer.shape.size(), {indexConstant(0), 0, nullptr});
   addPass(last);
   while (!pending.empty()) {
     auto [tensor, position] = pending.pop_back_val();
@@ -110,10 +112,10 @@ static bool isWorthSaving(Value value, int64_t passes, const CPUNest &space) {
          isReadByWholeRows(value);
 }
 
-void StackRowCache::chooseSaved(ArrayRef<Value> outputs, const CPUNest &space, const Position &any,
+void StackRowCache::chooseSaved(const RowOutputs &outputs, const CPUNest &space, const Position &row,
                                 bool maySave) {
   saved.clear();
-  savedRow.assign(any.begin(), any.end() - 1);
+  savedRow = row;
   OrderAttr order = kernel.getOrderAttr();
   int64_t widest = order && order.hasLanes() ? std::max(kPadding, order.getLanes()) : kPadding;
   int64_t length = space.shape.back();
@@ -121,7 +123,7 @@ void StackRowCache::chooseSaved(ArrayRef<Value> outputs, const CPUNest &space, c
   longest = isDynamic ? kDynamicRow : length;
   // A loop of dynamic length stores a vector for its remainder, also if that is empty.
   int64_t bytes = 0, padded = llvm::alignTo(longest + isDynamic, widest);
-  for (auto &[value, count] : countPasses(outputs, any)) {
+  for (auto &[value, count] : countPasses(outputs, row)) {
     Type element = cast<RankedTensorType>(value.getType()).getElementType();
     int64_t own = padded * memoryBytes(element);
     if (!maySave || !isWorthSaving(value, count, space) || bytes + own > kSavedBytes)

@@ -28,7 +28,7 @@ public:
     bool filled = false; // by a loop before
   };
   /// Begins a row: counts its passes, and chooses the values to save, none unless `maySave`.
-  void chooseSaved(ArrayRef<Value> outputs, const CPUNest &space, const Position &any, bool maySave);
+  void chooseSaved(const RowOutputs &outputs, const CPUNest &space, const Position &row, bool maySave);
   Value loadSaved(Value tensor, const Position &position);
   void storeSaved(Value tensor, const Position &position, Value value);
   void endPass();
@@ -40,7 +40,7 @@ public:
   int64_t passesLeft = 0;                 // sums along the row that are still to be made
 
 private:
-  llvm::MapVector<Value, int64_t> countPasses(ArrayRef<Value> outputs, const Position &any);
+  llvm::MapVector<Value, int64_t> countPasses(const RowOutputs &outputs, const Position &row);
   void collectPass(Value tensor, const Position &position, Visited &visited, SmallVectorImpl<Value> &values,
                    SmallVectorImpl<std::pair<Value, Position>> &reductions);
 
