@@ -25,7 +25,44 @@ LogicalResult CPUKernelEmitter::emit(Work toEmit) {
 LogicalResult CPUKernelEmitter::bindArguments() {
   bindRange(kernelArguments.bindTensors());
   bindReshapedArguments();
-  return kernelArguments.bindScalars();
+  if (failed(kernelArguments.bindScalars()))
+    return failure();
+  bindSlicedArguments();
+  return success();
+}
+
+// Whether contractions alone read the tensor, element by element.
+static bool isContracted(Value tensor) {
+  return llvm::all_of(tensor.getUses(), [](OpOperand &use) {
+    auto generic = dyn_cast<linalg::GenericOp>(use.getOwner());
+    return generic && isContraction(generic) && generic.isDpsInput(&use);
+  });
+}
+
+// A slice of an argument is a part of its memory, which contractions read and pack like an argument. Pairs
+// and groups of narrow elements are not found by the rows of the whole tensor.
+void CPUKernelEmitter::bindSlicedArguments() {
+  for (auto slice : kernel.getBody().getOps<tensor::ExtractSliceOp>()) {
+    auto found = buffers.find(slice.getSource());
+    Type element = slice.getType().getElementType();
+    bool isWide = element.isF32() || element.isF64();
+    bool keepsSteps = llvm::all_of(slice.getStaticStrides(), [](int64_t stride) { return stride == 1; });
+    if (found == buffers.end() || !isWide || !keepsSteps || !isContracted(slice.getResult()))
+      continue;
+    const Buffer &whole = found->second;
+    Position none(slice.getType().getRank(), {indexConstant(0), 0, nullptr});
+    int64_t step;
+    Value lanesOfFirst,
+        first = memoryAccess.linearIndex(whole, maps.insideSlice(slice, none), step, lanesOfFirst);
+    Buffer part{
+        memoryAccess.pointerAt(whole, first), element, SmallVector<int64_t>(slice.getType().getShape()), {}};
+    for (OpFoldResult size : slice.getMixedSizes())
+      part.sizes.push_back(isa<Attribute>(size) ? indexConstant(*getConstantIntValue(size))
+                                                : scalars.lookup(cast<Value>(size)));
+    part.wholeShape.assign(whole.rowShape().begin(), whole.rowShape().end());
+    part.wholeSizes.assign(whole.rowSizes().begin(), whole.rowSizes().end());
+    buffers[slice.getResult()] = part;
+  }
 }
 
 // Whether the operation copies its operand as it is, without some axes of one element.

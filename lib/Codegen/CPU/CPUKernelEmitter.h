@@ -96,6 +96,7 @@ private:
 
   LogicalResult bindArguments();
   void bindReshapedArguments();
+  void bindSlicedArguments();
   void bindRange(ValueRange arguments);
   LogicalResult emitOutputs();
   std::optional<LogicalResult> emitMovement(Value output);

@@ -50,12 +50,17 @@ inline bool varies(const Position &position) {
   return llvm::any_of(position, [](const Index &index) { return index.varies; });
 }
 
-/// A dense row-major tensor in memory.
+/// A dense row-major tensor in memory, or a part of one.
 struct Buffer {
   Value pointer;
   Type element; // the tensor's element type
   SmallVector<int64_t> shape;
   SmallVector<Value> sizes; // index values, one per dimension
+  // Of the tensor that this is a part of, by which rows are apart; empty where it is all of it.
+  SmallVector<int64_t, 0> wholeShape = {};
+  SmallVector<Value, 0> wholeSizes = {};
+  ArrayRef<int64_t> rowShape() const { return wholeShape.empty() ? ArrayRef(shape) : ArrayRef(wholeShape); }
+  ArrayRef<Value> rowSizes() const { return wholeSizes.empty() ? ArrayRef(sizes) : ArrayRef(wholeSizes); }
 };
 
 /// The type that an element has in memory: integers for i1 and for floats below 32 bits.

@@ -133,7 +133,9 @@ std::optional<PackedOperand> OperandsToPack::flatPackingOf(OpOperand *operand, A
   loops.push_back(nest.shape.size() - 1);
   int64_t rows = nest.rowCount();
   Type type = operand->get().getType();
-  if (!buffers.count(operand->get()) || !isLargerThan(type, tiles.alignedBytes) ||
+  auto buffer = buffers.find(operand->get());
+  if (buffer == buffers.end() || !buffer->second.wholeShape.empty() ||
+      !isLargerThan(type, tiles.alignedBytes) ||
       map != AffineMap::getMultiDimMapWithTargets(map.getNumDims(), loops, builder.getContext()) ||
       ShapedType::isDynamic(rows) || rows <= tiles.rows)
     return std::nullopt;

@@ -42,7 +42,7 @@ Value MemoryAccess::linearIndex(const Buffer &buffer, const Position &position, 
   }
   LinearSum sum{indexConstant(0), nullptr};
   for (auto [axis, index] : llvm::enumerate(position)) {
-    if (buffer.shape[axis] != 1)
+    if (buffer.rowShape()[axis] != 1)
       multiplyBySize(sum, buffer, axis);
     addIndex(sum, index);
   }
@@ -55,8 +55,8 @@ Value MemoryAccess::linearIndex(const Buffer &buffer, const Position &position, 
 }
 
 void MemoryAccess::multiplyBySize(LinearSum &sum, const Buffer &buffer, int64_t axis) {
-  int64_t size = buffer.shape[axis];
-  Value sizeValue = ShapedType::isDynamic(size) ? buffer.sizes[axis] : indexConstant(size);
+  int64_t size = buffer.rowShape()[axis];
+  Value sizeValue = ShapedType::isDynamic(size) ? buffer.rowSizes()[axis] : indexConstant(size);
   if (ShapedType::isDynamic(size))
     sum.base = binary<arith::AddIOp>(sum.base, indexConstant(std::exchange(sum.offset, 0)));
   sum.offset = wrappingProduct(sum.offset, size);

@@ -20,6 +20,9 @@ public:
   /// of a still higher benefit does.
   StringRef whyNotJoined(ArrayRef<Operation *> one, ArrayRef<Operation *> other) const;
 
+  /// Whether the kernel of a contraction reads a slice of an argument in place.
+  bool contractsSlices() const { return classes && target == TargetKind::cpu; }
+
 private:
   const KernelClass *classOf(ArrayRef<Operation *> members) const;
 

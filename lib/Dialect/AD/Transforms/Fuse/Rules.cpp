@@ -66,10 +66,19 @@ bool fuse::mayReadThroughViews(Operation *user) {
   return isElementwiseOp(user) || reducesLastAxis(user) || isContractionLike(user) || isLoopNest(user);
 }
 
-// Contractions read their operands many times, and have kernels for operands that are arguments.
-static bool isContracted(Value value, const ClusterGraph &graph) {
-  return llvm::any_of(graph.usesOf(value),
-                      [](const ClusterGraph::Use &use) { return isContractionOp(use.operand->getOwner()); });
+// Contractions read their operands many times, and have kernels for operands that are arguments, on the CPU
+// also for parts of them in 32 or 64 bits.
+static bool isSlowInContraction(Operation *slice, const ClusterGraph &graph) {
+  Value part = slice->getResult(0);
+  Type element = typeOf(part).getElementType();
+  bool inPlace = graph.classes.contractsSlices() && (element.isF32() || element.isF64());
+  return llvm::any_of(graph.usesOf(part), [&](const ClusterGraph::Use &use) {
+    Operation *user = use.operand->getOwner();
+    const Cluster *cluster = graph.clusterOf(user);
+    return isContractionOp(user) &&
+           (!inPlace || use.operand->get() != part || !cluster ||
+            !graph.classes.whyNotJoined({slice}, cluster->members.getArrayRef()).empty());
+  });
 }
 
 // Whether an update could run before the users of the slice: in place it would replace elements that the
@@ -87,7 +96,7 @@ static bool mayBeUpdatedFirst(Operation *slice) {
 
 bool fuse::usersTakeCopies(Operation *op, const ClusterGraph &graph) {
   bool isDynamic = viewKindOf(op) == ViewKind::dynamicSlice;
-  if (isDynamic && (isContracted(op->getResult(0), graph) || mayBeUpdatedFirst(op)))
+  if (isDynamic && (isSlowInContraction(op, graph) || mayBeUpdatedFirst(op)))
     return false;
   return !op->use_empty() && llvm::all_of(op->getUsers(), [&](Operation *user) {
     return graph.isCopied(user) || (graph.clusterOf(user) && mayReadThroughViews(user));
