@@ -9,6 +9,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 namespace mlir::ad {
@@ -104,20 +105,24 @@ struct TileTable {
   int64_t accumulators;     ///< A register tile has at most this many, enough to hide the latency of an FMA.
   int64_t blockBytes;       ///< An operand's cached block of columns takes half of the second-level cache.
   int64_t straightBytes;    ///< An operand up to this size is read in place.
+  int64_t conflictRows;     ///< With this many rows it is packed if its panels do not fit the few sets of the
+                            ///< first-level cache that its rows map to.
   int64_t alignedBytes;     ///< Vectors of a larger operand begin at cache lines: the first-level cache.
   int64_t shortNanoseconds; ///< A kernel that takes less, by estimate, is one unit of work.
   int64_t tileSteps;        ///< A unit of a contraction has this many FMAs, if the contraction has enough.
   int64_t unitElements;     ///< A unit of a kernel that does little per element has this many elements.
 };
 
+inline constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+
 /// `large` is for current cores; `small` is for tests, in which short programs meet blocks, packed operands
 /// and what is left over.
 inline constexpr TileTable kTileTables[] = {
     {"large", kAvx512.bytes, 8, 16, kAvx512.count, 16, kCore.secondLevelBytes / 2, kCore.secondLevelBytes,
-     32 * 1024, 3000, 1 << 16, 1024},
-    {"large", 0, 6, 8, kAvx.count, 12, kCore.secondLevelBytes / 2, kCore.secondLevelBytes, 32 * 1024, 3000,
-     1 << 16, 1024},
-    {"small", 0, 3, 2, 32, 12, 16 * 1024, 256, 128, 0, 256, 64},
+     kNever, 32 * 1024, 3000, 1 << 16, 1024},
+    {"large", 0, 6, 8, kAvx.count, 12, kCore.secondLevelBytes / 2, kCore.secondLevelBytes, 48, 32 * 1024,
+     3000, 1 << 16, 1024},
+    {"small", 0, 3, 2, 32, 12, 16 * 1024, 256, 6, 128, 0, 256, 64},
 };
 
 /// The table of that name for vectors of so many bytes.

@@ -7,6 +7,7 @@
 #include "OperandsToPack.h"
 #include "adjoint/Codegen/Kernel/Contractions.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -48,10 +49,27 @@ static constexpr int64_t kRowsForBytes = 4;
 // A single row loads so many vectors in sequence that the hardware prefetches them.
 static constexpr int64_t kRowsInStep = 1;
 
+// Whether the lines of a panel, one of each row of the operand, do not fit the sets of the first-level cache
+// that the rows map to. Each tile of rows would then load the panel from the second-level cache again.
+static bool conflictsInCache(const TileTable &tiles, RankedTensorType type, int64_t axisK) {
+  ArrayRef<int64_t> inRow = type.getShape().drop_front(axisK + 1);
+  if (ShapedType::isDynamic(type.getDimSize(axisK)) || ShapedType::isDynamicShape(inRow))
+    return false;
+  int64_t bytes = ShapedType::getNumElements(inRow) * memoryBytes(type.getElementType());
+  int64_t sets = kCore.pageBytes / kCore.lineBytes, lines = bytes / kCore.lineBytes;
+  int64_t ways = std::max<int64_t>(1, tiles.alignedBytes / kCore.pageBytes);
+  return bytes % kCore.lineBytes == 0 && lines > 0 &&
+         type.getDimSize(axisK) > ways * sets / std::gcd(sets, lines);
+}
+
 // A transposed operand is always packed for several tiles of rows: all of them use the transposed panel.
-static bool isWorthPacking(const TileTable &tiles, RankedTensorType type, int64_t columnAxis, int64_t rows) {
-  return columnAxis + 1 != type.getRank() ||
-         ((ShapedType::isDynamic(rows) || rows > tiles.rows) && isLarge(tiles, type));
+static bool isWorthPacking(const TileTable &tiles, RankedTensorType type, const PackedOperand &packed,
+                           int64_t rows) {
+  if (packed.columnAxis + 1 != type.getRank())
+    return true;
+  bool manyRows = ShapedType::isDynamic(rows) || rows > tiles.rows;
+  return (manyRows && isLarge(tiles, type)) ||
+         (rows >= tiles.conflictRows && conflictsInCache(tiles, type, packed.axisK));
 }
 
 // Whether groups are packed, which few rows join when they are loaded.
@@ -109,7 +127,7 @@ std::optional<PackedOperand> OperandsToPack::packingOf(OpOperand *operand, unsig
                    !ShapedType::isDynamic(rows) && rows <= nest.rows && nest.rows > kRowsInStep;
   // With several tiles of rows, each tile would convert every element of the operand again.
   bool wanted = grouped ? isPackedInGroups(packed, type, rows, oneTile)
-                        : (converts && !oneTile) || isWorthPacking(tiles, type, packed.columnAxis, rows);
+                        : (converts && !oneTile) || isWorthPacking(tiles, type, packed, rows);
   int64_t sizeK = type.getDimSize(packed.axisK);
   packed.sizeK = ShapedType::isDynamic(sizeK)
                      ? sizeK
