@@ -46,6 +46,7 @@
 #include "Packing/OperandPacking.h"
 #include "Packing/OperandsToPack.h"
 #include "Packing/PackedPanels.h"
+#include "Packing/RowPanels.h"
 #include "Reduction/CPUChains.h"
 #include "Reduction/CPUReductions.h"
 #include "Reduction/InterleavedBlocks.h"
@@ -132,6 +133,7 @@ private:
   ByteRowCopies byteRowCopies{*this, laneValues, memoryAccess, stackMemory, byteProducts, byteGroups};
   ByteDotProducts byteDotProducts{*this,  laneValues,   maps,       transposedOperands,
                                   panels, byteProducts, byteGroups, byteRowCopies};
+  RowPanels rowPanels{*this, laneValues, memoryAccess, maps, stackMemory, productGroups};
   BlockShape blockShape{*this, transposedOperands, byteProducts};
 
   //===- Reductions ---------------------------------------------------===//
@@ -163,7 +165,8 @@ private:
                            laneReductions,  rowReductions, productGroups, byteChains,  interleavedBlocks,
                            partialTrees};
   CPUValues values{*this,    laneValues, memoryAccess,       maps,          reductions, interleavedStores,
-                   rowCache, panels,     transposedOperands, flatBroadcast, spilling,   windowLoads};
+                   rowCache, panels,     transposedOperands, flatBroadcast, spilling,   windowLoads,
+                   rowPanels};
 
   //===- Loops --------------------------------------------------------===//
 
@@ -176,8 +179,9 @@ private:
   OperandsToPack operandsToPack{*this, stackMemory, transposedOperands, productGroups, panels, byteProducts};
   RowTiles rowTiles{*this};
   FillingTile fillingTile{*this, laneLoop, rowTiles, blockShape, panels, operandPacking};
-  ContractionBlocks contractionBlocks{*this,  laneLoop,       distribution,   rowTiles,     fillingTile,
-                                      panels, operandPacking, operandsToPack, byteProducts, byteRowCopies};
+  ContractionBlocks contractionBlocks{*this,        laneLoop,      distribution,   rowTiles,
+                                      fillingTile,  panels,        operandPacking, operandsToPack,
+                                      byteProducts, byteRowCopies, rowPanels};
   LoopNests loopNests{*this, laneLoop, distribution, shortRows, contractionBlocks};
 
   //===- Kinds of results ---------------------------------------------===//

@@ -28,6 +28,8 @@ FailureOr<Value> CPUValues::operandValue(OpOperand *input, ArrayRef<Index> loops
     return value;
   if (Value value = windowLoads.load(input, loops))
     return value;
+  if (Value value = rowPanels.load(input, loops))
+    return value;
   FailureOr<Value> value = ValueEvaluator::operandValue(input, loops);
   if (isPacked && succeeded(value))
     panels.fillPacked(packed->second, loops, *value);

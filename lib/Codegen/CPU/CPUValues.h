@@ -9,6 +9,7 @@
 #include "Contraction/AccumulatorSpilling.h"
 #include "Contraction/WindowLoads.h"
 #include "Movement/FlatBroadcast.h"
+#include "Packing/RowPanels.h"
 #include "Reduction/CPUReductions.h"
 
 namespace mlir::ad::cpu {
@@ -18,11 +19,11 @@ public:
   CPUValues(CPUContext &context, LaneValues &laneValues, MemoryAccess &memoryAccess, AccessMaps &maps,
             CPUReductions &reductions, InterleavedStores &interleavedStores, StackRowCache &rowCache,
             PackedPanels &panels, TransposedOperands &transposedOperands, FlatBroadcast &flatBroadcast,
-            AccumulatorSpilling &spilling, WindowLoads &windowLoads)
+            AccumulatorSpilling &spilling, WindowLoads &windowLoads, RowPanels &rowPanels)
       : ValueEvaluator(context, laneValues, memoryAccess, maps, reductions),
         interleavedStores(interleavedStores), rowCache(rowCache), panels(panels),
         transposedOperands(transposedOperands), flatBroadcast(flatBroadcast), spilling(spilling),
-        windowLoads(windowLoads) {}
+        windowLoads(windowLoads), rowPanels(rowPanels) {}
 
   LogicalResult prepare(ValueRange outputs, ArrayRef<Position> positions) override {
     return spilling.evaluateReductions(outputs, positions);
@@ -43,6 +44,7 @@ private:
   FlatBroadcast &flatBroadcast;
   AccumulatorSpilling &spilling;
   WindowLoads &windowLoads;
+  RowPanels &rowPanels;
 };
 
 } // namespace mlir::ad::cpu

@@ -101,7 +101,9 @@ LogicalResult ContractionBlocks::emitBlockWith(SmallVector<PackedOperand> packed
   }
   return byteRowCopies.overRowChunks(nest, outer, first, upper, [&](Value from, Value to) {
     return rowTiles.emitRowTiles(nest, from, to, outer, [&](ArrayRef<Position> rows) {
-      return laneLoop.emitLaneLoop(nest, columns.first, columns.second, rows, store);
+      return rowPanels.withCopies(nest, outer, rows, [&] {
+        return laneLoop.emitLaneLoop(nest, columns.first, columns.second, rows, store);
+      });
     });
   });
 }

@@ -14,6 +14,7 @@
 #include "../Packing/OperandPacking.h"
 #include "../Packing/OperandsToPack.h"
 #include "../Packing/PackedPanels.h"
+#include "../Packing/RowPanels.h"
 #include "FillingTile.h"
 #include "RowTiles.h"
 
@@ -24,10 +25,11 @@ public:
   ContractionBlocks(CPUContext &context, LaneLoop &laneLoop, WorkDistribution &distribution,
                     RowTiles &rowTiles, FillingTile &fillingTile, PackedPanels &panels,
                     OperandPacking &operandPacking, OperandsToPack &operandsToPack,
-                    ByteProducts &byteProducts, ByteRowCopies &byteRowCopies)
+                    ByteProducts &byteProducts, ByteRowCopies &byteRowCopies, RowPanels &rowPanels)
       : CPUComponent(context), laneLoop(laneLoop), distribution(distribution), rowTiles(rowTiles),
         fillingTile(fillingTile), panels(panels), operandPacking(operandPacking),
-        operandsToPack(operandsToPack), byteProducts(byteProducts), byteRowCopies(byteRowCopies) {}
+        operandsToPack(operandsToPack), byteProducts(byteProducts), byteRowCopies(byteRowCopies),
+        rowPanels(rowPanels) {}
 
   LogicalResult emitBatches(const CPUNest &nest, int64_t axis, Position &outer, UnitRange units, Store store);
 
@@ -48,6 +50,7 @@ private:
   OperandsToPack &operandsToPack;
   ByteProducts &byteProducts;
   ByteRowCopies &byteRowCopies;
+  RowPanels &rowPanels;
 };
 
 } // namespace mlir::ad::cpu

@@ -194,8 +194,9 @@ SmallVector<PackedOperand> OperandsToPack::packedOperandsOf(const CPUNest &nest,
                      [&](int64_t loop) { return axisOfLoop(out, loop) != loop; }))
       return false;
     for (OpOperand *operand : generic.getDpsInputOperands()) {
-      std::optional<PackedOperand> packed = reduced.size() == 1 ? packingOf(operand, reduced.front(), nest)
-                                                                : flatPackingOf(operand, reduced, nest);
+      std::optional<PackedOperand> packed = reduced.size() == 1 && !nest.firstK
+                                                ? packingOf(operand, reduced.front(), nest)
+                                                : flatPackingOf(operand, reduced, nest);
       if (!packed || (nest.inPlace && !packed->inPlace && !packed->firstK))
         continue;
       if (!packed->prepacked && !packed->inPlace) {

@@ -140,6 +140,16 @@ Value PartialReductions::bindPartialResults(ArrayRef<linalg::GenericOp> reductio
   return bytes;
 }
 
+// Whether the operand with the columns is a matrix of K and columns, of which each part packs its own.
+static bool isMatrixOfK(linalg::GenericOp generic, const CPUNest &nest) {
+  std::optional<unsigned> k = singleReduction(generic);
+  return k && isContraction(generic) && llvm::any_of(generic.getDpsInputOperands(), [&](OpOperand *operand) {
+           AffineMap map = generic.getMatchingIndexingMap(operand);
+           unsigned columns = nest.shape.size() - 1, loops[] = {*k, columns};
+           return map == AffineMap::getMultiDimMapWithTargets(map.getNumDims(), loops, generic.getContext());
+         });
+}
+
 // The part of K of the partial result that is being emitted. The columns of a block are those of an operand
 // that stay in the second-level cache together with the rows of the other one.
 void PartialReductions::choosePart(CPUNest &nest, const PartialResults &partial) {
@@ -161,7 +171,7 @@ LogicalResult PartialReductions::emitPartialBlocks(linalg::GenericOp generic, CP
   return emitLoop(units.begin, units.end, indexConstant(1), [&](Value number) {
     partial.number = number;
     result.pointer = partialTrees.addressOfPartial(partial, result);
-    if (isDeepConvolution(generic))
+    if (isDeepConvolution(generic) || (nest.rowCount() > tiles.rows && isMatrixOfK(generic, nest)))
       choosePart(nest, partial);
     return loopNests.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
       Scope scope(context);
