@@ -64,12 +64,18 @@ LogicalResult ValueEvaluator::evaluateMissing(Value tensor, ArrayRef<Position> m
   return success();
 }
 
-// Sums among them have one loop for all positions then.
+// Sums among them have one loop for all positions then. They come first: what is combined with a sum would
+// take registers during its loop.
 LogicalResult ValueEvaluator::evaluateInputs(linalg::GenericOp generic, ArrayRef<Position> positions) {
   AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
-  for (OpOperand *input : generic.getDpsInputOperands()) {
-    if (!input->get().getDefiningOp<linalg::GenericOp>())
-      continue;
+  SmallVector<OpOperand *> computed =
+      llvm::filter_to_vector(generic.getDpsInputOperands(), [](OpOperand *input) {
+        return input->get().getDefiningOp<linalg::GenericOp>() != nullptr;
+      });
+  auto hasSum = [](OpOperand *input) { return dependsOn(input->get(), reduces); };
+  if (computed.size() > 1 && !hasSum(computed.front()) && hasSum(computed.back()))
+    std::swap(computed.front(), computed.back());
+  for (OpOperand *input : computed) {
     SmallVector<Position> inner;
     for (const Position &position : positions)
       inner.push_back(positionOf(input, maps.loopsFromOutput(generic, out, position)));
