@@ -39,14 +39,19 @@ func.func @main(%x: tensor<10x100xf32>) -> tensor<10x100xi64> {
 // -----
 
 // A line of several tiles: a kernel that sorts them, and one that merges two runs each time. The host launches it as often
-// as its function says: the bits of the number of tiles, less one. The middle axis becomes the last one first.
-// CHECK: func.func private @movement_0_0$sort_tiles(!llvm.ptr, !llvm.ptr, !llvm.ptr, index) attributes {ad.launch_config = #ad.launch_config<block, axes = 2, tile = 8192, threads_per_block = 1024, dynamic_shared_bytes = 73736>}
-// CHECK: func.func private @movement_0_0$merge_runs(!llvm.ptr, !llvm.ptr, !llvm.ptr, index) attributes {ad.launch_config = #ad.launch_config<block, axes = 2, tile = 4096, threads_per_block = 512, dynamic_shared_bytes = 36872>}
+// as its function says: the bits of the number of tiles, less one. The first axis becomes the last one before. A key of 16
+// bits and its place in a tile are one word; runs have keys and positions.
+// CHECK: func.func private @movement_0_0$sort_tiles(!llvm.ptr, !llvm.ptr, !llvm.ptr, index) attributes {ad.launch_config = #ad.launch_config<block, axes = 2, tile = 8192, threads_per_block = 1024, dynamic_shared_bytes = 36868>}
+// CHECK: func.func private @movement_0_0$merge_runs(!llvm.ptr, !llvm.ptr, !llvm.ptr, index) attributes {ad.launch_config = #ad.launch_config<block, axes = 2, tile = 8192, threads_per_block = 1024, dynamic_shared_bytes = 73736>}
 // CHECK-LABEL: func.func private @movement_0_0$run_sizes(
 // CHECK:       llvm.intr.ctlz
 // CHECK:       return
 // CHECK: func.func private @movement_0_0(!llvm.ptr, !llvm.ptr) attributes {{{.+}}ad.sorted_runs}
 // CHECK-LABEL: gpu.func @movement_0_0$sort_tiles(
+// CHECK-COUNT-8: llvm.load {{.*}} : !llvm.ptr -> i16
+// CHECK-COUNT-8: llvm.store {{.*}} : i32, !llvm.ptr<3>
+// CHECK-NEXT:  gpu.barrier
+// CHECK-COUNT-19: arith.cmpi ult
 // CHECK-LABEL: gpu.func @movement_0_0$merge_runs(
 // CHECK:       scf.while
 // CHECK:         nvvm.vote.sync ballot
@@ -73,7 +78,7 @@ func.func @main(%x: tensor<5000xi64>) -> tensor<5000xi64> {
 // -----
 
 // An open length: the number of lines of a tile, and whether a tile is a run, follow from it. Blocks take tiles by turns.
-// CHECK: func.func private @movement_0$sort_tiles({{.*}} attributes {ad.launch_config = #ad.launch_config<block, axes = 2, persistent_blocks = 2, tile = 4096, threads_per_block = 512, dynamic_shared_bytes = 36872>}
+// CHECK: func.func private @movement_0$sort_tiles({{.*}} attributes {ad.launch_config = #ad.launch_config<block, axes = 2, persistent_blocks = 2, tile = 4096, threads_per_block = 512, dynamic_shared_bytes = 18436>}
 // CHECK-LABEL: gpu.func @movement_0$sort_tiles(
 // CHECK:       llvm.intr.ctlz
 // CHECK:       scf.if

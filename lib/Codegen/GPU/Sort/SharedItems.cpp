@@ -22,11 +22,9 @@ static void storeAt(SortItems &items, Value pointer, Value slot, Value value) {
                         value.getType().getIntOrFloatBitWidth() / 8);
 }
 
-int64_t SharedItems::bytesFor(Type element, int64_t count) {
-  return slotsFor(count) * SortItems::bytesOf(element);
-}
+int64_t SharedItems::bytesFor(ItemForm form, int64_t count) { return slotsFor(count) * form.bytes(); }
 
-SharedItems::SharedItems(SortItems &items, Operation *function, Type element, int64_t count, Value thread)
+SharedItems::SharedItems(SortItems &items, Operation *function, int64_t count, Value thread)
     : items(items), thread(thread) {
   keys = sharedMemory(items.builder, function, /*bytes=*/0, "items");
   positions = items.at(keys, items.keyType(), items.i32(slotsFor(count)));
@@ -39,13 +37,14 @@ Value SharedItems::slotOf(Value place) {
 Value SharedItems::loadKey(Value place) { return loadAt(items, keys, items.keyType(), slotOf(place)); }
 
 Value SharedItems::loadPosition(Value place) {
-  return loadAt(items, positions, items.positionType(), slotOf(place));
+  return items.form.hasPosition ? loadAt(items, positions, items.positionType(), slotOf(place)) : Value();
 }
 
 void SharedItems::store(Value place, const SortItem &item) {
   Value slot = slotOf(place);
   storeAt(items, keys, slot, item.key);
-  storeAt(items, positions, slot, item.position);
+  if (items.form.hasPosition)
+    storeAt(items, positions, slot, item.position);
 }
 
 // A thread has slots without a gap.

@@ -17,9 +17,9 @@ constexpr int64_t kItemsOfThread = 8;
 class SharedItems {
 public:
   /// Places for `count` items, and one behind them that may be read. `thread`: its number in the block (i32).
-  SharedItems(SortItems &items, Operation *function, Type element, int64_t count, Value thread);
+  SharedItems(SortItems &items, Operation *function, int64_t count, Value thread);
   /// Of shared memory.
-  static int64_t bytesFor(Type element, int64_t count);
+  static int64_t bytesFor(ItemForm form, int64_t count);
 
   /// Places are numbers of 32 bits.
   SortItem load(Value place) { return {loadKey(place), loadPosition(place)}; }
@@ -38,6 +38,7 @@ public:
 private:
   Value slotOf(Value place);
   Value loadKey(Value place);
+  /// Null if items have none.
   Value loadPosition(Value place);
   Value splitOf(Run x, Run y, Value before);
 

@@ -39,23 +39,24 @@ std::unique_ptr<KernelPlan> SortClass::matchOnGPU(KernelOp kernel, const GPUTarg
 LogicalResult SortClass::emit(GPUFunctions &functions, const KernelPlan &plan) const {
   const SortShape &shape = static_cast<const SortPlan &>(plan).shape;
   int64_t threadsPerSM = ShapedType::isDynamic(shape.length()) ? kOpenThreadsPerSM : kThreadsPerSM;
-  auto define = [&](StringRef suffix, TypeRange more, const LaunchShape &launch,
+  auto define = [&](StringRef suffix, TypeRange more, const LaunchShape &launch, ItemForm form,
                     void (SortEmitter::*emitBody)()) {
     GPUFuncOp function = functions.define(suffix, more);
-    (SortEmitter(function, shape).*emitBody)();
+    (SortEmitter(function, shape, form).*emitBody)();
     functions.finish(function, launch, {std::max<int64_t>(threadsPerSM / launch.threadsPerBlock, 1)},
                      getName());
     functions.declare(function, launch);
   };
+  ItemForm inTile = ItemForm::inTile(shape.element), inRuns = ItemForm::inRuns(shape.element);
   if (!shape.mayMerge()) {
-    define("", {}, shape.tilesLaunch(), &SortEmitter::emitTiles);
+    define("", {}, shape.tilesLaunch(), inTile, &SortEmitter::emitTiles);
     return success();
   }
   KernelOp kernel = functions.kernel;
   Type index = IndexType::get(kernel.getContext());
   Type more[] = {LLVM::LLVMPointerType::get(kernel.getContext()), index};
-  define(kSortTilesSuffix, more, shape.tilesLaunch(), &SortEmitter::emitTiles);
-  define(kMergeRunsSuffix, more, shape.mergeLaunch(), &SortEmitter::emitMerge);
+  define(kSortTilesSuffix, more, shape.tilesLaunch(), inTile, &SortEmitter::emitTiles);
+  define(kMergeRunsSuffix, more, shape.mergeLaunch(), inRuns, &SortEmitter::emitMerge);
   emitRunSizes(defineHostFunction(kernel, kRunSizesSuffix, {}, {index, index}), shape);
   functions.declareDivided(shape.tilesLaunch())->setAttr(kSortedRunsAttr, UnitAttr::get(kernel.getContext()));
   return success();

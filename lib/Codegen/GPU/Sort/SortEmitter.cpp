@@ -25,9 +25,9 @@ static std::pair<Value, Value> boundSizes(ScalarBuilder &code, FunctionOpInterfa
   return {lines, sizeOf(shape.length())};
 }
 
-SortEmitter::SortEmitter(FunctionOpInterface function, const SortShape &shape)
+SortEmitter::SortEmitter(FunctionOpInterface function, const SortShape &shape, ItemForm form)
     : shape(shape), function(function), builder(OpBuilder::atBlockBegin(&function.getFunctionBody().front())),
-      loc(function.getLoc()), items(builder, loc, shape.element, shape.descending) {
+      loc(function.getLoc()), items(builder, loc, shape.element, shape.descending, form) {
   Block &entry = function.getFunctionBody().front();
   int64_t open = llvm::count_if(shape.shape, ShapedType::isDynamic);
   keys = entry.getArgument(0);
@@ -67,7 +67,7 @@ void SortEmitter::forEachPlace(int64_t count, function_ref<void(Value)> body) {
 
 // The item behind the others comes after all of them.
 SharedItems SortEmitter::shareItems(int64_t count) {
-  SharedItems shared(items, function, shape.element, count, thread);
+  SharedItems shared(items, function, count, thread);
   emitIf(items.compare(arith::CmpIPredicate::eq, thread, items.i32(0)),
          [&] { shared.store(items.i32(count), items.last()); });
   return shared;
@@ -135,7 +135,7 @@ void device::emitRunSizes(func::FuncOp host, const SortShape &shape) {
                                                   code.sub(tiles, one), /*is_zero_poison=*/false);
   Value merges = code.sub(code.i64(64), zeros);
   Value bytes = code.binary<arith::MulIOp>(code.binary<arith::MulIOp>(lines, length),
-                                           2 * SortItems::bytesOf(shape.element));
+                                           2 * ItemForm::inRuns(shape.element).bytes());
   Value isTile = code.compare(arith::CmpIPredicate::eq, merges, code.i64(0));
   bytes = code.select(isTile, one, code.binary<arith::MaxUIOp>(bytes, one));
   Value fits = code.compare(arith::CmpIPredicate::ult, length, code.i64(kFirstTooLong));

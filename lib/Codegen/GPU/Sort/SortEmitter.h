@@ -19,7 +19,7 @@ class SortEmitter {
 public:
   /// The function has an entry block, whose arguments are those of the kernel and, if a line may have several
   /// tiles, the memory of runs and the number of the merging kernel.
-  SortEmitter(FunctionOpInterface function, const SortShape &shape);
+  SortEmitter(FunctionOpInterface function, const SortShape &shape, ItemForm form);
 
   void emitTiles();
   void emitMerge();
@@ -48,6 +48,7 @@ private:
   void loadTile(const Tile &tile, SharedItems &shared);
   void sortOwn(MutableArrayRef<SortItem> own);
   SmallVector<SortItem> mergeOwn(SharedItems &shared, SmallVector<SortItem> own, Value levels);
+  SortItem itemInRun(const Tile &tile, const SortItem &item);
   void storeTile(const Tile &tile, SharedItems &shared);
   void storeItems(Value isSorted, Value side, Value element, function_ref<void(Store)> storeEach);
 

@@ -29,8 +29,20 @@ Value ScalarBuilder::at(Value pointer, Type element, Value index) {
 
 //===- Items --------------------------------------------------------------===//
 
-SortItems::SortItems(OpBuilder &builder, Location loc, Type element, bool descending)
-    : ScalarBuilder(builder, loc), element(element), width(element.getIntOrFloatBitWidth()),
+static constexpr unsigned kHalfWord = 16;
+
+ItemForm ItemForm::inRuns(Type element) {
+  return {element.getIntOrFloatBitWidth() > 32 ? 8 : 4, /*hasPosition=*/true};
+}
+
+ItemForm ItemForm::inTile(Type element) {
+  ItemForm form = inRuns(element);
+  form.hasPosition = element.getIntOrFloatBitWidth() > kHalfWord;
+  return form;
+}
+
+SortItems::SortItems(OpBuilder &builder, Location loc, Type element, bool descending, ItemForm form)
+    : ScalarBuilder(builder, loc), form(form), element(element), width(element.getIntOrFloatBitWidth()),
       descending(descending) {}
 
 // The magnitude above which a float is a NaN.
@@ -60,16 +72,33 @@ Value SortItems::keyOf(Value bits) {
   return select(isNaN, most, directed(binary<arith::XOrIOp>(number, flipped)));
 }
 
+SortItem SortItems::make(Value bits, Value position) {
+  Value key = resized(keyOf(bits), form.keyBytes * 8);
+  if (form.hasPosition)
+    return {key, position};
+  return {binary<arith::OrIOp>(binary<arith::ShLIOp>(key, int64_t(kHalfWord)), position), Value()};
+}
+
+SortItem SortItems::inRun(const SortItem &item, Value position) {
+  return form.hasPosition ? item : SortItem{binary<arith::ShRUIOp>(item.key, int64_t(kHalfWord)), position};
+}
+
+Value SortItems::placeOf(const SortItem &item) {
+  return binary<arith::AndIOp>(item.key, (int64_t(1) << kHalfWord) - 1);
+}
+
 SortItem SortItems::last() {
   auto largest = [&](Type type) -> Value {
     return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, -1));
   };
-  return {largest(keyType()), largest(positionType())};
+  return {largest(keyType()), form.hasPosition ? largest(positionType()) : Value()};
 }
 
 // A key of 32 bits is the upper half of a word whose lower half is the position.
 Value SortItems::comesBefore(const SortItem &x, const SortItem &y) {
-  if (keyBytes(element) == 4) {
+  if (!form.hasPosition)
+    return isBelow(x.key, y.key);
+  if (form.keyBytes == 4) {
     auto word = [&](const SortItem &item) {
       return binary<arith::OrIOp>(binary<arith::ShLIOp>(resized(item.key, 64), 32),
                                   resized(item.position, 64));
@@ -81,7 +110,8 @@ Value SortItems::comesBefore(const SortItem &x, const SortItem &y) {
 }
 
 SortItem SortItems::select(Value condition, const SortItem &x, const SortItem &y) {
-  return {select(condition, x.key, y.key), select(condition, x.position, y.position)};
+  return {select(condition, x.key, y.key),
+          form.hasPosition ? select(condition, x.position, y.position) : Value()};
 }
 
 // Puts two items in ascending order.
@@ -109,8 +139,8 @@ SortItem SortItems::ofThread(const SortItem &item, int64_t mask) {
                                           ::mlir::gpu::ShuffleMode::XOR)
         .getShuffleResult();
   };
-  SortItem other = {shuffled(resized(item.key, 32)), shuffled(item.position)};
-  if (keyBytes(element) == 8) {
+  SortItem other = {shuffled(resized(item.key, 32)), form.hasPosition ? shuffled(item.position) : Value()};
+  if (form.keyBytes == 8) {
     Value upper = shuffled(resized(binary<arith::ShRUIOp>(item.key, 32), 32));
     upper = binary<arith::ShLIOp>(resized(upper, 64), 32);
     other.key = binary<arith::OrIOp>(resized(other.key, 64), upper);

@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // What kernels for sorting compare and move: items, of which no two are equal. An item is the key of an
-// element, as an unsigned number in the order of ad.argsort, and its position in the line, of 32 bits.
+// element, as an unsigned number in the order of ad.argsort, and its position in the line, of 32 bits. In a
+// tile, a key of up to 16 bits is one word with the place in the tile.
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_SORT_SORTITEMS_H
 #define ADJOINT_LIB_CODEGEN_GPU_SORT_SORTITEMS_H
@@ -41,6 +42,18 @@ public:
   Location loc;
 };
 
+/// What an item consists of.
+struct ItemForm {
+  /// In shared memory while a tile is sorted, and in runs of several tiles.
+  static ItemForm inTile(Type element);
+  static ItemForm inRuns(Type element);
+
+  int64_t keyBytes;
+  bool hasPosition; ///< otherwise the lower half of a key of 4 bytes is a place, and the upper half the key
+  int64_t bytes() const { return keyBytes + (hasPosition ? 4 : 0); }
+};
+
+/// Without a position of its own it has none here.
 struct SortItem {
   Value key, position;
 };
@@ -48,21 +61,18 @@ struct SortItem {
 class SortItems : public ScalarBuilder {
 public:
   /// Of elements of that type.
-  SortItems(OpBuilder &builder, Location loc, Type element, bool descending);
+  SortItems(OpBuilder &builder, Location loc, Type element, bool descending, ItemForm form);
 
-  /// Those of an item; keys have 32 or 64 bits.
-  Type keyType() { return builder.getIntegerType(keyBytes(element) * 8); }
+  Type keyType() { return builder.getIntegerType(form.keyBytes * 8); }
   Type positionType() { return builder.getI32Type(); }
-  static int64_t keyBytes(Type element) { return element.getIntOrFloatBitWidth() > 32 ? 8 : 4; }
-  static constexpr int64_t kPositionBytes = 4;
-  static int64_t bytesOf(Type element) { return keyBytes(element) + kPositionBytes; }
   /// How elements are in memory.
   Type memoryType() { return builder.getIntegerType(width); }
 
-  /// The item of an element, from its bits.
-  SortItem make(Value bits, Value position) {
-    return {resized(keyOf(bits), keyBytes(element) * 8), position};
-  }
+  /// The item of an element, from its bits; the position is a place in a tile if it has no word of its own.
+  SortItem make(Value bits, Value position);
+  /// As it is in runs, and its place in the tile, if it has no position of its own.
+  SortItem inRun(const SortItem &item, Value position);
+  Value placeOf(const SortItem &item);
   /// The one that comes after all others.
   SortItem last();
   Value comesBefore(const SortItem &x, const SortItem &y);
@@ -74,6 +84,8 @@ public:
   /// `own` items of the first thread come first. Powers of two; groups are not larger than a warp. `thread`
   /// is the number of the thread.
   void mergeInGroup(MutableArrayRef<SortItem> own, int64_t group, Value thread);
+
+  const ItemForm form;
 
 private:
   void exchange(SortItem &x, SortItem &y);

@@ -96,7 +96,7 @@ void SortEmitter::loadPart(const Merge &merge, const Runs &runs, Value firstX, V
   // What is skipped from the items of x to those of y.
   Value toY = items.sub(items.sub(items.add(merge.run, merge.before), firstX), items.add(firstX, countOfX));
   SmallVector<std::pair<Value, SortItem>> loaded;
-  forEachPlace(shape.mergeTile, [&](Value place) {
+  forEachPlace(shape.tile, [&](Value place) {
     Value skipped = items.select(items.isBelow(place, countOfX), items.i32(0), toY);
     Value number = items.add(items.add(firstX, place), skipped);
     number = items.select(items.isBelow(place, merge.count), number, items.i32(0));
@@ -107,10 +107,10 @@ void SortEmitter::loadPart(const Merge &merge, const Runs &runs, Value firstX, V
 }
 
 void SortEmitter::emitMerge() {
-  SharedItems shared = shareItems(shape.mergeTile);
+  SharedItems shared = shareItems(shape.tile);
   Type i32 = builder.getI32Type();
   Value splits = sharedMemory(builder, function, 2 * sizeof(int32_t), "splits");
-  Value places = items.i64(shape.mergeTile), tilesOfLine = items.binary<arith::CeilDivUIOp>(length, places);
+  Value places = items.i64(shape.tile), tilesOfLine = items.binary<arith::CeilDivUIOp>(length, places);
   Value elements = items.resized(length, 32), level = arith::IndexCastOp::create(builder, loc, i32, pass);
   Value run = items.binary<arith::ShLIOp>(items.i32(shape.tile), level), both = items.add(run, run);
   Value from = items.resized(items.binary<arith::AndIOp>(level, 1), 64);
@@ -133,7 +133,7 @@ void SortEmitter::emitMerge() {
     synchronize();
     Value element = items.add(line, items.resized(first, 64));
     storeItems(items.compare(arith::CmpIPredicate::uge, both, elements), to, element, [&](Store store) {
-      forEachPlace(shape.mergeTile, [&](Value place) {
+      forEachPlace(shape.tile, [&](Value place) {
         emitIf(items.isBelow(place, merge.count), [&] { store(place, shared.load(place)); });
       });
     });
@@ -147,6 +147,6 @@ SortEmitter::Merge SortEmitter::mergeAt(Value first, Value elements, Value run) 
   Value start = items.sub(first, before), left = items.sub(elements, start);
   Value ofX = items.binary<arith::MinUIOp>(left, run);
   Value ofY = items.binary<arith::MinUIOp>(items.sub(left, ofX), run);
-  Value count = items.binary<arith::MinUIOp>(items.sub(elements, first), shape.mergeTile);
+  Value count = items.binary<arith::MinUIOp>(items.sub(elements, first), shape.tile);
   return {start, ofX, ofY, run, before, count};
 }

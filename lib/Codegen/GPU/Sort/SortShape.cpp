@@ -11,8 +11,6 @@ using namespace mlir::ad::device;
 // Items of a tile at most, by the shared memory that every chip has, and at least, so that a block has
 // several warps.
 static constexpr int64_t kMaxTile = 8192, kMaxWideTile = 4096, kMinTile = 1024;
-// Smaller tiles than those that are sorted: blocks that wait for memory overlap with others.
-static constexpr int64_t kMergeTile = 4096;
 // Blocks of an SM where the host does not know how many tiles have work.
 static constexpr int64_t kOpenBlocksPerSM = 2;
 
@@ -20,11 +18,10 @@ static constexpr int64_t kOpenBlocksPerSM = 2;
 SortShape::SortShape(ArgsortOp sort)
     : element(sort.getInput().getType().getElementType()), descending(sort.getDescending()),
       shape(sort.getInput().getType().getShape()) {
-  int64_t most = SortItems::keyBytes(element) == 8 ? kMaxWideTile : kMaxTile;
+  int64_t most = ItemForm::inTile(element).keyBytes == 8 ? kMaxWideTile : kMaxTile;
   tile = ShapedType::isDynamic(length())
              ? most / 2
              : std::clamp(static_cast<int64_t>(llvm::PowerOf2Ceil(length())), kMinTile, most);
-  mergeTile = std::min(tile, kMergeTile);
 }
 
 int64_t SortShape::placesOfLine() const {
@@ -37,16 +34,16 @@ int64_t SortShape::registerRun() const {
   return ShapedType::isDynamic(length()) ? kRegisterRun : std::min(kRegisterRun, placesOfLine());
 }
 
-static LaunchShape launchOf(const SortShape &sort, int64_t tile) {
+static LaunchShape launchOf(const SortShape &sort, ItemForm form) {
   LaunchShape launch = {MappingLevel::block, /*result=*/0, static_cast<int64_t>(sort.shape.size())};
-  launch.tile = {tile};
-  launch.threadsPerBlock = tile / kItemsOfThread;
-  launch.dynamicSharedBytes = SharedItems::bytesFor(sort.element, tile);
+  launch.tile = {sort.tile};
+  launch.threadsPerBlock = sort.tile / kItemsOfThread;
+  launch.dynamicSharedBytes = SharedItems::bytesFor(form, sort.tile);
   return launch;
 }
 
 LaunchShape SortShape::tilesLaunch() const {
-  LaunchShape launch = launchOf(*this, tile);
+  LaunchShape launch = launchOf(*this, ItemForm::inTile(element));
   if (ShapedType::isDynamic(length())) {
     launch.persistentBlocks = kOpenBlocksPerSM;
   } else if (!mayMerge()) {
@@ -56,4 +53,4 @@ LaunchShape SortShape::tilesLaunch() const {
   return launch;
 }
 
-LaunchShape SortShape::mergeLaunch() const { return launchOf(*this, mergeTile); }
+LaunchShape SortShape::mergeLaunch() const { return launchOf(*this, ItemForm::inRuns(element)); }

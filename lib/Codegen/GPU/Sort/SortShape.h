@@ -23,8 +23,7 @@ struct SortShape {
   Type element;
   bool descending;
   SmallVector<int64_t> shape;
-  int64_t tile;      ///< items that a block sorts
-  int64_t mergeTile; ///< items that a block merges
+  int64_t tile; ///< items that a block sorts, and merges
   int64_t length() const { return shape.back(); }
   /// Whether a line may have several tiles.
   bool mayMerge() const { return ShapedType::isDynamic(length()) || length() > tile; }

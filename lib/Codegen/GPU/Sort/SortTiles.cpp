@@ -78,7 +78,8 @@ void SortEmitter::loadTile(const Tile &tile, SharedItems &shared) {
   forEachPlace(shape.tile, [&](Value number) {
     Place place = placeIn(tile, number);
     Value element = items.select(place.isThere, place.number, items.i32(0));
-    SortItem item = items.make(loadAt(first, memory, element), items.add(firstPosition, place.column));
+    Value position = items.form.hasPosition ? items.add(firstPosition, place.column) : number;
+    SortItem item = items.make(loadAt(first, memory, element), position);
     loaded.push_back({number, items.select(place.isThere, item, items.last())});
   });
   for (auto &[number, item] : loaded)
@@ -88,14 +89,17 @@ void SortEmitter::loadTile(const Tile &tile, SharedItems &shared) {
 static SmallVector<Value> valuesOf(ArrayRef<SortItem> list) {
   SmallVector<Value> values;
   for (const SortItem &item : list)
-    values.append({item.key, item.position});
+    values.push_back(item.key);
+  for (const SortItem &item : list)
+    if (item.position)
+      values.push_back(item.position);
   return values;
 }
 
 static SmallVector<SortItem> itemsFrom(ValueRange values) {
   SmallVector<SortItem> list;
-  for (size_t i = 0; i < values.size(); i += 2)
-    list.push_back({values[i], values[i + 1]});
+  for (size_t i = 0; i < kItemsOfThread; ++i)
+    list.push_back({values[i], values.size() > kItemsOfThread ? values[kItemsOfThread + i] : Value()});
   return list;
 }
 
@@ -118,11 +122,19 @@ SmallVector<SortItem> SortEmitter::mergeOwn(SharedItems &shared, SmallVector<Sor
   return itemsFrom(loop.getResults());
 }
 
+// With its position in the line.
+SortItem SortEmitter::itemInRun(const Tile &tile, const SortItem &item) {
+  if (items.form.hasPosition)
+    return item;
+  Value column = placeIn(tile, items.placeOf(item)).column;
+  return items.inRun(item, items.add(items.resized(tile.first, 32), column));
+}
+
 void SortEmitter::storeTile(const Tile &tile, SharedItems &shared) {
   auto storeEach = [&](Store store) {
     forEachPlace(shape.tile, [&](Value number) {
       Place place = placeIn(tile, number);
-      emitIf(place.isThere, [&] { store(place.number, shared.load(number)); });
+      emitIf(place.isThere, [&] { store(place.number, itemInRun(tile, shared.load(number))); });
     });
   };
   Value isWhole = items.compare(arith::CmpIPredicate::ule, length, items.i64(shape.tile));
