@@ -274,12 +274,23 @@ def check_faults(_):
                       "products that wait for shared memory")
 
 
-def division_of(text):
-    """What the compiler writes for the host next to the divided kernel of a program."""
+def division_of(text, suffix="partial_sizes"):
+    """What the compiler writes for the host next to the divided kernel of a program, or to a sort."""
     done = subprocess.run([kernels.find_opt(), "-", "--ad-to-cpu-frontend=numerics=strict", "--ad-to-gpu-fusion",
                            "--ad-to-gpu-kernels", "--ad-emit-gpu"], input=text, capture_output=True, text=True, check=True)
-    [function] = node_sizes.functions(done.stdout).values()
+    [function] = node_sizes.functions(done.stdout, suffix).values()
     return function
+
+
+def check_merges(_):
+    """As often as a tile of 8192 items, 4096 of 64 bits, is doubled to hold the line; half a tile where the length is open."""
+    for line, kind, size, merges in (("8193", "f32", 0, 1), ("16385", "f32", 0, 2), ("1048576", "bf16", 0, 7),
+                                     ("1048577", "i32", 0, 8), ("1048576", "f64", 0, 8), ("?", "f32", 0, 0),
+                                     ("?", "f32", 4096, 0), ("?", "f32", 4097, 1), ("?", "i64", 4097, 2)):
+        given, order = f"tensor<3x{line}x{kind}>", f"tensor<3x{line}xi64>"
+        text = f"func.func @main(%a: {given}) -> {order} {{\n  %y = ad.argsort %a axis 1 : {given}\n  return %y : {order}\n}}\n"
+        function = division_of(text, "run_sizes")
+        yield from expect(node_sizes.merges(function, size), merges, f"launches for {line} ({size}) {kind}")
 
 
 def check_divided_launches(_):
