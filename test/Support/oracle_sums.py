@@ -22,10 +22,12 @@ def _epsilon(element):
 
 
 def bound_of(op, want, terms, magnitude):
-    """gamma_k * magnitude, and the rounding to the type of the result."""
-    element = op.result.element
-    gamma = (terms + 4) * _epsilon(op.operands[0].element)
-    return 1.01 * gamma * magnitude + 0.5001 * elements.ulp(element, want)
+    """gamma_k * magnitude, half of the least subnormal for each product, which may underflow, and the rounding to the type
+    of the result."""
+    element, source = op.result.element, op.operands[0].element
+    gamma = (terms + 4) * _epsilon(source)
+    underflow = 0.5 * terms * elements.ulp(accumulator(source), 0.0)
+    return 1.01 * gamma * magnitude + underflow + 0.5001 * elements.ulp(element, want)
 
 
 # Reductions.
