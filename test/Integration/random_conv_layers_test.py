@@ -41,7 +41,7 @@ class Layer:
     @property
     def places(self):
         padded = [n + low + high for n, low, high in zip(self.sizes, self.low, self.high)]
-        return [max(p - (k - 1) * d - 1, 0) // s + 1 for p, k, d, s in zip(padded, self.kernel, self.dilation, self.strides)]
+        return [max((p - (k - 1) * d - 1) // s + 1, 0) for p, k, d, s in zip(padded, self.kernel, self.dilation, self.strides)]
 
     @property
     def products(self):
