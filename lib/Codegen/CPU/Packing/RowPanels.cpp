@@ -61,8 +61,7 @@ LogicalResult RowPanels::copy(OpOperand *operand, const CPUNest &nest, const Pos
     Value row = memoryAccess.load(buffers.find(operand->get())->second,
                                   maps.apply(generic.getMatchingIndexingMap(operand), loops));
     mask = nullptr;
-    Value slot =
-        memoryAccess.pointerAt(panel.buffer, binary<arith::MulIOp>(k, indexConstant(vectorLanes)));
+    Value slot = memoryAccess.pointerAt(panel.buffer, binary<arith::MulIOp>(k, indexConstant(vectorLanes)));
     LLVM::StoreOp::create(builder, loc, row, slot, memoryBytes(panel.buffer.element));
     return success();
   });

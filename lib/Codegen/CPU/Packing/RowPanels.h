@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Copies of the rows of a register tile, for operands of contractions that are contiguous along the rows, such
-// as the left operand of a gradient by weights. In place, a step along K reads the elements of a tile's rows from
-// a cache line, and often a page, of its own.
+// Copies of the rows of a register tile, for operands of contractions that are contiguous along the rows,
+// such as the left operand of a gradient by weights. In place, a step along K reads the elements of a tile's
+// rows from a cache line, and often a page, of its own.
 
 #ifndef ADJOINT_LIB_CODEGEN_CPU_PACKING_ROWPANELS_H
 #define ADJOINT_LIB_CODEGEN_CPU_PACKING_ROWPANELS_H
