@@ -9,6 +9,7 @@
 #include "adjoint/Runner/Trace/LoopPosition.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace mlir::ad::runner;

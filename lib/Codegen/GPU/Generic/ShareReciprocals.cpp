@@ -91,12 +91,12 @@ const Reciprocal &ReciprocalSharing::reciprocalOf(Value divisor) {
   Value lowest = arith::MaximumFOp::create(builder, loc, ofDividend, constant(builder, loc, kLowestQuotient));
   Value never = constant(builder, loc, std::numeric_limits<double>::quiet_NaN());
   lowest = arith::SelectOp::create(builder, loc, isOutside, never, lowest);
-  Value isNegative = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, divisor,
-                                           constant(builder, loc, 0.0));
-  Value zero = arith::SelectOp::create(
-      builder, loc, arith::OrIOp::create(builder, loc, isOutside, isNegative),
-      arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), kNaN),
-      arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), 0));
+  Value isNegative =
+      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, divisor, constant(builder, loc, 0.0));
+  Value zero =
+      arith::SelectOp::create(builder, loc, arith::OrIOp::create(builder, loc, isOutside, isNegative),
+                              arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), kNaN),
+                              arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), 0));
   return known->second = {high, low, negated, lowest, zero};
 }
 
@@ -120,8 +120,8 @@ static Value needsDivision(OpBuilder &builder, Location loc, MutableArrayRef<ari
 
 // The quotient of a * high + a * low is less than one unit in the last place off, so that the remainder is
 // exact and its correction rounds like a division (Markstein 1990; Brisebarre, Muller, Raina 2004). Infinite
-// and unordered quotients, and those whose steps may underflow, are divided. With a positive divisor a dividend
-// of +0 has only steps of zeros, the last sums of which are +0: rows with a mask have many.
+// and unordered quotients, and those whose steps may underflow, are divided. With a positive divisor a
+// dividend of +0 has only steps of zeros, the last sums of which are +0: rows with a mask have many.
 void ReciprocalSharing::makeGroup(Group &group) {
   const Reciprocal divisor = reciprocalOf(group.front().getRhs());
   OpBuilder builder(group.back());

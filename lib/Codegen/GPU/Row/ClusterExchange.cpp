@@ -17,8 +17,8 @@ void ClusterExchange::synchronize() {
   NVVM::ClusterWaitOp::create(builder, loc, /*aligned=*/nullptr);
 }
 
-// At the end of a row the blocks wait for each other: no block may end, or store values of the next row, while
-// others read its shared memory.
+// At the end of a row the blocks wait for each other: no block may end, or store values of the next row,
+// while others read its shared memory.
 LogicalResult ClusterExchange::emitLoop(Value count, function_ref<LogicalResult(Value)> emitRow) {
   Value blocks = indexConstant(distribution.tiling.clusterBlocks);
   Value first = binary<arith::DivUIOp>(mapping.block, blocks);
@@ -48,8 +48,8 @@ void ClusterExchange::allocate(int64_t blocks) {
     launchShape.gridSize = blocks; // of a single row
 }
 
-// The slots alternate: when a block writes its next value but one, all others have come to the barrier between
-// and so have read this one.
+// The slots alternate: when a block writes its next value but one, all others have come to the barrier
+// between and so have read this one.
 Value ClusterExchange::join(Operation *combiner, Value ofBlock) {
   Type type = ofBlock.getType();
   Value slot = addBytes(builder, loc, slots, indexConstant(exchanges++ % 2 * kClusterBytes / 2));
@@ -66,9 +66,9 @@ Value ClusterExchange::join(Operation *combiner, Value ofBlock) {
   while (values.size() > 1) {
     SmallVector<Value> joined;
     for (size_t left = 0; left < values.size(); left += 2)
-      joined.push_back(left + 1 < values.size() ? joinPartialResults(builder, loc, combiner, values[left],
-                                                                     values[left + 1])
-                                                : values[left]);
+      joined.push_back(left + 1 < values.size()
+                           ? joinPartialResults(builder, loc, combiner, values[left], values[left + 1])
+                           : values[left]);
     values = joined;
   }
   return values.front();

@@ -8,6 +8,7 @@
 #include "RowEmitter.h"
 #include "RowLiveness.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace mlir::ad;

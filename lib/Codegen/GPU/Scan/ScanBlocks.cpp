@@ -4,6 +4,7 @@
 
 #include "ScanTiles.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace mlir::ad;

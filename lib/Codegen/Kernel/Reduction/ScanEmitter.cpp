@@ -7,6 +7,7 @@
 
 #include "ScanEmitter.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace mlir::ad;

@@ -4,6 +4,7 @@
 
 #include "ValueEvaluator.h"
 #include "adjoint/Dialect/AD/Transforms/LoopNestCode.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace mlir::ad;

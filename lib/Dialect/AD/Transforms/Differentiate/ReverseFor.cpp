@@ -12,6 +12,7 @@
 #include "adjoint/Interfaces/DerivativeTypeInterface.h"
 #include "adjoint/Support/TripCount.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace mlir::ad;

@@ -6,6 +6,7 @@
 
 #include "Reverse.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace mlir::ad;
