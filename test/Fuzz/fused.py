@@ -119,10 +119,10 @@ FREE = MOVED | {"constant", "full", "broadcast"}
 
 
 def kinds_of(kind, lines):
-    """The kinds of one fusion, from the lines of its body."""
+    """The kinds of one fusion, from the lines of its body. Numbers of `arith`, as offsets of slices, are no members."""
     group, members, moved = {}, 0, False
-    for line in lines:
-        result, name, rest = MEMBER.match(line).groups()
+    operations = [member.groups() for member in map(MEMBER.match, lines) if member]
+    for result, name, rest in operations:
         moved |= name in MOVED
         if name not in FREE:
             members += 1
@@ -131,7 +131,7 @@ def kinds_of(kind, lines):
         for value in [v for v, g in group.items() if g in read]:
             group[value] = result
         group[result] = result
-    heads = {group[r] for r, n in ((m[1], m[2]) for m in map(MEMBER.match, lines)) if n not in FREE}
+    heads = {group[result] for result, name, _ in operations if name not in FREE}
     if moved and members:
         yield "movement"
     if len(heads) > 1:

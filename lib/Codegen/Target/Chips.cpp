@@ -11,14 +11,14 @@ using namespace mlir::ad;
 // memory: kMinSharedBytes is what all of them have. Only sm_90a code stays on its chip, and only that chip
 // has wgmma.
 static constexpr int64_t kMinSharedBytes = 99 * 1024;
-// {name, ptx, sharedBytes, hasWgmma, hasClusters, ptxOfByteFloats}
+// {name, ptx, sharedBytes, hasWgmma, clusterBlocks, ptxOfByteFloats}
 static constexpr Chip kChips[] = {
-    {"sm_80", "ptx74", kMinSharedBytes, false, false, ""},
-    {"sm_86", "ptx74", kMinSharedBytes, false, false, ""},
-    {"sm_89", "ptx78", kMinSharedBytes, false, false, "ptx84"},
-    {"sm_90", "ptx80", kMinSharedBytes, false, true, "ptx84"},
-    {"sm_90a", "ptx80", 227 * 1024, true, true, "ptx84"},
-    {"sm_100", "ptx86", kMinSharedBytes, false, true, "ptx86"},
+    {"sm_80", "ptx74", kMinSharedBytes, false, 1, ""},
+    {"sm_86", "ptx74", kMinSharedBytes, false, 1, ""},
+    {"sm_89", "ptx78", kMinSharedBytes, false, 1, "ptx84"},
+    {"sm_90", "ptx80", kMinSharedBytes, false, 8, "ptx84"},
+    {"sm_90a", "ptx80", 227 * 1024, true, 8, "ptx84"},
+    {"sm_100", "ptx86", kMinSharedBytes, false, 8, "ptx86"},
 };
 
 ArrayRef<Chip> ad::chips() { return kChips; }

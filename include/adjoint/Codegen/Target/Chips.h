@@ -20,7 +20,9 @@ struct Chip {
   StringLiteral ptx;   ///< the oldest PTX version that has the chip and the instructions of our kernels
   int64_t sharedBytes; ///< shared memory of a block, at most, on every GPU that can run the code
   bool hasWgmma;       ///< the code may use `wgmma`
-  bool hasClusters;    ///< the blocks of a cluster may read each other's shared memory
+  /// Blocks of a cluster, which may read each other's shared memory, on every GPU that can run the code; 1
+  /// without clusters.
+  int64_t clusterBlocks;
   /// The oldest PTX version that has `mma.sync` of 8-bit floats; empty if the chip lacks it.
   StringLiteral ptxOfByteFloats;
 };

@@ -87,9 +87,8 @@ private:
 
   Emitter emitterFor(GPUFunctions &functions, GPUFuncOp function, const KernelPlan &plan) const override {
     const Chip &chip = functions.target.chip;
-    return std::make_unique<RowEmitter>(
-        functions.kernel, function, planOf(plan).rows,
-        BlockLimits{chip.sharedBytes, chip.hasClusters ? kMaxClusterBlocks : 1});
+    return std::make_unique<RowEmitter>(functions.kernel, function, planOf(plan).rows,
+                                        BlockLimits{chip.sharedBytes, chip.clusterBlocks});
   }
   std::optional<Division> divisionOf(KernelOp kernel, const KernelPlan &plan) const override {
     return matchDivision(kernel, planOf(plan).blockPerRow);

@@ -11,7 +11,6 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-// Orders memory operations of the cluster: those before the barrier are visible to all its threads after it.
 void ClusterExchange::synchronize() {
   NVVM::ClusterArriveOp::create(builder, loc, /*aligned=*/nullptr);
   NVVM::ClusterWaitOp::create(builder, loc, /*aligned=*/nullptr);

@@ -12,8 +12,6 @@ namespace mlir::ad::device {
 
 class RowDistribution;
 
-/// The largest cluster that every chip with clusters launches.
-constexpr int64_t kMaxClusterBlocks = 8;
 /// Shared memory of a block for the exchange.
 constexpr int64_t kClusterBytes = 2 * sizeof(int64_t);
 
@@ -30,8 +28,10 @@ public:
   /// have the value of their block, and get the joined one.
   Value join(Operation *combiner, Value ofBlock);
 
-private:
+  /// A barrier of the cluster: memory operations before it are visible to all its threads after it.
   void synchronize();
+
+private:
   Value load(Value slot, int64_t rank, Type type);
 
   RowDistribution &distribution;

@@ -20,8 +20,8 @@ struct RowTiling {
   bool inRegisters; // each thread keeps its elements of the row from one pass to the next
   bool inShared;    // the block stages in shared memory the rows that several passes read
   int64_t blockThreads = 0;  // of a block that keeps elements of the row in registers; 0: no block does
-  int64_t clusterBlocks = 1; // that share a row, each of which keeps so many elements:
-  int64_t segment = 0;       // the whole row, or whole chunks of the order, as many as a power of two
+  int64_t clusterBlocks = 1; // thread blocks that share a row
+  int64_t segment = 0;       // elements of a row that such a block keeps, but for the last one
   /// The lanes of a group.
   int64_t lanes() const { return vector * threads * vectors; }
   bool inBlock() const { return blockThreads != 0; }

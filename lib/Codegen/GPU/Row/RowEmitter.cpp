@@ -100,6 +100,8 @@ LogicalResult RowEmitter::emitPartialNodes() {
 }
 
 void RowEmitter::synchronizeRowThreads() {
+  if (distribution.tiling.clusterBlocks > 1)
+    return cluster.synchronize();
   distribution.byBlock ? mapping.synchronizeBlock() : mapping.synchronizeWarp();
 }
 

@@ -2,8 +2,8 @@
 //
 // Row kernels on a GPU: reductions, norms, softmax and their derivatives. RowDistribution
 // distributes rows over threads. Rows that fit into the registers of a group are read once (RowRegisters),
-// and so are rows that fit into those of a thread block (TermExchange) or into its shared memory
-// (SharedRowCache).
+// and so are rows that fit into those of a thread block or of a cluster of blocks (TermExchange,
+// ClusterExchange), or into the shared memory of a block (SharedRowCache).
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_ROW_ROWEMITTER_H
 #define ADJOINT_LIB_CODEGEN_GPU_ROW_ROWEMITTER_H

@@ -22,10 +22,8 @@ static constexpr int64_t kFewWords = 32, kMinThreads = 64, kMaxThreads = 512;
 static constexpr int64_t kWordsOfPartialRows = 48;
 // Elements that a thread loads from shared memory before it adds the first of them.
 static constexpr int64_t kTermsAtOnce = 32;
-// Rows of fewer chunks take a block no longer than the barriers of a cluster.
-static constexpr int64_t kMinClusterChunks = 2;
-// Of many rows, at most this share of the elements is missing in the last blocks of clusters.
-static constexpr int64_t kIdleShare = 8;
+// A block needs no longer for rows of so many chunks than a cluster with its barriers.
+static constexpr int64_t kChunksOfBlock = 3;
 // One value per warp of the largest block.
 static constexpr int64_t kWarpBytes = kMaxThreads / kWarpThreads * sizeof(int64_t);
 
@@ -80,13 +78,16 @@ int64_t TermExchange::chooseThreads(int64_t segment, int64_t blocks, int64_t vec
   return threads;
 }
 
-// Each block but the last one has as many whole chunks of the order, whose sum is a node of its tree. None if
-// a segment does not fit into a block.
+// The segment of a block is 2ⁿ chunks of the order, whose sum is a node of its tree. None if a segment does
+// not fit into a block.
 std::optional<RowTiling> TermExchange::tilingOfBlocks(int64_t blocks, int64_t vector) {
   int64_t segment = rows.length;
   if (blocks > 1) {
     int64_t part = kernel.getOrderAttr().getPartLength();
-    segment = part * llvm::bit_ceil<uint64_t>(llvm::divideCeil(llvm::divideCeil(rows.length, part), blocks));
+    int64_t chunks = llvm::bit_ceil<uint64_t>(llvm::divideCeil(llvm::divideCeil(rows.length, part), blocks));
+    if (chunks > kChunksPerPass)
+      return std::nullopt;
+    segment = part * chunks;
     blocks = llvm::divideCeil(rows.length, segment);
   }
   if (segment * termBytes + kSumBytes + kWarpBytes + kClusterBytes > limits.sharedBytes)
@@ -104,15 +105,13 @@ std::optional<RowTiling> TermExchange::tilingOfBlocks(int64_t blocks, int64_t ve
 
 // Whether the blocks have half of the elements and all run at the same time.
 bool TermExchange::isShorter(const RowTiling &tiling, const RowTiling &than) const {
-  int64_t part = kernel.getOrderAttr().getPartLength();
-  return distribution.allRunAtOnce(tiling.clusterBlocks) &&
-         tiling.segment <= part * static_cast<int64_t>(llvm::divideCeil(than.segment, part)) / 2;
+  return distribution.allRunAtOnce(tiling.clusterBlocks) && 2 * tiling.segment <= than.segment;
 }
 
-// Whether no block is idle for long while others of its cluster, and then of the next one, compute.
+// Blocks that run one after the other should have as much work each. Without conditions for the end of the
+// row they also need fewer registers.
 bool TermExchange::isBalanced(const RowTiling &tiling) const {
-  int64_t idle = tiling.clusterBlocks * tiling.segment - rows.length;
-  return distribution.allRunAtOnce(tiling.clusterBlocks) || idle <= rows.length / kIdleShare;
+  return distribution.allRunAtOnce(tiling.clusterBlocks) || rows.length % tiling.segment == 0;
 }
 
 std::optional<RowTiling> TermExchange::chooseTiling(ValueRange outputs) {
@@ -131,7 +130,7 @@ std::optional<RowTiling> TermExchange::chooseTiling(ValueRange outputs) {
   int64_t vector =
       std::min(distribution.longestVector(outputs), kAccessBytes / std::max<int64_t>(1, termBytes));
   std::optional<RowTiling> chosen = tilingOfBlocks(1, vector);
-  if (rows.length <= kMinClusterChunks * kernel.getOrderAttr().getPartLength())
+  if (rows.length <= kChunksOfBlock * kernel.getOrderAttr().getPartLength())
     return chosen;
   for (int64_t blocks = 2; blocks <= limits.clusterBlocks; blocks *= 2) {
     std::optional<RowTiling> tiling = tilingOfBlocks(blocks, vector);
