@@ -22,6 +22,7 @@ class Kernel:
         self.classes = re.findall(r"\[\w+\] (\w+)-class ", remarks)
         launch = launch_config.read(head)
         self.shared, self.threads = launch.get("dynamic_shared_bytes", 0), launch.get("threads_per_block", 256)
+        self.cluster = launch.get("cluster_size", 1)  # blocks
         code, _ = self.optimize(file, f"--ad-to-gpu-code=chip={chip}")
         self.text = re.search(r"^  gpu\.module .*?^  }$", code, re.S | re.M)[0]
 
