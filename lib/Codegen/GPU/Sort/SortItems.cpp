@@ -20,7 +20,7 @@ Value ScalarBuilder::resized(Value x, unsigned width) {
   if (from == width)
     return x;
   return from < width ? builder.createOrFold<arith::ExtUIOp>(loc, type, x)
-                      : builder.createOrFold<arith::TruncIOp>(loc, type, x);
+                      : arith::TruncIOp::create(builder, loc, type, x).getResult();
 }
 
 Value ScalarBuilder::at(Value pointer, Type element, Value index) {
