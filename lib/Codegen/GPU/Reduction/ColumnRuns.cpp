@@ -81,8 +81,7 @@ static int64_t countColumns(const RunOperand &operand) {
   return count;
 }
 
-// Few bundles are spread over more warps than have threads for them: each copies its runs for the time of
-// many loads.
+// Few bundles are spread over more warps than their threads fill: a warp that has fewer runs copies less.
 static int64_t bundlesOfWarp(const ColumnRuns &runs, int64_t total) {
   int64_t bundles = kWarpThreads / (runs.columns * runs.leaves);
   while (bundles > 1 && total < bundles * kFewWarps)
@@ -102,7 +101,7 @@ static int64_t countLeaves(KernelOp kernel, const ColumnRuns &runs) {
   return most;
 }
 
-// The bundles of all leaves; more than there are warps for if a size is not known.
+// The bundles of all leaves; if a size is not known, the largest number.
 static int64_t countNodes(KernelOp kernel, const ColumnRuns &runs) {
   auto type = cast<RankedTensorType>(kernel.getResultTypes().front());
   int64_t leaves = countLeaves(kernel, runs);

@@ -12,16 +12,6 @@ using namespace mlir::ad::device;
 // An unused slot behind the items of each thread, so that threads access theirs without bank conflicts.
 static int64_t slotsFor(int64_t count) { return count + count / kItemsOfThread + 1; }
 
-static Value loadAt(SortItems &items, Value pointer, Type type, Value slot) {
-  return LLVM::LoadOp::create(items.builder, items.loc, type, items.at(pointer, type, slot),
-                              type.getIntOrFloatBitWidth() / 8);
-}
-
-static void storeAt(SortItems &items, Value pointer, Value slot, Value value) {
-  LLVM::StoreOp::create(items.builder, items.loc, value, items.at(pointer, value.getType(), slot),
-                        value.getType().getIntOrFloatBitWidth() / 8);
-}
-
 int64_t SharedItems::bytesFor(ItemForm form, int64_t count) { return slotsFor(count) * form.bytes(); }
 
 SharedItems::SharedItems(SortItems &items, Operation *function, int64_t count, Value thread)
@@ -34,17 +24,17 @@ Value SharedItems::slotOf(Value place) {
   return items.add(place, items.binary<arith::ShRUIOp>(place, llvm::Log2_64(kItemsOfThread)));
 }
 
-Value SharedItems::loadKey(Value place) { return loadAt(items, keys, items.keyType(), slotOf(place)); }
+Value SharedItems::loadKey(Value place) { return items.load(keys, items.keyType(), slotOf(place)); }
 
 Value SharedItems::loadPosition(Value place) {
-  return items.form.hasPosition ? loadAt(items, positions, items.positionType(), slotOf(place)) : Value();
+  return items.form.hasPosition ? items.load(positions, items.positionType(), slotOf(place)) : Value();
 }
 
 void SharedItems::store(Value place, const SortItem &item) {
   Value slot = slotOf(place);
-  storeAt(items, keys, slot, item.key);
+  items.store(keys, slot, item.key);
   if (items.form.hasPosition)
-    storeAt(items, positions, slot, item.position);
+    items.store(positions, slot, item.position);
 }
 
 // A thread has slots without a gap.

@@ -93,16 +93,6 @@ void SortEmitter::emitIf(Value condition, function_ref<void()> then, function_re
 
 //===- Memory -------------------------------------------------------------===//
 
-Value SortEmitter::loadAt(Value pointer, Type type, Value number) {
-  return LLVM::LoadOp::create(builder, loc, type, items.at(pointer, type, number),
-                              type.getIntOrFloatBitWidth() / 8);
-}
-
-void SortEmitter::storeAt(Value pointer, Value number, Value value) {
-  LLVM::StoreOp::create(builder, loc, value, items.at(pointer, value.getType(), number),
-                        value.getType().getIntOrFloatBitWidth() / 8);
-}
-
 // Stores items from that element on: their positions if lines are sorted, else the items themselves. `side`
 // of the memory of runs; `storeEach` stores items by their numbers.
 void SortEmitter::storeItems(Value isSorted, Value side, Value element, function_ref<void(Store)> storeEach) {
@@ -111,7 +101,7 @@ void SortEmitter::storeItems(Value isSorted, Value side, Value element, function
       [&] {
         Value first = items.at(positions, builder.getI64Type(), element);
         storeEach([&](Value number, const SortItem &item) {
-          storeAt(first, number, items.resized(item.position, 64));
+          items.store(first, number, items.resized(item.position, 64));
         });
       },
       [&] {

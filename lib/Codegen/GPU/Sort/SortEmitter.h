@@ -53,8 +53,6 @@ private:
   void storeItems(Value isSorted, Value side, Value element, function_ref<void(Store)> storeEach);
 
   Runs runsAt(Value side, Value element);
-  Value loadAt(Value pointer, Type type, Value number);
-  void storeAt(Value pointer, Value number, Value value);
   SortItem loadFrom(const Runs &runs, Value number);
   void storeTo(const Runs &runs, Value number, const SortItem &item);
   Value splitOf(Value keysOfX, Value keysOfY, Value least, Value most, Value before);

@@ -27,6 +27,16 @@ Value ScalarBuilder::at(Value pointer, Type element, Value index) {
   return LLVM::GEPOp::create(builder, loc, pointer.getType(), element, pointer, ValueRange{index});
 }
 
+Value ScalarBuilder::load(Value pointer, Type type, Value number) {
+  return LLVM::LoadOp::create(builder, loc, type, at(pointer, type, number),
+                              type.getIntOrFloatBitWidth() / 8);
+}
+
+void ScalarBuilder::store(Value pointer, Value number, Value value) {
+  LLVM::StoreOp::create(builder, loc, value, at(pointer, value.getType(), number),
+                        value.getType().getIntOrFloatBitWidth() / 8);
+}
+
 //===- Items --------------------------------------------------------------===//
 
 static constexpr unsigned kHalfWord = 16;

@@ -37,6 +37,8 @@ public:
   Value resized(Value x, unsigned width);
   /// The address of an element of a pointer.
   Value at(Value pointer, Type element, Value index);
+  Value load(Value pointer, Type type, Value number);
+  void store(Value pointer, Value number, Value value);
 
   OpBuilder &builder;
   Location loc;

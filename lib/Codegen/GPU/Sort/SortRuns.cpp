@@ -21,12 +21,13 @@ SortEmitter::Runs SortEmitter::runsAt(Value side, Value element) {
 }
 
 SortItem SortEmitter::loadFrom(const Runs &runs, Value number) {
-  return {loadAt(runs.keys, items.keyType(), number), loadAt(runs.positions, items.positionType(), number)};
+  return {items.load(runs.keys, items.keyType(), number),
+          items.load(runs.positions, items.positionType(), number)};
 }
 
 void SortEmitter::storeTo(const Runs &runs, Value number, const SortItem &item) {
-  storeAt(runs.keys, number, item.key);
-  storeAt(runs.positions, number, item.position);
+  items.store(runs.keys, number, item.key);
+  items.store(runs.positions, number, item.position);
 }
 
 // How many of the first `before` items of two merged runs are from x, between the bounds. The threads of a
@@ -44,8 +45,8 @@ Value SortEmitter::splitOf(Value keysOfX, Value keysOfY, Value least, Value most
     };
     Value place = lastOf(lane), isThere = items.isBelow(place, bounds[1]);
     place = items.select(isThere, place, bounds[0]);
-    Value isFirst = items.compare(arith::CmpIPredicate::ule, loadAt(keysOfX, items.keyType(), place),
-                                  loadAt(keysOfY, items.keyType(), items.sub(lastOfY, place)));
+    Value isFirst = items.compare(arith::CmpIPredicate::ule, items.load(keysOfX, items.keyType(), place),
+                                  items.load(keysOfY, items.keyType(), items.sub(lastOfY, place)));
     Value all = LLVM::ConstantOp::create(builder, loc, i32, builder.getI32IntegerAttr(-1));
     Value votes = NVVM::VoteSyncOp::create(
         builder, loc, i32, all, items.binary<arith::AndIOp>(isThere, isFirst), NVVM::VoteSyncKind::ballot);
@@ -82,10 +83,10 @@ std::pair<Value, Value> SortEmitter::splitsOf(const Merge &merge, Value keysOfX,
     Value split = splitOf(keysOfX, keysOfY, least, items.binary<arith::MinUIOp>(end, merge.ofX), end);
     Value lane = items.binary<arith::AndIOp>(thread, kWarpThreads - 1);
     emitIf(items.compare(arith::CmpIPredicate::eq, lane, items.i32(0)),
-           [&] { storeAt(splits, warp, split); });
+           [&] { items.store(splits, warp, split); });
   });
   synchronize();
-  auto splitAt = [&](int64_t number) { return loadAt(splits, builder.getI32Type(), items.i32(number)); };
+  auto splitAt = [&](int64_t number) { return items.load(splits, builder.getI32Type(), items.i32(number)); };
   return {splitAt(0), splitAt(1)};
 }
 

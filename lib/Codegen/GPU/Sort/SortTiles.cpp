@@ -79,7 +79,7 @@ void SortEmitter::loadTile(const Tile &tile, SharedItems &shared) {
     Place place = placeIn(tile, number);
     Value element = items.select(place.isThere, place.number, items.i32(0));
     Value position = items.form.hasPosition ? items.add(firstPosition, place.column) : number;
-    SortItem item = items.make(loadAt(first, memory, element), position);
+    SortItem item = items.make(items.load(first, memory, element), position);
     loaded.push_back({number, items.select(place.isThere, item, items.last())});
   });
   for (auto &[number, item] : loaded)
