@@ -202,7 +202,7 @@ def declarations(text):
                                    re.M):
         if launch := launch_config.read(declaration[2]):
             found[declaration[1]] = launch
-    for kernel in re.finditer(r'^\s*gpu\.func @([\w.$-]+|"[^"]+")\(.*?ad\.class = "(\w+)"', text, re.M):
+    for kernel in re.finditer(r'^\s*gpu\.func @([\w.$-]+|"[^"]+")\(.*?adrt\.class = "(\w+)"', text, re.M):
         found[kernel[1]]["class"] = kernel[2]
     return found
 

@@ -2,6 +2,7 @@
 //
 // The pass `ad-insert-shape-checks`: the conditions on dynamic sizes of each operation.
 
+#include "AttentionChecks.h"
 #include "ConditionWriter.h"
 #include "IndexBoundsChecks.h"
 #include "LaunchChecks.h"
@@ -246,6 +247,7 @@ class InsertShapeChecksPass : public ad::impl::InsertShapeChecksPassBase<InsertS
           .Case([&](DotOp o) { dot(write, o); })
           .Case([&](GemmOp o) { gemm(write, o); })
           .Case([&](ConvOp o) { conv(write, o); })
+          .Case([&](AttentionOp o) { requireSizesOfAttention(write, o); })
           .Case([&](SliceOp o) { slice(write, o); })
           .Case([&](DynamicSliceOp o) { dynamicSlice(write, o); })
           .Case([&](DynamicUpdateSliceOp o) { dynamicUpdateSlice(write, o); })

@@ -20,7 +20,7 @@
 // CHECK: gpu.module @ad_kernels
 
 // CHECK-LABEL: gpu.func @flat
-// CHECK-SAME: kernel attributes {ad.class = "elementwise", nvvm.maxntid = array<i32: 256>, nvvm.minctasm = 2 : i32}
+// CHECK-SAME: kernel attributes {adrt.class = "elementwise", nvvm.maxntid = array<i32: 256>, nvvm.minctasm = 2 : i32}
 // CHECK: %[[GRID:.+]] = arith.index_castui %{{grid_dim.*}} : index to i32
 // CHECK: %[[THREAD:.+]] = arith.addi
 // CHECK: %[[THREADS:.+]] = arith.muli %[[GRID]], %{{.+}} : i32

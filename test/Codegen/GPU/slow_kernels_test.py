@@ -2,7 +2,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """No program falls off a cliff: neither the examples, nor a Llama block of 4 x 1024 tokens in four forms, nor random
 graphs have a product or a long row that ends in the generic class for GPUs (the remark `slow-kernel`). Sizes are known
-or open, chips and modes are drawn. docs/embedding.md explains the remark. Closes with `slow kernels: N run, N
+or open, chips and modes are drawn. docs/own-dialects.md explains the remark. Closes with `slow kernels: N run, N
 failed`."""
 
 import functools

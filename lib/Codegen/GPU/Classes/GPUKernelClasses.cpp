@@ -3,6 +3,7 @@
 // The kernel classes for GPUs: what each covers, its plan, and which emitter makes the code. The emitters are
 // in folders of their own.
 
+#include "../Attention/AttentionClass.h"
 #include "../Contraction/ContractionDivision.h"
 #include "../Contraction/ContractionEmitter.h"
 #include "../Contraction/Products/ByteFloats.h"
@@ -407,6 +408,7 @@ void ad::registerGPUKernelClasses(DialectRegistry &registry) {
   registerKernelClass<ScanClass>(registry);
   registerKernelClass<ScatterClass>(registry);
   registerKernelClass<SortClass>(registry);
+  registerKernelClass<AttentionClass>(registry);
   registerKernelClass<ContractionClass>(registry);
   registerKernelClass<TransposeClass>(registry);
   registerKernelClass<GenericClass>(registry);

@@ -28,9 +28,12 @@ OF_SUM_TILES = 255  # of those that threads multiply and add; one block of 256 t
 OF_WARP_TILES = 255  # of those on the tensor cores of warps; a tile of 64 x 64 has 128 accumulators in each thread
 OF_PROMOTED_SUMS = 255  # of those with two sets of accumulators; one block of 256 threads may have so many
 OF_SQUARES = 255  # of running sums along a few columns; one block of 256 threads may have so many
+OF_ATTENTION = 255  # which has the scores of a chunk in registers, or one block of whose threads an SM has
 OF_COLUMN_RUNS = 168  # of blocks of 32 threads, whose number on an SM shared memory limits
 # ptxas keeps a register in memory over calls of its own function for 64-bit divisions.
-SPILLS = {"f64": 16, "classes-f64": 16}  # bytes, else none
+SPILLS = {"f64": 16, "classes-f64": 16,
+          # Attention with a mask of i1, while its elements are loaded.
+          "attention-f16": 112, "attention-bf16": 112}  # bytes, else none
 # Where ptxas makes a product of 8-bit floats from conversions and products of f16, the K loop has no register left
 # over for what the epilogue needs: it is in memory meanwhile, once for each tile.
 SPILLS_OF_BYTES = {"sm_90": 80, "sm_90a": 80, "sm_100": 112}
@@ -222,6 +225,25 @@ def of_sorts(element):
     return functions
 
 
+# Of whole chunks and tiles, and of parts; of one query; with long chunks; with masks, and with open sizes.
+ATTENTION = [("2x8x1024x64x", "2x8x1024x64x", "", ""), ("2x6x300x48x", "2x2x300x48x", "", "causal window 100"),
+             ("1x8x1x64x", "1x2x200x64x", "1x1x1x200xi1", ""), ("?x64x1x24x", "?x1x4000x24x", "", "softcap 30.0"),
+             ("?x8x?x80x", "?x4x?x80x", "?x1x?x?x", "chunk 128"), ("1x2x300x520x", "1x2x300x520x", "", "")]
+
+
+def of_attention(element):
+    functions = ""
+    for number, (of_queries, of_keys, of_mask, words) in enumerate(ATTENTION):
+        if element in ("f16", "bf16") and ("4000" in of_keys or "520" in of_keys):
+            continue  # their loops have tensor cores
+        query, key = (f"tensor<{shape}{element}>" for shape in (of_queries, of_keys))
+        mask = f"tensor<{of_mask}>" if of_mask.endswith("i1") else f"tensor<{of_mask}{element}>" if of_mask else ""
+        functions += (f"func.func @a{number}(%q: {query}, %k: {key}{f', %m: {mask}' if mask else ''}) -> {query} {{\n"
+                      f"  %y, %l = ad.attention %q, %k, %k{' mask %m' if mask else ''} {words} : {query}, {key}, {key}"
+                      f"{f', {mask}' if mask else ''}\n  return %y : {query}\n}}\n")
+    return functions
+
+
 def ptx_of(path, chip):
     numerics = "numerics=fast,narrow " if path.stem.startswith("products") else ""
     done = subprocess.run(["ad-opt", path, f"--ad-to-gpu={numerics}chip={chip}"], capture_output=True, text=True)
@@ -354,6 +376,8 @@ def complaints(ptxas, path, chip):
             most = OF_SQUARES
         if path.stem.startswith("column-runs"):
             most = OF_COLUMN_RUNS
+        if path.stem.startswith("attention"):
+            most = OF_ATTENTION
         if path.stem.startswith("in-order"):
             most = OF_SUM_TILES
         if of_bytes or path.stem.startswith("f8") and kernel.startswith("dot"):
@@ -401,6 +425,9 @@ def main():
         for element in FLOATS + INTEGERS:
             paths.append(pathlib.Path(name) / f"sorts-{element}.mlir")
             paths[-1].write_text(of_sorts(element))
+        for element in FLOATS:
+            paths.append(pathlib.Path(name) / f"attention-{element}.mlir")
+            paths[-1].write_text(of_attention(element))
         for element in FLOATS:
             paths.append(pathlib.Path(name) / f"classes-{element}.mlir")
             paths[-1].write_text(of_classes(element))

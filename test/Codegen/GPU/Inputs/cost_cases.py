@@ -126,6 +126,11 @@ def argsort(shape, element):
     return function([kind], [order], f"  %y = ad.argsort %a axis {len(shape) - 1} : {kind}")
 
 
+def attention(heads, length, depth, element, words=""):
+    kind = tensor((1, heads, length, depth), element)
+    return function([kind] * 3, [kind], f"  %y, %l = ad.attention %a, %b, %c{words} : {kind}, {kind}, {kind}")
+
+
 def cumsum(shape, axis, element):
     kind = tensor(shape, element)
     return function([kind], [kind], f"  %y = ad.cumsum %a axis {axis} : {kind}")

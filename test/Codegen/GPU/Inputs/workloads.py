@@ -71,6 +71,15 @@ def sorts():
         yield f"argsort {'x'.join(map(str, shape))} {element}", cost_cases.argsort(shape, element), "strict"
 
 
+def attention():
+    """Of f32 by FMA, and of bf16 on tensor cores: few and short heads, long ones that are causal."""
+    for heads, length, depth, element, words, mode in ((8, 1024, 64, "f32", "", "strict"), (8, 1024, 64, "bf16", "", "strict"),
+                                                       (8, 1024, 64, "bf16", "", "reproducible"),
+                                                       (16, 8192, 128, "bf16", " causal", "strict")):
+        name = f"attention {heads}x{length}x{depth} {element}{words} {mode}"
+        yield name, cost_cases.attention(heads, length, depth, element, words), mode
+
+
 def others():
     yield "cast f32 to bf16", cost_cases.cast(ROWS, "f32", "bf16"), "strict"
     yield "cast bf16 to f32", cost_cases.cast(ROWS, "bf16", "f32"), "strict"
@@ -111,6 +120,7 @@ def all_workloads():
     yield from rows()
     yield from running_sums()
     yield from sorts()
+    yield from attention()
     yield from others()
     yield from products()
     yield from models()

@@ -10,8 +10,7 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-// Queries in a block, and keys in its chunks.
-static constexpr int64_t kQueries = 256, kKeys = 256;
+static constexpr int64_t kQueries = kAttentionQueries, kKeys = kAttentionKeys;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
@@ -221,7 +220,7 @@ OpFoldResult AttentionBlocks::keysOfChunk() {
   if (chunk)
     return attr(*chunk);
   if (std::optional<int64_t> known = knownSize(queryCount))
-    return attr(kKeys * (kQueries / std::clamp<int64_t>(*known, 1, kQueries)));
+    return attr(ad::keysOfChunk(std::max<int64_t>(*known, 1)));
   auto number = [&](int64_t value) { return index(attr(value)); };
   Value atMost = arith::MinUIOp::create(builder, loc, mlir::cast<Value>(queryCount), number(kQueries));
   Value queries = arith::MaxUIOp::create(builder, loc, atMost, number(1));

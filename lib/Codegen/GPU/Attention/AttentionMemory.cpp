@@ -1,0 +1,71 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+#include "AttentionMemory.h"
+#include "../../Kernel/KernelTypes.h"
+#include "adjoint/Dialect/AD/IR/ScalarCode.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::device;
+using codegen::memoryType;
+
+AttentionMemory::AttentionMemory(AttentionCode &code, KernelOp kernel) : code(code) {
+  unsigned next = 0;
+  auto bind = [&](Type type) {
+    auto tensor = cast<RankedTensorType>(type);
+    Tensor bound{code.function.getArgument(next++), tensor.getElementType()};
+    for (int64_t size : tensor.getShape())
+      bound.sizes.push_back(ShapedType::isDynamic(size)
+                                ? arith::IndexCastOp::create(code.builder, code.loc,
+                                                             code.builder.getI64Type(),
+                                                             code.function.getArgument(next++))
+                                      .getResult()
+                                : code.i64(size));
+    return bound;
+  };
+  auto op = cast<AttentionOp>(kernel.getBody().front().front());
+  SmallVector<Tensor> arguments;
+  for (Type type : kernel.getArgumentTypes())
+    arguments.push_back(bind(type));
+  auto operand = [&](Value x) { return x ? arguments[cast<BlockArgument>(x).getArgNumber()] : Tensor(); };
+  query = operand(op.getQuery());
+  key = operand(op.getKey());
+  value = operand(op.getValue());
+  mask = operand(op.getMask());
+  for (Value yielded : kernel.getBody().front().getTerminator()->getOperands())
+    (yielded == op.getResult() ? result : logSum) = bind(yielded.getType());
+  std::pair<Value, const Tensor *> all[] = {
+      {op.getKey(), &key}, {op.getValue(), &value}, {op.getQuery(), &query}};
+  batch = sizeOf(all, 0);
+  queries = query.sizes[2];
+  keys = sizeOf(ArrayRef(all).drop_back(), 2);
+}
+
+// The host has compared them: one in a type is best.
+Value AttentionMemory::sizeOf(ArrayRef<std::pair<Value, const Tensor *>> operands, int64_t axis) {
+  for (auto [operand, tensor] : operands)
+    if (!cast<RankedTensorType>(operand.getType()).isDynamicDim(axis))
+      return tensor->sizes[axis];
+  return operands.front().second->sizes[axis];
+}
+
+Value AttentionMemory::load(const Tensor &tensor, Value number) {
+  Value bits = code.load(tensor.pointer, memoryType(tensor.element), number);
+  if (bits.getType() == tensor.element)
+    return bits;
+  if (tensor.element.isInteger(1))
+    return code.compare(arith::CmpIPredicate::ne, bits, code.number(bits, 0));
+  return arith::BitcastOp::create(code.builder, code.loc, tensor.element, bits);
+}
+
+Value AttentionMemory::loadWide(const Tensor &tensor, Value number) {
+  return convertScalar(code.builder, code.loc, load(tensor, number), code.accumulator);
+}
+
+void AttentionMemory::store(const Tensor &tensor, Value number, Value x) {
+  Value narrow = convertScalar(code.builder, code.loc, x, tensor.element);
+  Type memory = memoryType(tensor.element);
+  if (memory != tensor.element)
+    narrow = arith::BitcastOp::create(code.builder, code.loc, memory, narrow);
+  code.store(tensor.pointer, number, narrow);
+}

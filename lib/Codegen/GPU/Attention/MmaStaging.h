@@ -1,0 +1,57 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Queries, keys and values of a tile in shared memory: `cp.async` copies rows into swizzled tiles, and
+// `ldmatrix` loads fragments of `mma.sync` from them without bank conflicts.
+
+#ifndef ADJOINT_LIB_CODEGEN_GPU_ATTENTION_MMASTAGING_H
+#define ADJOINT_LIB_CODEGEN_GPU_ATTENTION_MMASTAGING_H
+
+#include "AttentionTiles.h"
+#include "MmaShape.h"
+
+namespace mlir::ad::device {
+
+class MmaStaging {
+public:
+  MmaStaging(AttentionCode &code, const AttentionShape &attention, const MmaShape &shape,
+             AttentionMemory &memory, AttentionTiles &tiles);
+
+  using Tile = AttentionTiles::Tile;
+  void copyQueries(const Tile &tile);
+  /// The tile of keys or values that is step `step` of a chunk, whose first key that is (i64). Rows behind
+  /// the chunk's `count` keys (i64) are 0.
+  void copyStep(const Tile &tile, Value first, Value count, int64_t step);
+  void commit();
+  /// Until the oldest of all stages has arrived, for all threads, and the one before is free.
+  void wait();
+
+  /// Four registers of A, of the warp's rows: elements of the depth from `k` on.
+  SmallVector<Value> queries(int64_t k);
+  /// Four registers, B of two products: 16 keys of the step, and elements of the depth from `k` on.
+  SmallVector<Value> keys(int64_t step, int64_t key, int64_t k);
+  /// The same of 16 columns of values: steps are keys from `key` on.
+  SmallVector<Value> values(int64_t step, int64_t key, int64_t column);
+
+private:
+  struct Place {
+    Value row, chunk, number; ///< of 16 bytes: the number among all of the rows
+  };
+  void forEachChunk(int64_t rows, int64_t elements, function_ref<void(const Place &)> body);
+  void copy(int64_t target, const Place &place, int64_t pitch, Value source, Value bytes);
+  std::pair<Value, Value> matrixOfThread();
+  SmallVector<Value> load(int64_t byte, int64_t pitch, Value row, Value chunk, int64_t evenChunk,
+                          bool transposes);
+  int64_t stageOf(int64_t step) const {
+    return shape.firstStage() + step % shape.stages() * shape.stageBytes();
+  }
+
+  AttentionCode &code;
+  const AttentionShape &attention;
+  const MmaShape &shape;
+  AttentionMemory &memory;
+  AttentionTiles &tiles;
+};
+
+} // namespace mlir::ad::device
+
+#endif // ADJOINT_LIB_CODEGEN_GPU_ATTENTION_MMASTAGING_H

@@ -1,0 +1,16 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+#ifndef ADJOINT_LIB_TRANSFORMS_INSERTSHAPECHECKS_ATTENTIONCHECKS_H
+#define ADJOINT_LIB_TRANSFORMS_INSERTSHAPECHECKS_ATTENTIONCHECKS_H
+
+#include "ConditionWriter.h"
+#include "adjoint/Dialect/AD/IR/ADAttentionOps.h"
+
+namespace mlir::ad {
+
+/// Of ad.attention that a kernel class keeps whole: the conditions that its decomposition writes.
+void requireSizesOfAttention(ConditionWriter &write, AttentionOp op);
+
+} // namespace mlir::ad
+
+#endif // ADJOINT_LIB_TRANSFORMS_INSERTSHAPECHECKS_ATTENTIONCHECKS_H

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Random attention on the emulated GPU, where a kernel has loops that short sequences leave out: chunks of more keys
+than have scores in shared memory, more than a block of the order of products, and more than a chunk of the order of
+sums; more elements of a query than a block; more columns than a tile; several heads of queries in a tile; several tiles
+and blocks of queries; fragments of tensor cores. Bits are those of the reference interpreter: in `reproducible`, in
+`strict` where tensor cores have no such type, and on tensor cores, too, whose products the emulated GPU adds in
+ascending order. Elements include infinities and NaN."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Support"))
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
+import elements  # noqa: E402
+import runner  # noqa: E402
+from generator import tensor_type  # noqa: E402
+
+COUNT = 36
+ELEMENTS = ("f32", "f32", "f64", "bf16", "f16", "f8E4M3FN", "f8E5M2")
+SHORT = ("bf16", "f16")
+KINDS = ("keys", "depth", "width", "heads", "queries", "tensor cores")
+STRICT = ("f32", "f64")
+MANY_KEYS = 500
+
+
+def sizes_of(rng, kind):
+    """(batch, heads, groups, queries, keys, depth, width, chunk)."""
+    pick = lambda *choices: int(rng.choice(choices))
+    batch, heads, groups, depth, width = pick(1, 2), *[(1, 1), (2, 1), (4, 2)][pick(0, 1, 2)], pick(1, 4, 7), pick(1, 5, 16)
+    queries, keys, chunk = pick(1, 2, 9), pick(1, 63, 64, 65, 257), None
+    if kind == "keys":
+        queries, keys, depth, width = 1, pick(511, 512, 513, 1100, 4097, 9000), pick(1, 3), pick(1, 4)
+        chunk = pick(0, 300, 513, 1025, 4100) or None
+        batch, (heads, groups) = 1, [(64, 1), (130, 1)][pick(0, 1)]
+    elif kind == "depth":
+        depth, keys = pick(33, 130, 512, 513, 1030), pick(3, 70)
+    elif kind == "width":
+        width = pick(17, 64, 100, 129, 260)
+    elif kind == "heads":
+        batch, heads, groups = pick(1, 3), *[(12, 1), (40, 2), (64, 1)][pick(0, 1, 2)]
+        queries = pick(1, 3)
+    elif kind == "tensor cores":
+        queries, keys, depth, width = pick(1, 15, 140, 300), pick(1, 64, 70, 256, 300), pick(16, 48, 64, 128), pick(16, 80, 128)
+        chunk = None if queries > 128 or keys < 257 else pick(50, 64, 130, 200, 256)
+    else:
+        queries, keys = pick(17, 64, 65, 255, 257, 513), pick(5, 300)
+        batch, heads, groups = 1, *[(1, 1), (2, 1)][pick(0, 1)]
+    return batch, heads, groups, queries, keys, depth, width, chunk
+
+
+def drawn(rng, element, shape):
+    array = (rng.normal(size=shape) * rng.choice([1.0, 3.0])).astype(np.float64)
+    if rng.random() < 0.2:
+        array.flat[rng.integers(0, array.size, 2)] = rng.choice([np.inf, -np.inf, np.nan, -0.0], 2)
+    return elements.encode(element, array)
+
+
+def program(rng, element, sizes):
+    """(text, arguments, results)."""
+    batch, heads, groups, queries, keys, depth, width, chunk = sizes
+    shapes = {"q": (batch, heads, queries, depth), "k": (batch, groups, keys, depth), "v": (batch, groups, keys, width)}
+    types = {name: element for name in shapes}
+    if rng.random() < 0.3:
+        full = (batch, heads, queries, keys)
+        shapes["m"] = tuple(1 if rng.random() < 0.4 else size for size in full)
+        types["m"] = str(rng.choice(["i1", element]))
+    is_open = rng.random() < 0.4
+    opens = lambda axis, size: size != 1 and (axis in (0, 2) and is_open)
+    shown = {name: tuple(None if opens(axis, size) else size for axis, size in enumerate(shape[:3])) + (shape[3],)
+             for name, shape in shapes.items()}
+    if is_open and "m" in shapes and shapes["m"][3] != 1:
+        shown["m"] = (*shown["m"][:3], None)
+    if keys > MANY_KEYS:  # an open number of batches counts as many, and then the kernel has long chunks, too
+        for name in "qkv":
+            shown[name] = (None, *shown[name][1:])
+    words = {"causal": rng.random() < 0.4, "window": rng.random() < 0.3 and int(rng.integers(1, keys + 1)),
+             "softcap": rng.random() < 0.2 and 2.0, "chunk": chunk}
+    text = "".join(f" {name}" if value is True else f" {name} {value}" for name, value in words.items() if value)
+    tensor = {name: tensor_type(types[name], shown[name]) for name in shapes}
+    result = tensor_type(element, (*shown["q"][:3], width))
+    log = tensor_type("f64" if element == "f64" else "f32", shown["q"][:3])
+    arguments = ", ".join(f'%{name}: {kind} {{ad.name = "{name}"}}' for name, kind in tensor.items())
+    wanted = [("y", element, result), ("l", "f64" if element == "f64" else "f32", log)]
+    wanted = [wanted, wanted[:1], wanted[1:]][int(rng.choice([0, 0, 1, 2]))]
+    body = (f"func.func @main({arguments}) -> (" + ", ".join(f'{kind} {{ad.name = "{name}"}}' for name, _, kind in wanted)
+            + f") {{\n  %y, %l = ad.attention %q, %k, %v{' mask %m' if 'm' in shapes else ''}{text} : "
+            + ", ".join(tensor.values()) + "\n  return " + ", ".join(f"%{name}" for name, _, _ in wanted) + " : "
+            + ", ".join(kind for _, _, kind in wanted) + "\n}\n")
+    arrays = [(name, types[name], rng.random(shape) < 0.6 if types[name] == "i1" else drawn(rng, element, shape))
+              for name, shape in shapes.items()]
+    return body, arrays, [(name, kind) for name, kind, _ in wanted]
+
+
+def check(seed, folder):
+    rng = np.random.default_rng(seed)
+    kind = KINDS[seed % len(KINDS)]
+    element = str(rng.choice(SHORT if kind == "tensor cores" else ELEMENTS))
+    text, arguments, results = program(rng, element, sizes_of(rng, kind))
+    modes = ["reproducible", "strict"] if element in STRICT else ["reproducible"]
+    if kind == "tensor cores":
+        modes = ["strict"] if "?" in text else ["strict", "fast"]  # open queries may have loops, with shorter functions
+    chip = str(rng.choice(["sm_80", "sm_90a"]))
+    targets = {f"gpu-sim {mode}": ["--target=gpu-sim", f"--chip={chip}", f"--numerics={mode}"] for mode in modes}
+    yield from runner.other_bits(folder, text, arguments, results, targets)
+
+
+if __name__ == "__main__":
+    sys.exit(checks.run_seeds("random attention of a GPU", check, COUNT))
