@@ -33,6 +33,12 @@ CASES = [
     conv("conv_three", Argument("3x4x3x2"), Argument("2x2x3x2x2"), '"012c,201co->012o"', Argument("2x2x2x2")),
     conv("conv_open", Argument("?x?x?x2", (2, 6, 5, 2)), Argument("3x2x2x?", (3, 2, 2, 3)),
          '"b01c,01co->b01o" strides [2, 1] low [1, 0] high [0, 1]', Argument("?x?x?x?", (2, 3, 5, 3))),
+    # Windows that are longer than the input: there are none, and derivatives are zero. Then a filter without elements.
+    conv("conv_no_window", Argument("2x?", (2, 1)), Argument("3x3x?", (3, 3, 2)),
+         '"c0,o0c->o0" strides [2] high [3] input_dilation [9] filter_dilation [3]', Argument("3x?", (3, 0))),
+    conv("conv_short", Argument("?x2", (2, 2)), Argument("4x2"), '"0c,0c->0" low [1]', Argument("?", (0,))),
+    conv("conv_no_filter", Argument("3x?", (3, 4)), Argument("?x0", (2, 0)), '"a0,b0->ab0" high [2] input_dilation [2]',
+         Argument("3x?x?", (3, 2, 9))),
     Case("ad.reduce_window", "reduce_window_max", [Argument("4x6")],
          "%y = ad.reduce_window max %a0 window [2, 3] strides [2, 3] : {0}", Argument("2x2")),
     Case("ad.reduce_window", "reduce_window_min", [Argument("?x?", (5, 6))],

@@ -69,6 +69,8 @@ def check(seed, folder):
     given = [(value.name, value.element, array) for value, array in arguments]
     arrays = {value.name: array for value, array in arguments}
     targets = runner.everywhere(rng, str(rng.choice(["reproducible", "strict"])))
+    if "ad.conv" in text:  # in strict a GPU adds 16-bit products by tensor cores, which order them otherwise
+        targets["gpu-sim"] = runner.everywhere(rng)["gpu-sim"]
     for label, _, reference, found in runner.match_reference(folder, text, given, [("r", element)], targets):
         wrong = np.argwhere(~elements.same_bits(element, reference, found))
         if len(wrong):

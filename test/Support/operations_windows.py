@@ -95,6 +95,8 @@ def _conv(g, element):
     for window in windows:
         if g.chance(0.02):
             window.size = 0
+        elif g.chance(0.03):  # longer than the input, so that there is none
+            window.size = min(window.padded + 1, 9)
     sizes = {**size, **{letter: min(g.size(), 9) for letter in letters.outputs}}
     products = lambda: int(np.prod([max(window.places * window.size, 1) for window in windows]
                                    + [sizes[c] for c in sizes if not c.isdigit()], dtype=np.int64))

@@ -39,10 +39,28 @@ public:
   FailureOr<SmallVector<Value>> lower() {
     if (failed(verifyLoopSizes(nest, sizes, loops.size(), nest.getResultMaps())))
       return failure();
+    if (writesNothing())
+      return makeEmptyResults();
     return reduces(nest) ? lowerReduction() : lowerParallel();
   }
 
 private:
+  bool writesNothing() {
+    return llvm::any_of(llvm::zip_equal(loops, sizes), [](auto loop) {
+      auto [kind, size] = loop;
+      return kind == utils::IteratorType::parallel && getConstantIntValue(size) == 0;
+    });
+  }
+
+  /// linalg refuses windows that leave their operand, even if no iteration reads it.
+  SmallVector<Value> makeEmptyResults() {
+    return llvm::map_to_vector(nest->getResults(), [&](OpResult result) {
+      Type element = getElementTypeOrSelf(result);
+      Value empty = emptyOf(builder, loc, nest.getResultMaps()[result.getResultNumber()], sizes, element);
+      return fillTensor(builder, loc, empty, numberConstant(builder, loc, element, 0));
+    });
+  }
+
   /// One operation for results that are written alike; others have one each.
   FailureOr<SmallVector<Value>> lowerParallel() {
     SmallVector<AffineMap> maps = nest.getResultMaps();

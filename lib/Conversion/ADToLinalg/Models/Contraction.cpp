@@ -26,14 +26,20 @@ static Value accumulate(OpBuilder &builder, Location loc, Value a, Value b, Valu
 // about these.
 static bool multipliesBF16(Operation *op) { return getElementTypeOrSelf(op->getOperand(0)).isBF16(); }
 
+// What a sum of products starts from.
+static Value startOfSum(OpBuilder &builder, Operation *op, Type accumulator) {
+  Location loc = op->getLoc();
+  Value empty = emptyLike(builder, loc, op->getResult(0), accumulator);
+  return fillTensor(builder, loc, empty, numberConstant(builder, loc, accumulator, 0));
+}
+
 // The sum of products in the accumulator's type, over the loops and accesses of the operation.
 static Value contract(OpBuilder &builder, Operation *op, Type accumulator) {
   Location loc = op->getLoc();
   auto nest = cast<FusableOpInterface>(op);
   SmallVector<AffineMap> maps = nest.getAccessMaps();
   SmallVector<utils::IteratorType> iterators = nest.getIteratorTypes();
-  Value empty = emptyLike(builder, loc, op->getResult(0), accumulator);
-  Value init = fillTensor(builder, loc, empty, numberConstant(builder, loc, accumulator, 0));
+  Value init = startOfSum(builder, op, accumulator);
   // Without a contracted axis nothing carries the accumulator, which is then the zero that it starts from.
   bool sums = llvm::is_contained(iterators, utils::IteratorType::reduction);
   auto generic = linalg::GenericOp::create(
@@ -66,8 +72,15 @@ struct ConvLowering : LoweringModel<ConvLowering, ConvOp> {
       op.emitOpError("is lowered without padding; run ad-decompose before");
       return {};
     }
-    Value sum = contract(builder, op, accumulatorType(getElementTypeOrSelf(op.getInput())));
+    Type accumulator = accumulatorType(getElementTypeOrSelf(op.getInput()));
+    Value sum = hasNoProducts(op) ? startOfSum(builder, op, accumulator) : contract(builder, op, accumulator);
     return roundTo(builder, op->getResult(0), sum);
+  }
+
+  /// linalg refuses windows without places, whose last index is below 0.
+  static bool hasNoProducts(ConvOp op) {
+    auto isEmpty = [](Type type) { return llvm::is_contained(cast<RankedTensorType>(type).getShape(), 0); };
+    return llvm::any_of(op->getOperandTypes(), isEmpty) || isEmpty(op->getResult(0).getType());
   }
 };
 

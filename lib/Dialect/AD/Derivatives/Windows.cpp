@@ -4,6 +4,8 @@
 
 #include "Rules.h"
 #include "adjoint/Dialect/AD/IR/ADWindowOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -58,60 +60,93 @@ static Value firstPart(Rule &rule, Value value, Value like) {
                          dynamicSizes(rule.builder, rule.loc, like), PermissionsAttr());
 }
 
-// With dynamic sizes the elements that no window of a strided convolution reaches are not known: the windows
-// of the derivative then have `least` after the input, which are enough, and what is too much is cut off.
-static bool endWindow(WindowAxis &window, int64_t places, int64_t elements, int64_t least,
-                      int64_t unreached) {
-  if (!ShapedType::isDynamic(places) && !ShapedType::isDynamic(elements) &&
-      !ShapedType::isDynamic(window.size)) {
-    window.high = window.highFor(places, elements);
-    return true;
+// `value` with zeros after it along the axis, as many as `like` has elements there.
+static Value extended(Rule &rule, Value value, int64_t axis, Value like) {
+  SmallVector<int64_t> shape(typeOf(value).getShape());
+  shape[axis] = typeOf(like).getDimSize(axis);
+  SmallVector<Value> sizes;
+  for (auto [other, size] : llvm::enumerate(shape))
+    if (ShapedType::isDynamic(size))
+      sizes.push_back(tensor::DimOp::create(rule.builder, rule.loc,
+                                            static_cast<int64_t>(other) == axis ? like : value, other));
+  Type element = typeOf(value).getElementType();
+  Value zero = arith::ConstantOp::create(rule.builder, rule.loc, rule.builder.getZeroAttr(element));
+  Value zeros =
+      FullOp::create(rule.builder, rule.loc, typeOf(value).clone(shape), zero, sizes, PermissionsAttr());
+  return ConcatOp::create(rule.builder, rule.loc, ValueRange{value, zeros}, axis, PermissionsAttr());
+}
+
+// The size of a tensor along a spatial axis.
+static int64_t sizeAlong(Value tensor, StringRef letters, size_t digit) {
+  return typeOf(tensor).getDimSize(letters.find(static_cast<char>('0' + digit)));
+}
+
+// Along an axis whose sizes are known, the derivative's convolution has the places that it needs. Along
+// others it is not known which elements no window of a strided convolution reaches, nor whether there is a
+// window at all: there are places enough, and what is too much is cut off.
+static bool isKnown(ConvOp op, const ConvAxes &axes, size_t digit, const WindowAxis &window) {
+  return !ShapedType::isDynamic(sizeAlong(op.getInput(), axes.input, digit)) &&
+         !ShapedType::isDynamic(sizeAlong(op.getResult(), axes.result, digit)) &&
+         !ShapedType::isDynamic(window.size);
+}
+
+static LogicalResult giveInput(ConvOp op, const ConvAxes &axes, Rule &rule) {
+  bool isExact = true;
+  SmallVector<WindowAxis> windows = op.getWindowAxes(), inverse(windows);
+  Type element = getElementTypeOrSelf(rule.cotangent.getType());
+  for (auto [digit, window, forward] : llvm::enumerate(inverse, windows)) {
+    if (ShapedType::isDynamic(forward.size))
+      return op.emitOpError("has no derivative of its input where the filter's size along spatial axis ")
+             << digit << " is dynamic; give the filter static spatial sizes";
+    std::swap(window.stride, window.inputDilation);
+    window.low = forward.reach() - forward.low;
+    if (isKnown(op, axes, digit, forward)) {
+      window.high = window.highFor(sizeAlong(op.getInput(), axes.input, digit),
+                                   sizeAlong(op.getResult(), axes.result, digit));
+      continue;
+    }
+    window.high = forward.reach() - forward.high + forward.stride - 1;
+    // Each element then has a window, and there are as many windows as elements.
+    isExact &=
+        forward.stride == 1 && forward.inputDilation == 1 && forward.low + forward.high >= forward.reach();
   }
-  window.high = least;
-  return unreached < window.stride;
+  auto [filter, letters] =
+      endingIn(rule, axes.input.empty() ? '0' : axes.input.back(),
+               reversed(rule, rule.cast(op.getFilter(), element), axes.filter), axes.filter);
+  Value given =
+      convolve(rule, rule.cotangent, filter, axes.result + "," + letters + "->" + axes.input, inverse);
+  rule.give(0, isExact ? given : firstPart(rule, given, op.getInput()));
+  return success();
+}
+
+static void giveFilter(ConvOp op, const ConvAxes &axes, Rule &rule) {
+  SmallVector<int64_t> unknown;
+  SmallVector<WindowAxis> windows = op.getWindowAxes(), inverse(windows);
+  for (auto [digit, window, forward] : llvm::enumerate(inverse, windows)) {
+    std::swap(window.stride, window.dilation);
+    window.size = sizeAlong(op.getResult(), axes.result, digit);
+    if (isKnown(op, axes, digit, forward)) {
+      window.high = window.highFor(forward.size, sizeAlong(op.getInput(), axes.input, digit));
+      continue;
+    }
+    window.high = forward.high;
+    unknown.push_back(axes.filter.find(static_cast<char>('0' + digit)));
+  }
+  Value input = rule.cast(op.getInput(), getElementTypeOrSelf(rule.cotangent.getType()));
+  Value given =
+      convolve(rule, input, rule.cotangent, axes.input + "," + axes.result + "->" + axes.filter, inverse);
+  // Where the result is empty, this one may be shorter than the filter, whose derivative is zero.
+  for (int64_t axis : unknown)
+    given = extended(rule, given, axis, op.getFilter());
+  rule.give(1, unknown.empty() ? given : firstPart(rule, given, op.getFilter()));
 }
 
 static LogicalResult convRule(ConvOp op, Rule &rule) {
   ConvAxes axes = *ConvAxes::split(op.getDims());
-  SmallVector<WindowAxis> windows = op.getWindowAxes();
-  Type element = getElementTypeOrSelf(rule.cotangent.getType());
-  auto sizeAlong = [](Value tensor, StringRef letters, size_t digit) {
-    return typeOf(tensor).getDimSize(letters.find(static_cast<char>('0' + digit)));
-  };
-  if (rule.wants(0)) {
-    bool isExact = true;
-    SmallVector<WindowAxis> inverse(windows);
-    for (auto [digit, window, forward] : llvm::enumerate(inverse, windows)) {
-      if (ShapedType::isDynamic(forward.size))
-        return op.emitOpError("has no derivative of its input where the filter's size along spatial axis ")
-               << digit << " is dynamic; give the filter static spatial sizes";
-      std::swap(window.stride, window.inputDilation);
-      window.low = forward.reach() - forward.low;
-      isExact &= endWindow(window, sizeAlong(op.getInput(), axes.input, digit),
-                           sizeAlong(op.getResult(), axes.result, digit),
-                           forward.reach() - forward.high + forward.stride - 1, forward.stride - 1);
-    }
-    auto [filter, letters] =
-        endingIn(rule, axes.input.empty() ? '0' : axes.input.back(),
-                 reversed(rule, rule.cast(op.getFilter(), element), axes.filter), axes.filter);
-    Value given =
-        convolve(rule, rule.cotangent, filter, axes.result + "," + letters + "->" + axes.input, inverse);
-    rule.give(0, isExact ? given : firstPart(rule, given, op.getInput()));
-  }
-  if (rule.wants(1)) {
-    bool isExact = true;
-    SmallVector<WindowAxis> inverse(windows);
-    for (auto [digit, window, forward] : llvm::enumerate(inverse, windows)) {
-      std::swap(window.stride, window.dilation);
-      window.size = sizeAlong(op.getResult(), axes.result, digit);
-      isExact &= endWindow(window, forward.size, sizeAlong(op.getInput(), axes.input, digit), forward.high,
-                           forward.stride - 1);
-    }
-    Value input = rule.cast(op.getInput(), element);
-    Value given =
-        convolve(rule, input, rule.cotangent, axes.input + "," + axes.result + "->" + axes.filter, inverse);
-    rule.give(1, isExact ? given : firstPart(rule, given, op.getFilter()));
-  }
+  if (rule.wants(0) && failed(giveInput(op, axes, rule)))
+    return failure();
+  if (rule.wants(1))
+    giveFilter(op, axes, rule);
   return success();
 }
 

@@ -107,6 +107,8 @@ OpFoldResult ad::mulSizes(OpBuilder &builder, Location loc, OpFoldResult lhs, Op
   std::optional<int64_t> left = getConstantIntValue(lhs), right = getConstantIntValue(rhs);
   if (left && right)
     return builder.getIndexAttr(*left * *right);
+  if (left == 1)
+    return rhs;
   if (right == 1)
     return lhs;
   Value a = getValueOrCreateConstantIndexOp(builder, loc, lhs),
