@@ -6,7 +6,7 @@
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "adjoint/Transforms/HostProgram.h"
 #include "adjoint/Transforms/Passes.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "adjoint/Transforms/UnsupportedForms.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -19,15 +19,6 @@ namespace mlir::ad {
 
 using namespace mlir;
 using namespace mlir::ad;
-
-static LogicalResult verifyRounding(Operation *op) {
-  auto rounds = dyn_cast<arith::ArithRoundingModeInterface>(op);
-  auto mode = rounds ? rounds.getRoundingModeAttr() : arith::RoundingModeAttr();
-  if (!mode || mode.getValue() == arith::RoundingMode::to_nearest_even)
-    return success();
-  return op->emitOpError("rounds ") << arith::stringifyRoundingMode(mode.getValue())
-                                    << ", but all targets round to_nearest_even; leave out the mode";
-}
 
 static LogicalResult verifyTypes(Operation *op) {
   for (Region &region : op->getRegions())
@@ -67,39 +58,19 @@ static LogicalResult verifyRegistered(Operation *op) {
   if (op->isRegistered())
     return success();
   return op->emitOpError(
-      "is not registered; programs are written in ad, arith, check, func, scf and tensor, and "
+      "is not registered; programs are written in ad, arith, check, func, linalg, math, scf and tensor, and "
       "docs/reference lists the operations of ad");
 }
 
-static bool dividesByOther(AffineExpr expr) {
-  auto isPositive = [](AffineExpr divisor) {
-    auto constant = dyn_cast<AffineConstantExpr>(divisor);
-    return constant && constant.getValue() > 0;
-  };
-  WalkResult result = expr.walk([&](AffineExpr part) {
-    bool divides = part.getKind() == AffineExprKind::FloorDiv || part.getKind() == AffineExprKind::CeilDiv ||
-                   part.getKind() == AffineExprKind::Mod;
-    return divides && !isPositive(cast<AffineBinaryOpExpr>(part).getRHS()) ? WalkResult::interrupt()
-                                                                           : WalkResult::advance();
-  });
-  return result.wasInterrupted();
-}
-
-// MLIR gives other quotients no meaning, and folds of upstream end the process for some.
-static LogicalResult verifyMaps(Operation *op) {
-  WalkResult result = op->getAttrDictionary().walk([](AffineMapAttr map) {
-    return llvm::any_of(map.getValue().getResults(), dividesByOther) ? WalkResult::interrupt()
-                                                                     : WalkResult::advance();
-  });
-  if (!result.wasInterrupted())
-    return success();
-  return op->emitOpError("expected index maps that divide by positive constants only");
+static LogicalResult verifyForm(Operation *op) {
+  std::string problem = findUnsupportedForm(op);
+  return problem.empty() ? success() : LogicalResult(op->emitOpError(problem));
 }
 
 // Operations of linalg in kernels have types of their own, and a verifier.
 static WalkResult verifyOp(Operation *op) {
-  return WalkResult(success(succeeded(verifyRegistered(op)) && succeeded(verifyRounding(op)) &&
-                            succeeded(verifyMaps(op)) && (isInKernel(op) || succeeded(verifyTypes(op)))));
+  return WalkResult(success(succeeded(verifyRegistered(op)) && succeeded(verifyForm(op)) &&
+                            (isInKernel(op) || succeeded(verifyTypes(op)))));
 }
 
 namespace {

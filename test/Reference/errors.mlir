@@ -3,7 +3,6 @@
 // RUN: not ad-runner %t/bounds.mlir --target reference 2>&1 | FileCheck %t/bounds.mlir
 // RUN: not ad-runner %t/carry.mlir --target reference 2>&1 | FileCheck %t/carry.mlir
 // RUN: not ad-runner %t/dot.mlir --target reference 2>&1 | FileCheck %t/dot.mlir
-// RUN: not ad-runner %t/unknown.mlir --target reference 2>&1 | FileCheck %t/unknown.mlir
 
 // Errors at run time name the operation's location and the numbers.
 
@@ -50,12 +49,4 @@ func.func @main() -> tensor<f32> {
   // CHECK: dot.mlir:[[@LINE+1]]:8: error: 'ad.dot' op dimension 0 must have size 3, but has 2
   %c = ad.dot %a, %y : (tensor<?xf32>, tensor<2xf32>) -> tensor<f32>
   return %c : tensor<f32>
-}
-
-//--- unknown.mlir
-func.func @main() -> tensor<3xf32> {
-  %x = ad.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
-  // CHECK: unknown.mlir:[[@LINE+1]]:8: error: 'arith.addf' op runs in the reference interpreter on scalars of known types only
-  %c = arith.addf %x, %x : tensor<3xf32>
-  return %c : tensor<3xf32>
 }

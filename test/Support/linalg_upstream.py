@@ -15,6 +15,8 @@ PASSES = ["--one-shot-bufferize=bufferize-function-boundaries function-boundary-
           "--convert-linalg-to-loops", "--expand-strided-metadata", "--lower-affine", "--convert-scf-to-cf",
           "--convert-math-to-llvm", "--convert-arith-to-llvm", "--finalize-memref-to-llvm", "--convert-func-to-llvm",
           "--convert-cf-to-llvm", "--reconcile-unrealized-casts"]
+# Copies of strided memory.
+RUNTIME = ["-L/usr/lib/llvm-22/lib", "-Wl,-rpath,/usr/lib/llvm-22/lib", "-lmlir_c_runner_utils"]
 TOOLS = ["mlir-opt-22", "mlir-translate-22", "clang-22"]
 
 
@@ -42,10 +44,10 @@ def _descriptor(array):
     return np.array([array.ctypes.data, array.ctypes.data, 0, *array.shape, *strides], np.int64)
 
 
-def _results(kernel, words):
+def _results(values, words):
     # Their memory is never freed: it may be an argument, a constant, or that of another result.
     arrays, at = [], 0
-    for value in kernel.results:
+    for value in values:
         rank, dtype = len(value.sizes), np.dtype(elements.STORAGE[value.element])
         shape = tuple(words[at + 3:at + 3 + rank])
         count = int(np.prod(shape, dtype=np.int64))
@@ -55,19 +57,30 @@ def _results(kernel, words):
     return arrays
 
 
+def build(text, folder, passes=PASSES, name="kernels"):
+    """The functions of a module, which have the C interface, as a library of that name. RuntimeError if upstream does
+    not lower it."""
+    # Conversions of narrow floats keep an attribute that the LLVM dialect does not have.
+    lowered = _call(["mlir-opt-22", *passes], text).replace(" {fastmath = #arith.fastmath<contract>}", "")
+    text = _call(["mlir-translate-22", "--mlir-to-llvmir"], lowered)
+    path = pathlib.Path(folder) / f"{name}.so"
+    _call(["clang-22", "-O1", "-w", "-x", "ir", "-", "-shared", "-fPIC", "-lm", *RUNTIME, "-o", str(path)], text)
+    return ctypes.CDLL(str(path))
+
+
+def call(library, name, arrays, results):
+    """The results, values of known element types and ranks, of a function of the library."""
+    arrays = [np.array(array, order="C") for array in arrays]
+    operands = [_descriptor(array) for array in arrays]
+    words = np.zeros(sum(3 + 2 * len(value.sizes) for value in results), np.int64)
+    pointers = [ctypes.c_void_p(words.ctypes.data)] + [ctypes.c_void_p(d.ctypes.data) for d in operands]
+    getattr(library, f"_mlir_ciface_{name}")(*pointers)
+    return _results(results, words)
+
+
 def run(kernels):
     """The results of each kernel."""
     with tempfile.TemporaryDirectory() as folder:
-        text = "".join(_function(kernel, f"k{i}") for i, kernel in enumerate(kernels))
-        text = _call(["mlir-translate-22", "--mlir-to-llvmir"], _call(["mlir-opt-22", *PASSES], text))
-        path = pathlib.Path(folder) / "kernels.so"
-        _call(["clang-22", "-O1", "-w", "-x", "ir", "-", "-shared", "-fPIC", "-lm", "-o", str(path)], text)
-        library, found = ctypes.CDLL(str(path)), []
-        for i, kernel in enumerate(kernels):
-            arrays = [np.array(value.array, order="C") for value in kernel.arguments]
-            operands = [_descriptor(array) for array in arrays]
-            words = np.zeros(sum(3 + 2 * len(value.sizes) for value in kernel.results), np.int64)
-            pointers = [ctypes.c_void_p(words.ctypes.data)] + [ctypes.c_void_p(d.ctypes.data) for d in operands]
-            getattr(library, f"_mlir_ciface_k{i}")(*pointers)
-            found.append(_results(kernel, words))
-        return found
+        library = build("".join(_function(kernel, f"k{i}") for i, kernel in enumerate(kernels)), folder)
+        return [call(library, f"k{i}", [value.array for value in kernel.arguments], kernel.results)
+                for i, kernel in enumerate(kernels)]

@@ -7,7 +7,7 @@
 // RUN: ad-opt %s --ad-to-gpu --allow-unregistered-dialect --split-input-file --verify-diagnostics
 
 func.func @unregistered(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{'foo.bar' op is not registered; programs are written in ad, arith, check, func, scf and tensor}}
+  // expected-error @+1 {{'foo.bar' op is not registered; programs are written in ad, arith, check, func, linalg, math, scf and tensor}}
   %t = "foo.bar"(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %t : tensor<4xf32>
 }

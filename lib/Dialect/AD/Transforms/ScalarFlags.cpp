@@ -11,7 +11,12 @@ void ad::dropScalarFlags(Operation *op) {
   if (!isa_and_nonnull<arith::ArithDialect, math::MathDialect>(op->getDialect()))
     return;
   MLIRContext *context = op->getContext();
-  if (auto flags = dyn_cast<arith::ArithFastMathInterface>(op))
+  // Upstream's conversion of these to the LLVM dialect keeps the attribute, under its name in arith.
+  if (auto widen = dyn_cast<arith::ExtFOp>(op))
+    widen.removeFastmathAttr();
+  else if (auto narrow = dyn_cast<arith::TruncFOp>(op))
+    narrow.removeFastmathAttr();
+  else if (auto flags = dyn_cast<arith::ArithFastMathInterface>(op))
     op->setAttr(flags.getFastMathAttrName(),
                 arith::FastMathFlagsAttr::get(context, arith::FastMathFlags::none));
   if (auto flags = dyn_cast<arith::ArithIntegerOverflowFlagsInterface>(op))

@@ -1,0 +1,12 @@
+func.func private @loss(%a0: tensor<4x8xf32>) -> tensor<f32> {
+ %z = arith.constant 0.0 : f32
+ %e = tensor.empty() : tensor<2x3x2x3xf32>
+ %r = linalg.pack %a0 padding_value(%z : f32) inner_dims_pos = [0, 1] inner_tiles = [2, 3] into %e : tensor<4x8xf32> -> tensor<2x3x2x3xf32>
+ %l = ad.reduce_sum %r axes [0,1,2,3] : tensor<2x3x2x3xf32> -> tensor<f32>
+ return %l : tensor<f32>
+}
+
+func.func @main(%a0: tensor<4x8xf32> {ad.name="a0"}) -> (tensor<f32>, tensor<4x8xf32>) {
+ %v, %g = ad.value_and_grad @loss(%a0) wrt [0] : (tensor<4x8xf32>) -> (tensor<f32>, tensor<4x8xf32>)
+ return %v, %g : tensor<f32>, tensor<4x8xf32>
+}
