@@ -54,7 +54,7 @@ func.func @indices(%i: index, %j: index) -> index {
 }
 
 // Private functions take bf16 as its bits; public ones, and those whose address is taken, have the written types.
-// CHECK-LABEL: llvm.func @callee(
+// CHECK-LABEL: llvm.func internal @callee(
 // CHECK-SAME: %[[BITS:.+]]: i16, %{{.+}}: f32)
 // CHECK: llvm.bitcast %[[BITS]] : i16 to bf16
 func.func private @callee(%x: bf16, %y: f32) -> f32 {
@@ -63,7 +63,7 @@ func.func private @callee(%x: bf16, %y: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK-LABEL: llvm.func @taken(
+// CHECK-LABEL: llvm.func internal @taken(
 // CHECK-SAME: bf16)
 func.func private @taken(%x: bf16) {
   return

@@ -4,7 +4,7 @@
 
 // Arguments and constants are copied to the device, kernels are launched by number with operands in device memory, carries are
 // copied there, and the element of the condition is read back. The host reads no tensor directly.
-// CHECK: ad.kernel_names = ["k"]
+// CHECK: adrt.kernel_names = ["k"]
 // CHECK: llvm.mlir.global internal constant @[[$BYTES:.+]](dense<8> : tensor<2xi32>)
 // CHECK-NOT: func.func private @k
 // CHECK-LABEL: func.func @adrt_entry_main

@@ -3,7 +3,7 @@
 // RUN: ad-opt %s --convert-host-to-llvm=device=true --split-input-file --verify-diagnostics | FileCheck %s
 
 // The host function of the kernel decides by the sizes and the SM count; nodes are in memory after the pools of the plan, of which there is one.
-// CHECK: ad.kernel_names = ["k$partial", "k$merge", "k"]
+// CHECK: adrt.kernel_names = ["k$partial", "k$merge", "k"]
 // CHECK-LABEL: func.func @adrt_entry_main
 // CHECK: %[[COUNT:.+]] = llvm.call @adrt_sm_count
 // CHECK: %[[SM_COUNT:.+]] = arith.index_cast %[[COUNT]]
@@ -41,7 +41,7 @@ func.func @main(%x: tensor<?x4xf32>) -> tensor<4xf32> {
 // -----
 
 // One that is always divided has no kernel of its own.
-// CHECK: ad.kernel_names = ["k$partial", "k$merge"]
+// CHECK: adrt.kernel_names = ["k$partial", "k$merge"]
 // CHECK-LABEL: func.func @adrt_entry_main
 // CHECK-NOT: scf.if
 // CHECK-COUNT-2: llvm.call @adrt_launch

@@ -4,7 +4,7 @@
 
 // A sort of long lines: one launch for tiles, and as many as the function of the kernel says that merge their runs. Runs are
 // in memory after the pools of the plan.
-// CHECK: ad.kernel_names = ["k$sort_tiles", "k$merge_runs"]
+// CHECK: adrt.kernel_names = ["k$sort_tiles", "k$merge_runs"]
 // CHECK-LABEL: func.func @adrt_entry_main
 // CHECK: %[[SIZES:.+]]:2 = call @k$run_sizes(%{{[^,]+}}, %{{[^,]+}}, %{{[^,]+}})
 // CHECK: %[[BYTES:.+]] = arith.index_cast %[[SIZES]]#0

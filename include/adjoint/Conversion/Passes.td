@@ -7,6 +7,41 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ImportLinalgPass : Pass<"ad-import-linalg", "::mlir::ModuleOp"> {
+  let summary = "Convert programs of linalg, tensor, arith and math on tensors to ad";
+  let description = [{
+    Replaces operations of upstream's dialects outside of kernels by operations of `ad` with the same meaning:
+    `linalg` (named operations and `linalg.generic`), `tensor`, `arith` and `math` on tensors,
+    `bufferization.alloc_tensor`, `cf.assert`, and control flow that host programs lack (`scf.forall`, `scf.parallel`,
+    `scf.index_switch`, `scf.execute_region`, branches between blocks). docs/import.md lists what becomes what.
+
+    Why: such a program is then simplified, differentiated, fused and executed by the reference interpreter like any
+    other. The pass runs first in all pipelines. A program without such operations stays as it is, byte for byte.
+
+    The scalar body of a `linalg.generic` becomes operations on tensors over its loops, one for each operation of
+    `arith` and `math`. Reductions become contractions, convolutions, pooling or reductions, whose order is that of
+    `ad`; other reductions become loops of the program, in the order of their iterations. An operand that is read at
+    sums or multiples of loops becomes an `ad.gather`, unless it is that of a convolution.
+
+    Refuses, in one error with a note for each further place, what has no equivalent: operations on memory, elements
+    that `ad` does not have, results that are not written once for each point of the parallel loops.
+
+    Before:
+    ```mlir
+    %e = tensor.empty() : tensor<4x2xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x2xf32>) -> tensor<4x2xf32>
+    %r = linalg.matmul ins(%x, %w : tensor<4x8xf32>, tensor<8x2xf32>) outs(%f : tensor<4x2xf32>) -> tensor<4x2xf32>
+    ```
+    After:
+    ```mlir
+    %r = ad.dot %x, %w : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::ad::ADDialect", "::mlir::ad::check::CheckDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+                           "::mlir::ub::UBDialect"];
+}
+
 def ConvertADToLinalgPass : Pass<"convert-ad-to-linalg", "::mlir::func::FuncOp"> {
   let summary = "Convert the bodies of fusions to linalg on tensors";
   let description = [{
@@ -57,7 +92,7 @@ def ConvertHostToLLVMPass : Pass<"convert-host-to-llvm", "::mlir::ModuleOp"> {
 
     Why: a compiled program needs nothing but the runtime, which is a C library without LLVM.
 
-    With `device`, kernels are those of `ad-emit-gpu`, launched by number (`ad.kernel_names` of the module lists them).
+    With `device`, kernels are those of `ad-emit-gpu`, launched by number (`adrt.kernel_names` of the module lists them).
     Tensors are in the memory of a device: the entry copies arguments and constants there, and reads back single
     elements that the host needs. Remarks of the category ad-host report each loop with launches. `loop-without-waits`:
     the host only enqueues work. `loop-waits`: the host reads a device value; the remark names the first such operation,
@@ -194,6 +229,82 @@ def LowerToNVVMPass : Pass<"ad-lower-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
+}
+
+def ConvertADToPlainPass : Pass<"convert-ad-to-plain", "::mlir::ModuleOp"> {
+  let summary = "Convert programs in linalg to dialects of upstream alone";
+  let description = [{
+    Converts programs of `convert-ad-to-linalg`:
+
+    - Reductions have the order of their fusion or kernel. Its parts and lanes are dimensions of partial results, each of
+      which is a chain; then tensors of partial results are joined. Where parts do not divide a sequence, where it runs
+      over several loops or its size is dynamic, each partial result is an `scf.for` in the body. Running reductions in
+      nested chains are `scf.for` around scalar code.
+    - Fusions and launches become the code of their kernels.
+    - Conditions and the operations of `check` become `cf.assert`, whose message names no values.
+    - Reshapes and constants become those of `tensor` and `arith`; a barrier disappears.
+    - Divisions, shifts and conversions of scalars get guards, so that they have the same result for all operands on all
+      targets.
+
+    Why: compilers that know nothing of Adjoint take the result. Run as written, it has the bits of the reference
+    interpreter in `reproducible`.
+
+    Refuses feeds and receives, all of them, by their names, and operations that are not lowered to linalg. Elementary
+    functions and conversions of scalars stay for `ad-expand-scalar-ops`.
+
+    Before:
+    ```mlir
+    %0 = ad.fusion reduce (%a = %x) {order = #ad.order<block = 512>} : (tensor<1024xf32>) -> tensor<f32> {…}
+    ```
+    After:
+    ```mlir
+    %chains = linalg.generic {…} ins(%x, %steps : tensor<1024xf32>, tensor<512xf32>) outs(%zeros : tensor<2x1xf32>) {…}
+    %even = tensor.extract_slice %chains…
+    %odd = tensor.extract_slice %chains…
+    %joined = linalg.generic {…} ins(%even, %odd : tensor<1xf32>, tensor<1xf32>) outs(%e : tensor<1xf32>) {…}
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def StripAttributesPass : Pass<"ad-strip-attributes", "::mlir::ModuleOp"> {
+  let summary = "Remove the attributes of Adjoint from code that has no operation of it";
+  let description = [{
+    Removes the attributes whose names begin with `ad.` or `check.` from operations, and from arguments and results of
+    functions.
+
+    Why: tools of upstream do not know them. `mlir-opt` reads no `#ad.numerics`.
+
+    Refuses nothing. Passes of Adjoint that come later do not find what earlier ones have written, so the pass is the last
+    of its pipeline. Names for the runtime begin with `adrt.`, and stay.
+
+    Before:
+    ```mlir
+    module attributes {ad.numerics = #ad.numerics<strict>} {}
+    ```
+    After:
+    ```mlir
+    module {}
+    ```
+  }];
+}
+
+def VerifyPlainPass : Pass<"ad-verify-plain", "::mlir::ModuleOp"> {
+  let summary = "Verify that nothing of Adjoint is left";
+  let description = [{
+    Fails if the program has an operation, an attribute or a type of `ad` or `check`.
+
+    Why: it is the contract of `--ad-to-plain-linalg`.
+
+    Refuses such programs, with an error at each operation. It changes nothing.
+
+    Refused:
+    ```mlir
+    %y = ad.exp %x : tensor<4xf32>
+    ```
+  }];
 }
 
 #endif // ADJOINT_CONVERSION_PASSES

@@ -64,7 +64,7 @@ private:
     if (profile || device) {
       Builder builder(module.getContext());
       SmallVector<StringRef> names(shared.kernelNames().begin(), shared.kernelNames().end());
-      module->setAttr("ad.kernel_names", builder.getStrArrayAttr(names));
+      module->setAttr("adrt.kernel_names", builder.getStrArrayAttr(names));
     }
   }
 

@@ -3,6 +3,7 @@
 // Calls of services of the runtime. Each returns a status, which a guard checks.
 
 #include "RuntimeServices.h"
+#include "adjoint/Dialect/AD/IR/Written.h"
 #include "adjoint/Dialect/Check/IR/CheckOps.h"
 #include "adjoint/Runtime/adrt.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -47,8 +48,8 @@ void RuntimeServices::emitCheck(Operation *op) {
   Value expected = descriptors.describe(values.tensor(op->getOperands().back()));
   Value bound = arith::ConstantFloatOp::create(builder, loc, builder.getF64Type(), APFloat(tolerance));
   guard(call("adrt_check", builder.getI32Type(),
-             {context, module.site(builder, loc, op->getName().getStringRef()), i32(kind), bound,
-              i32(relative), actual, expected}));
+             {context, module.site(builder, loc, writtenName(op)), i32(kind), bound, i32(relative), actual,
+              expected}));
 }
 
 void RuntimeServices::emitRequire(RequireOp require) {

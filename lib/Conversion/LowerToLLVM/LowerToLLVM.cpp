@@ -91,6 +91,13 @@ static void passBF16AsBits(ModuleOp module, SymbolTableCollection &symbols) {
   });
 }
 
+// Nothing outside of the module calls a private function, so that two programs may be linked into one.
+static void makePrivateInternal(ModuleOp module) {
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+    if (function.isPrivate() && !function.isExternal())
+      function.setLinkage(LLVM::Linkage::Internal);
+}
+
 namespace {
 class LowerToLLVMPass : public ad::impl::LowerToLLVMPassBase<LowerToLLVMPass> {
   // Its functions would be refused in words of the conversion.
@@ -118,6 +125,7 @@ class LowerToLLVMPass : public ad::impl::LowerToLLVMPassBase<LowerToLLVMPass> {
     config.foldingMode = DialectConversionFoldingMode::Never;
     if (failed(applyPartialConversion(getOperation(), target, patterns, config)))
       return signalPassFailure();
+    makePrivateInternal(getOperation());
     fenceExtensions(getOperation());
   }
 };

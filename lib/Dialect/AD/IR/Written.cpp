@@ -23,14 +23,19 @@ static DictionaryAttr findWritten(Operation *op) {
   return written;
 }
 
-Location ad::rememberWritten(Operation *op, std::optional<int64_t> operand) {
+static Location remember(Operation *op, StringRef name, std::optional<int64_t> operand) {
   Builder builder(op->getContext());
-  SmallVector<NamedAttribute> written{
-      builder.getNamedAttr(kOperation, builder.getStringAttr(writtenName(op)))};
+  SmallVector<NamedAttribute> written{builder.getNamedAttr(kOperation, builder.getStringAttr(name))};
   if (operand)
     written.push_back(builder.getNamedAttr(kOperand, builder.getI64IntegerAttr(*operand)));
   return FusedLoc::get({op->getLoc()}, builder.getDictionaryAttr(written), op->getContext());
 }
+
+Location ad::rememberWritten(Operation *op, std::optional<int64_t> operand) {
+  return remember(op, writtenName(op), operand);
+}
+
+Location ad::rememberAs(Operation *op, StringRef written) { return remember(op, written, std::nullopt); }
 
 StringRef ad::writtenName(Operation *op) {
   DictionaryAttr written = findWritten(op);

@@ -12,6 +12,9 @@ namespace mlir::ad {
 /// The location of `op`, for the operation that replaces it or, with `operand`, is made for this operand.
 Location rememberWritten(Operation *op, std::optional<int64_t> operand = std::nullopt);
 
+/// The same with another text for the operation, such as a message that it has.
+Location rememberAs(Operation *op, StringRef written);
+
 /// The name of the operation that the program wrote for `op`; its own unless a pass made it.
 StringRef writtenName(Operation *op);
 
