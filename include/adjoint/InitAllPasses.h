@@ -27,9 +27,9 @@ inline void registerAdjointPasses() {
 
 /// The pipelines, in the order in which tools list them; upstream's registry of pipelines cannot be walked.
 inline constexpr llvm::StringLiteral kAdjointPipelines[] = {
-    "ad-to-linalg",      "ad-to-cpu",      "ad-to-cpu-frontend", "ad-to-cpu-fusion",
-    "ad-to-cpu-kernels", "ad-to-cpu-code", "ad-to-gpu",          "ad-to-gpu-fusion",
-    "ad-to-gpu-kernels", "ad-to-gpu-code", "ad-to-gpu-binary"};
+    "ad-to-linalg",     "ad-to-plain-linalg", "ad-to-cpu",      "ad-to-cpu-frontend",
+    "ad-to-cpu-fusion", "ad-to-cpu-kernels",  "ad-to-cpu-code", "ad-to-gpu",
+    "ad-to-gpu-fusion", "ad-to-gpu-kernels",  "ad-to-gpu-code", "ad-to-gpu-binary"};
 
 /// Everything: Adjoint's passes and all of upstream's.
 inline void registerAllPasses() {

@@ -4,33 +4,19 @@
 #include "adjoint/Builder/LowerProgram.h"
 #include "../Runner/Compile/ProgramText.h"
 #include "../Runner/ProgramSupport.h"
+#include "ParsePasses.h"
 #include "adjoint/InitAllDialects.h"
-#include "adjoint/InitAllPasses.h"
+#include "adjoint/Pipelines/Pipelines.h"
 #include "adjoint/Runtime/Host/CPUCount.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/FloatingPointState.h"
 #include "adjoint/Support/ParseModule.h"
 #include "adjoint/Support/TaskPool.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Pass/PassRegistry.h"
-#include "mlir/Transforms/Passes.h"
-
-#include <mutex>
 
 using namespace mlir;
 using namespace mlir::ad::runner;
 using llvm::Error;
-
-static Error parsePasses(const std::string &pipeline, PassManager &passes) {
-  std::string problem;
-  llvm::raw_string_ostream os(problem);
-  if (succeeded(parsePassPipeline(pipeline, passes, os)))
-    return Error::success();
-  // The rest of the message shows the text with a caret.
-  StringRef line = StringRef(problem).split('\n').first;
-  StringRef reason = line.split("error: ").second;
-  return usageError("there are no passes '" + pipeline + "': " + (reason.empty() ? line : reason));
-}
 
 static Error lower(std::string_view source, std::string_view name, const std::string &pipeline,
                    MessageRecorder &recorder, std::string &text) {
@@ -48,7 +34,7 @@ static Error lower(std::string_view source, std::string_view name, const std::st
   sources.AddNewSourceBuffer(std::move(input), llvm::SMLoc());
   std::shared_ptr<void> watch = recorder.watch(sources, &context);
   PassManager passes(&context);
-  if (Error error = parsePasses(pipeline, passes))
+  if (Error error = ad::parsePasses(pipeline, passes))
     return error;
   OwningOpRef<ModuleOp> module = ad::parseModule(sources, &context);
   if (!module || failed(passes.run(*module)))
@@ -60,11 +46,7 @@ static Error lower(std::string_view source, std::string_view name, const std::st
 bool mlir::ad::lowerProgram(std::string_view source, std::string_view name, const std::string &pipeline,
                             std::string &text, Failure &failure) {
   adrt::FloatingPointScope floatingPoint;
-  static std::once_flag registered;
-  std::call_once(registered, [] {
-    ad::registerAdjointPasses();
-    registerTransformsPasses();
-  });
+  ad::registerPassesOnce();
   MessageRecorder recorder;
   Error error = lower(source, name, pipeline, recorder, text);
   if (!error)

@@ -2,8 +2,9 @@
 //
 // The named pipelines, stage by stage:
 //
-// - 0: What no target runs is refused. The contract becomes explicit once, so that no later pass depends on
-// the position of an operation. From here on each pass writes the contract of the operations that it makes.
+// - 0: Programs of linalg and tensor become programs of ad. What no target runs is refused. The contract
+// becomes explicit once, so that no later pass depends on the position of an operation. From here on each
+// pass writes the contract of the operations that it makes.
 // - 1: Mixed precision becomes casts, which derivatives follow.
 // - 2: Derivatives are made before anything else is rewritten: rules see the program as written. Calls are
 // inlined, since memory is planned for one function, the host program of an entry. Then operations get the
@@ -16,6 +17,9 @@
 // - 5: linalg inside fusions, kernels outside the host program, a buffer for every tensor.
 // - 6: Code of kernels before the host program, which reads the shape of each kernel's range; then LLVM.
 // - 7: For GPUs only: code of a chip from the module of kernels.
+//
+// Code ends without attributes of `ad`, so that tools of upstream read it. For other compilers there is a
+// pipeline beside stages 4 to 7: linalg in dialects of upstream alone.
 
 #include "adjoint/Pipelines/Pipelines.h"
 #include "adjoint/Codegen/Kernel/CPUKernelClass.h"
@@ -52,7 +56,10 @@ static void addNamedKernels(OpPassManager &pm, const SharedOptions &options) {
   pm.addPass(createExchangeKernelsPass(exchange));
 }
 
+void ad::buildImportPipeline(OpPassManager &pm) { pm.addPass(createImportLinalgPass()); }
+
 void ad::buildAdFrontendPipeline(OpPassManager &pm, const SharedOptions &options, StringRef target) {
+  buildImportPipeline(pm);
   pm.addPass(createVerifyProgramPass());
   addSetNumerics(pm, options);
   addAutocast(pm, options);
@@ -81,6 +88,7 @@ void ad::buildAdFrontendPipeline(OpPassManager &pm, const SharedOptions &options
 }
 
 void ad::buildAdReferencePipeline(OpPassManager &pm, const SharedOptions &options) {
+  buildImportPipeline(pm);
   pm.addPass(createVerifyProgramPass());
   addSetNumerics(pm, options);
   addAutocast(pm, options);
@@ -154,12 +162,22 @@ void ad::buildAdKernelPipeline(OpPassManager &pm, const AdToCpuOptions &options)
   addMemoryPlan(pm, options);
 }
 
+// Before locations become data.
+static void addPathMap(OpPassManager &pm, const SharedOptions &options) {
+  if (options.pathPrefixMap.empty())
+    return;
+  MapPathsPassOptions map;
+  map.prefix = options.pathPrefixMap;
+  pm.addPass(createMapPathsPass(map));
+}
+
 void ad::buildCpuCodePipeline(OpPassManager &pm, const AdToCpuOptions &options) {
   EmitCPUPassOptions emit;
   emit.vectorWidth = options.vectorBytes;
   emit.tiles = options.tiles;
   emit.dotProducts = options.dotProducts;
   pm.addPass(createEmitCPUPass(emit));
+  addPathMap(pm, options);
   ConvertHostToLLVMPassOptions host;
   host.profile = options.profile;
   pm.addPass(createConvertHostToLLVMPass(host));
@@ -172,6 +190,7 @@ void ad::buildCpuCodePipeline(OpPassManager &pm, const AdToCpuOptions &options) 
   functions.addPass(createLowerGuardsPass());
   pm.addPass(createLowerToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createStripAttributesPass());
 }
 
 void ad::buildAdGpuKernelPipeline(OpPassManager &pm, const AdToGpuOptions &options) {
@@ -186,6 +205,7 @@ void ad::buildGpuCodePipeline(OpPassManager &pm, const AdToGpuOptions &options) 
   emit.chip = options.chip;
   emit.tile = options.tile;
   pm.addPass(createEmitGPUPass(emit));
+  addPathMap(pm, options);
   ConvertHostToLLVMPassOptions host;
   host.profile = options.profile;
   host.device = true;
@@ -208,6 +228,7 @@ void ad::buildGpuCodePipeline(OpPassManager &pm, const AdToGpuOptions &options) 
   modules.addPass(createLowerToNVVMPass());
   pm.addPass(createLowerToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createStripAttributesPass());
 }
 
 void ad::buildGpuBinaryPipeline(OpPassManager &pm, const AdToGpuOptions &options) {
@@ -235,6 +256,25 @@ void ad::buildAdToLinalgPipeline(OpPassManager &pm, const AdToCpuOptions &option
   pm.addPass(createVerifyLinalgPass());
 }
 
+void ad::buildAdToPlainLinalgPipeline(OpPassManager &pm, const SharedOptions &options) {
+  // No target, so that named kernels become the operations that they consist of.
+  buildAdFrontendPipeline(pm, options, /*target=*/"");
+  addFusionInputChecks(pm);
+  pm.addNestedPass<func::FuncOp>(createInsertShapeChecksPass());
+  FusePassOptions fuse;
+  fuse.policy = "single"; // the fusions are inlined: a larger one would compute shared values several times
+  pm.addPass(createFusePass(fuse));
+  pm.addNestedPass<func::FuncOp>(createConvertADToLinalgPass());
+  pm.addPass(createVerifyLinalgPass());
+  addPathMap(pm, options);
+  pm.addPass(createConvertADToPlainPass());
+  OpPassManager &functions = pm.nest<func::FuncOp>();
+  functions.addPass(createExpandScalarOpsPass());
+  functions.addPass(createCSEPass());
+  pm.addPass(createStripAttributesPass());
+  pm.addPass(createVerifyPlainPass());
+}
+
 void ad::buildAdToCpuPipeline(OpPassManager &pm, const AdToCpuOptions &options) {
   buildAdFrontendPipeline(pm, options);
   buildAdFusionPipeline(pm, options);
@@ -251,6 +291,9 @@ void ad::registerPipelines() {
   using Registration = PassPipelineRegistration<AdToCpuOptions>;
   Registration("ad-to-linalg", "From the ad dialect to linalg on tensors inside fusions",
                buildAdToLinalgPipeline);
+  PassPipelineRegistration<AdToPlainLinalgOptions>(
+      "ad-to-plain-linalg", "From the ad dialect to linalg, tensor, scf and arith, with nothing of ad left",
+      buildAdToPlainLinalgPipeline);
   Registration("ad-to-cpu", "From the ad dialect to the LLVM dialect for the CPU", buildAdToCpuPipeline);
   Registration(
       "ad-to-cpu-frontend",

@@ -2,7 +2,7 @@
 //
 // Compiled files for embedders.
 #include "adjoint/Runner/ProgramFile.h"
-#include "AOT/Adx.h"
+#include "AOT/EmitLibrary.h"
 #include "Compile/Frontend.h"
 #include "ProgramSupport.h"
 #include "adjoint/Support/Error.h"
@@ -50,7 +50,7 @@ static Error write(std::string_view source, std::string_view name, const Options
       return weight.takeError();
     weights.push_back(std::move(*weight));
   }
-  Error error = emitAdx(options.emit, std::move(*program), *cpu, std::move(weights));
+  Error error = emitProgram(options.emit, std::move(*program), *cpu, std::move(weights));
   // A terminal interrupts the linker too, whose end is no fault of the program.
   if (error && interrupted()) {
     llvm::consumeError(std::move(error));

@@ -11,6 +11,7 @@
 #include "adjoint/Pipelines/Pipelines.h"
 #include "adjoint/Runner/Compile/Hooks.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,6 +22,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/TensorInferTypeOpInterfaceImpl.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -30,9 +32,10 @@ using namespace mlir::ad;
 // Dialects that programs use or that lowering produces. Registering all upstream dialects would take longer.
 static void registerDialects(DialectRegistry &registry) {
   registry.insert<ADDialect, check::CheckDialect, affine::AffineDialect, arith::ArithDialect,
-                  cf::ControlFlowDialect, func::FuncDialect, ::mlir::gpu::GPUDialect, linalg::LinalgDialect,
-                  LLVM::LLVMDialect, NVVM::NVVMDialect, math::MathDialect, scf::SCFDialect,
-                  tensor::TensorDialect, vector::VectorDialect>();
+                  bufferization::BufferizationDialect, cf::ControlFlowDialect, func::FuncDialect,
+                  ::mlir::gpu::GPUDialect, linalg::LinalgDialect, LLVM::LLVMDialect, NVVM::NVVMDialect,
+                  math::MathDialect, scf::SCFDialect, tensor::TensorDialect, ub::UBDialect,
+                  vector::VectorDialect>();
   registerDerivatives(registry);
   registerKernelClasses(registry);
   func::registerInlinerExtension(registry);
@@ -45,6 +48,7 @@ static void fill(SharedOptions &options, const runner::PipelineOptions &given) {
   options.precision = given.precision;
   options.kernels = given.kernels;
   options.missingKernels = given.missingKernels;
+  options.pathPrefixMap = given.pathPrefixMap;
   options.optimize = given.optimize;
   options.fuse = given.fuse;
   options.profile = given.profile;
@@ -119,8 +123,8 @@ static void buildCudaPipeline(OpPassManager &pm, const runner::PipelineOptions &
 }
 
 const runner::Hooks &runner::standardHooks() {
-  static const Hooks hooks = {registerDialects,     buildReferencePipeline, buildOptimizePipeline,
-                              buildCpuPipeline,     buildGpuSimPipeline,    buildCudaPipeline,
-                              runner::makeReference};
+  static const Hooks hooks = {registerDialects,      ad::buildImportPipeline, buildReferencePipeline,
+                              buildOptimizePipeline, buildCpuPipeline,        buildGpuSimPipeline,
+                              buildCudaPipeline,     runner::makeReference};
   return hooks;
 }

@@ -11,7 +11,7 @@
 // RUN: ad-opt %s --ad-to-gpu="fuse=single profile=true" | FileCheck %s --check-prefix=SINGLE
 // RUN: not ad-opt %s --ad-to-gpu=chip=sm_70 2>&1 | FileCheck %s --check-prefix=CHIP
 
-// CHECK: ad.kernel_names = ["elementwise_0"]
+// CHECK: adrt.kernel_names = ["elementwise_0"]
 // CHECK: llvm.func @adrt_entry_main
 // CHECK: llvm.call @adrt_launch
 // CHECK: gpu.binary @ad_kernels [#gpu.object<#nvvm.target<chip = "sm_90a"{{.*}}.entry elementwise_0
@@ -28,7 +28,7 @@
 // EMULATED-DAG: llvm.func @adrt_entry_main
 // EMULATED-NOT: gpu.module
 
-// SINGLE: ad.kernel_names = ["elementwise_0", "elementwise_0_0"]
+// SINGLE: adrt.kernel_names = ["elementwise_0", "elementwise_0_0"]
 // SINGLE: llvm.call @adrt_kernel_begin
 
 // CHIP: error: unknown chip 'sm_70', expected sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100

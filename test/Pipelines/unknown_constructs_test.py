@@ -64,7 +64,7 @@ def positions(operation):
         extracted(made + "%y = ad.full %t : f32 -> tensor<f32>\nreturn %y : tensor<f32>") + "\n}\n")
 
 
-ELEMENTS = ["vector<4xf32>", "complex<f32>", "index", "i16", "i3", "i128", "ui8", "si32", "f80", "f128", "tf32",
+ELEMENTS = ["vector<4xf32>", "complex<f32>", "i16", "i3", "i128", "ui8", "si32", "f80", "f128", "tf32",
             "f8E4M3", "f8E5M2FNUZ", "f4E2M1FN", "memref<2xf32>"]
 TENSORS = [f"tensor<4x{element}>" for element in ELEMENTS] + ["tensor<*xf32>"]
 OTHERS = ["vector<4xf32>", "complex<f32>", "memref<4xf32>", "tuple<f32, i32>", "none", "i128", "ui8", "f80", "f128",

@@ -48,6 +48,7 @@ CODE = {
     "missing-kernels": [["--missing-kernels", "reduce_sum:f16"]],
     "numerics": [["--numerics", "strict,reorder"], ["--numerics", "fast"], ["--numerics", "reproducible"]],
     "fuse": [["--fuse", "single"]],
+    "path-prefix-map": [["--path-prefix-map", "FOLDER=here"]],
     "O0": [["-O0"]], "allow-native": [["--allow-native"]],
     "report": [["--report", "FOLDER/report.json"]],  # kernels take their time
 }

@@ -12,7 +12,7 @@ def SelectKernelsPass : Pass<"ad-select-kernels"> {
   let description = [{
     Why: emitters support different operations. The class is chosen once, visibly, while the operations of the fusion
     are still known: of the registered classes of the target that cover the fusion, the one with the highest benefit.
-    The classes of other compilers are chosen in the same way (docs/embedding.md).
+    The classes of other compilers are chosen in the same way (docs/own-dialects.md).
 
     `elementwise`: elementwise operations, broadcasts and constants only. `row`: reductions over the last axis as well,
     such as softmax and the norms. `contraction`: `ad.dot` or `ad.gemm` with what is fused to it. `transposition`:
@@ -116,7 +116,7 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
     `@k$run_sizes` with the operands; it returns the bytes of that memory, and the number of launches that merge.
 
     Except for tensor cores, any grid and every class compute the same bits, those of the written order. Remarks of the
-    category ad-gpu name the class of each kernel, and for the generic class the reason. `ad.class` of the function
+    category ad-gpu name the class of each kernel, and for the generic class the reason. `adrt.class` of the function
     names the class, too.
 
     The declaration of each kernel has `ad.launch_config`, an `#ad.launch_config`: the mapping level, the axes that the

@@ -37,6 +37,10 @@ struct SharedOptions : virtual ::mlir::detail::PassOptions {
       llvm::cl::desc("Simplify and merge operations; off leaves the program as it is written"),
       llvm::cl::init(true)};
   Option<std::string> fuse{*this, "fuse", llvm::cl::desc(fusePolicyHelp()), llvm::cl::init("grow")};
+  Option<std::string> pathPrefixMap{
+      *this, "path-prefix-map",
+      llvm::cl::desc("OLD=NEW for names of files in compiled code, the option of ad-map-paths"),
+      llvm::cl::init("")};
   Option<bool> profile{*this, "profile", llvm::cl::desc("Time each kernel"), llvm::cl::init(false)};
   Option<std::string> memoryPicture{
       *this, "memory-picture", llvm::cl::desc("FILE.svg for the memory plan, the option of ad-plan-memory"),
@@ -60,6 +64,9 @@ struct AdToCpuOptions : SharedOptions, PassPipelineOptions<AdToCpuOptions> {
                             llvm::cl::init("large")};
 };
 
+/// Options of `--ad-to-plain-linalg`.
+struct AdToPlainLinalgOptions : SharedOptions, PassPipelineOptions<AdToPlainLinalgOptions> {};
+
 /// Options of `--ad-to-gpu`.
 struct AdToGpuOptions : SharedOptions, PassPipelineOptions<AdToGpuOptions> {
   Option<std::string> chip{*this, "chip",
@@ -74,6 +81,10 @@ struct AdToGpuOptions : SharedOptions, PassPipelineOptions<AdToGpuOptions> {
       *this, "code-for",
       llvm::cl::desc("The chips whose code a fat binary has next to the PTX (default: the chip alone)")};
 };
+
+/// Programs of upstream's dialects become programs of `ad`; others stay as they are. The two pipelines below
+/// begin with it, and who needs the signature of the entry before them runs it on its own.
+void buildImportPipeline(OpPassManager &pm);
 
 /// Stages 0 to 3: numerics explicit, mixed precision, derivatives made, calls inlined, simplified,
 /// decomposed. `target`, cpu or gpu, says which named kernels stay whole.
@@ -100,6 +111,8 @@ void buildGpuBinaryPipeline(OpPassManager &pm, const AdToGpuOptions &options);
 
 /// Stages 0 to linalg on tensors.
 void buildAdToLinalgPipeline(OpPassManager &pm, const AdToCpuOptions &options);
+/// Stages 0 to 3, then linalg, tensor, scf and arith: nothing of `ad` is left, and orders of sums are code.
+void buildAdToPlainLinalgPipeline(OpPassManager &pm, const SharedOptions &options);
 /// All stages: from the `ad` dialect to the LLVM dialect, with entries `adrt_entry_<name>`.
 void buildAdToCpuPipeline(OpPassManager &pm, const AdToCpuOptions &options);
 

@@ -85,6 +85,30 @@ def InsertTracePass : Pass<"ad-insert-trace", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::ad::ADDialect"];
 }
 
+def MapPathsPass : Pass<"ad-map-paths", "::mlir::ModuleOp"> {
+  let summary = "Replace the beginning of file names in locations";
+  let description = [{
+    Replaces `OLD` by `NEW` where the name of a file in a location begins with it.
+
+    Why: run-time errors name the place in the source, so that compiled code has the names of files. With a map from the
+    folder of the source, the code is the same from any folder.
+
+    It runs before locations become data of the code: errors of the compiler name the files as they are.
+
+    Refuses a map without `=`.
+
+    Before:
+    ```mlir
+    %y = ad.exp %x : tensor<4xf32> loc("/home/me/model/main.mlir":3:8)
+    ```
+    After, with `prefix=/home/me/=`:
+    ```mlir
+    %y = ad.exp %x : tensor<4xf32> loc("model/main.mlir":3:8)
+    ```
+  }];
+  let options = [Option<"prefix", "prefix", "std::string", "\"=\"", "OLD=NEW; either may be empty">];
+}
+
 def PrepackOperandsPass : Pass<"ad-prepack-operands", "::mlir::func::FuncOp"> {
   let summary = "Pack loop-invariant matrices before the loop";
   let description = [{

@@ -51,7 +51,7 @@ int collect(dl_phdr_info *info, size_t, void *result) {
   StringRef path = info->dlpi_name;
   StringRef name = sys::path::filename(path);
   if (!path.empty() && !name.starts_with("libMLIR") && !name.starts_with("libLLVM") &&
-      !name.contains("adjoint"))
+      !name.contains_insensitive("adjoint"))
     return 0;
   std::string id = noteId(*info);
   if (id.empty())

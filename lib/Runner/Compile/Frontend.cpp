@@ -103,7 +103,7 @@ Error requireBodies(ModuleOp module) {
 
 std::vector<std::string> readKernelNames(ModuleOp module) {
   std::vector<std::string> names;
-  if (auto array = module->getAttrOfType<ArrayAttr>("ad.kernel_names"))
+  if (auto array = module->getAttrOfType<ArrayAttr>("adrt.kernel_names"))
     for (Attribute name : array)
       names.push_back(isa<StringAttr>(name) ? cast<StringAttr>(name).str() : "?");
   return names;
@@ -152,6 +152,7 @@ PipelineOptions Frontend::pipelineOptions(const CpuTarget &cpu) const {
   pipeline.precision = options.precision;
   pipeline.kernels = options.kernels;
   pipeline.missingKernels = options.missingKernels;
+  pipeline.pathPrefixMap = options.pathPrefixMap;
   bool isOnDevice = options.target == Target::Cuda || options.target == Target::GpuSim;
   pipeline.target = isOnDevice ? "gpu" : "cpu";
   pipeline.optimize = options.optimize;
@@ -260,6 +261,18 @@ static Error checkKernels(MLIRContext *context, const Options &options) {
   return missing ? Error::success() : usageError("--missing-kernels: " + llvm::toString(missing.takeError()));
 }
 
+// The program was verified when it was parsed, and is verified again when it has been lowered.
+static Error importProgram(ModuleOp module, const Hooks &hooks, const ErrorCounter &errors) {
+  PassManager passes(module.getContext());
+  hooks.buildImportPipeline(passes);
+#ifdef NDEBUG
+  passes.enableVerifier(false);
+#endif
+  if (failed(passes.run(module)))
+    return errors.makeError("internal error: the import failed without a reason");
+  return Error::success();
+}
+
 Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
   StageScope stage(report.stages, "parse");
   if (Error error = checkProgramText(input))
@@ -286,6 +299,8 @@ Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
   program.module = mlir::ad::parseModule(*program.sources, program.context.get());
   if (!program.module)
     return errors.makeError("the program does not parse");
+  if (Error error = importProgram(*program.module, hooks, errors))
+    return std::move(error);
   Expected<Signature> signature = findEntry(*program.module, input);
   if (!signature)
     return signature.takeError();

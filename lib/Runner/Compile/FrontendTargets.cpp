@@ -39,9 +39,9 @@ static std::string policyText(StringRef precision) {
 
 std::string Frontend::cacheKey(const llvm::MemoryBuffer &input, const CpuTarget &cpu) const {
   // A structured binding of all fields: with a new field, this does not compile until the key has it.
-  const auto [entry, numerics, precision, kernels, missingKernels, target, optimize, fuse, tiles, tile,
-              profile, trace, chip, cpuName, cpuFeatures, vectorBytes, dotProducts, halfInstructions] =
-      pipelineOptions(cpu);
+  const auto [entry, numerics, precision, kernels, missingKernels, pathPrefixMap, target, optimize, fuse,
+              tiles, tile, profile, trace, chip, cpuName, cpuFeatures, vectorBytes, dotProducts,
+              halfInstructions] = pipelineOptions(cpu);
   CacheKey key;
   key.add(buildId());
   key.add(std::to_string(ADRT_ABI_VERSION));
@@ -49,8 +49,8 @@ std::string Frontend::cacheKey(const llvm::MemoryBuffer &input, const CpuTarget 
   key.add(input.getBuffer());
   key.add(targetName(options.target));
   for (const std::string &text :
-       {entry, numerics, precision, policyText(precision), kernels, missingKernels, fuse, tiles, tile, chip,
-        cpuName, llvm::join(cpuFeatures, ","), std::to_string(vectorBytes)})
+       {entry, numerics, precision, policyText(precision), kernels, missingKernels, pathPrefixMap, fuse,
+        tiles, tile, chip, cpuName, llvm::join(cpuFeatures, ","), std::to_string(vectorBytes)})
     key.add(text);
   // What was compiled with native code is not found by a run that would refuse the program.
   key.add(allowsNativeCode(options) ? "native" : "");

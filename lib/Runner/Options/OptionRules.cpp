@@ -35,6 +35,8 @@ constexpr TargetRule targetRules[] = {
      "; leave it out"},
     {"--missing-kernels", onHost | onDevice, " says what kernels to compile, target '{}' has none",
      "; leave it out"},
+    {"--path-prefix-map", onHost | onDevice, " is about names in compiled code, target '{}' compiles nothing",
+     "; leave it out"},
     {"--cpu", onHost | onDevice, " says what to compile for, target '{}' compiles nothing", "; leave it out"},
 };
 
@@ -53,8 +55,8 @@ constexpr StringRef plans[] = {"--dump-plan"};
 /// A trace is of one run, and a run that is repeated has the options of that trace.
 constexpr StringRef aboutSeveralRuns[] = {"--repeat", "--warmup", "--bench"};
 constexpr StringRef recorded[] = {
-    "--entry", "--arg",  "--feed", "--dim",  "--numerics", "--precision", "--fuse",
-    "--tiles", "--tile", "--cpu",  "--chip", "-O0",        "--kernel",    "--missing-kernels"};
+    "--entry", "--arg", "--feed", "--dim", "--numerics", "--precision",       "--fuse",           "--tiles",
+    "--tile",  "--cpu", "--chip", "-O0",   "--kernel",   "--missing-kernels", "--path-prefix-map"};
 constexpr StringRef native[] = {"--allow-native"};
 constexpr StringRef choicesOfRewrites[] = {"--rewrites-only", "--rewrites-except"};
 constexpr StringRef otherRewrites[] = {"--rewrites-except"};

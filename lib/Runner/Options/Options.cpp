@@ -132,6 +132,9 @@ Error OptionsReader::readCompilation(Options &options) const {
   options.precision = text(OPT_precision);
   options.kernels = llvm::join(list.getAllArgValues(OPT_kernel), ",");
   options.missingKernels = text(OPT_missing_kernels);
+  options.pathPrefixMap = text(OPT_path_prefix_map);
+  if (list.hasArg(OPT_path_prefix_map) && !StringRef(options.pathPrefixMap).contains('='))
+    return usageError("expected --path-prefix-map OLD=NEW, found '" + options.pathPrefixMap + "'");
   options.rewritesOnly = text(OPT_rewrites_only);
   options.rewritesExcept = text(OPT_rewrites_except);
   if (list.hasArg(OPT_print_precision))

@@ -49,6 +49,7 @@ defm precision : Value<"precision", "POLICY", "Mixed precision: bf16, f16, f8, n
 defm kernel : Value<"kernel", "OP=NAME", "The implementation of an operation, such as layer_norm=welford; may be repeated. Not those of the program with ad.named_kernel">;
 def list_kernels : Switch<"list-kernels", "Print the implementations of --kernel with their contracts">;
 defm missing_kernels : Value<"missing-kernels", "OP:TYPE,...", "Compile as for a target without these kernels, such as dot:f16: compute in f32, between casts">;
+defm path_prefix_map : Value<"path-prefix-map", "OLD=NEW", "Names of files that begin with OLD begin with NEW in compiled code, which is then the same from any folder">;
 defm print_precision : Value<"print-precision", "NAME", "Print the built-in policy bf16, f16 or f8, to copy and change">;
 def traffic : Switch<"traffic", "Count the memory requests of kernels of the emulated GPU; printed, and in the report">;
 def check_gradients : Switch<"check-gradients", "Compare the gradients of the entry with differences in f64">;
@@ -71,4 +72,4 @@ defm tile : Value<"tile", "ROWSxCOLUMNS", "The tile of contractions in kernels o
     "instructions support, such as 128x256, or 2x128x256 in a cluster; for measurements">;
 defm cpu : Value<"cpu", "NAME", "The CPU to compile for (default: this machine's)">;
 defm cache : Value<"cache", "DIR|off", "The folder of compiled programs (default: $XDG_CACHE_HOME/adjoint)">;
-defm emit : Value<"emit", "FILE.adx", "Write the compiled program, with the arguments that have a source, for adrt-run; nothing runs">;
+defm emit : Value<"emit", "FILE.adx|FILE.o|FILE.so", "Write the compiled program, and run nothing: a file for adrt-run, with the arguments that have a source; or a library of one function for C, with a header beside it">;

@@ -2,7 +2,7 @@
 //
 // Loads the program, and runs it, checks its gradients or writes it.
 #include "Session.h"
-#include "../AOT/Adx.h"
+#include "../AOT/EmitLibrary.h"
 #include "../IO/InputFile.h"
 #include "../Trace/Trace.h"
 #include "CheckGradients.h"
@@ -80,7 +80,7 @@ int Session::emit(const llvm::MemoryBuffer &input, Frontend &frontend) {
   for (const std::string &warning : warnings)
     console.warn(warning);
   StageScope stage(report.stages, "emit");
-  Error error = emitAdx(options.emit, std::move(*program), *cpu, std::move(*weights));
+  Error error = emitProgram(options.emit, std::move(*program), *cpu, std::move(*weights));
   // A terminal interrupts the linker too, whose end is no fault of the program.
   if (error && interrupted()) {
     llvm::consumeError(std::move(error));

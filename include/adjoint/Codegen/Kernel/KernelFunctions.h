@@ -10,7 +10,7 @@
 namespace mlir::ad {
 
 /// The class whose emitter made the kernel.
-constexpr char kClassAttr[] = "ad.class";
+constexpr char kClassAttr[] = "adrt.class";
 
 /// The types of a function's arguments: a pointer and the dynamic sizes of each tensor, scalars as they are,
 /// first of the kernel's arguments, then of its results.

@@ -19,6 +19,7 @@ struct PipelineOptions {
   std::string precision;      ///< bf16, f16, f8, none or FILE.yaml; empty: the module's own
   std::string kernels;        ///< OP=NAME[,…]: named implementations
   std::string missingKernels; ///< OP:TYPE[,…]: what the target has no kernels for
+  std::string pathPrefixMap;  ///< OLD=NEW: names of files in the code
   std::string target = "cpu"; ///< cpu or gpu: the kernel classes that named kernels may have
   bool optimize = true;       ///< false: the program is not simplified
   std::string fuse;           ///< the policy of ad-fuse
@@ -38,15 +39,17 @@ struct PipelineOptions {
 struct Hooks {
   /// All dialects that programs may use.
   void (*registerDialects)(mlir::DialectRegistry &);
+  /// From the written program to one whose entry has tensors of `ad`, before its signature is read.
+  void (*buildImportPipeline)(mlir::OpPassManager &);
   /// From the source program to `ad` operations that the reference interpreter executes.
   void (*buildReferencePipeline)(mlir::OpPassManager &, const PipelineOptions &);
   /// From the source program to the optimised program in `ad`, which --dump-optimized writes.
   void (*buildOptimizePipeline)(mlir::OpPassManager &, const PipelineOptions &);
-  /// From there to the LLVM dialect. The entry is `adrt_entry_<name>`, and the attribute `ad.kernel_names` of
-  /// the module has the names of kernels.
+  /// From there to the LLVM dialect. The entry is `adrt_entry_<name>`, and the attribute `adrt.kernel_names`
+  /// of the module has the names of kernels.
   void (*buildCpuPipeline)(mlir::OpPassManager &, const PipelineOptions &);
-  /// The same for the emulated GPU: `ad.kernel_names` has all kernels by number, and `adsim_code_<kernel>` is
-  /// the code of each.
+  /// The same for the emulated GPU: `adrt.kernel_names` has all kernels by number, and `adsim_code_<kernel>`
+  /// is the code of each.
   void (*buildGpuSimPipeline)(mlir::OpPassManager &, const PipelineOptions &);
   /// The same for GPUs: the kernels are a `gpu.binary` with one object.
   void (*buildCudaPipeline)(mlir::OpPassManager &, const PipelineOptions &);

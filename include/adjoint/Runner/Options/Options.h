@@ -46,6 +46,7 @@ struct Options {
   std::string precision;                        ///< a policy of ad-autocast; empty: the module's own
   std::string kernels;                          ///< OP=NAME[,…]: implementations of operations
   std::string missingKernels;                   ///< OP:TYPE[,…]: what the target has no kernels for
+  std::string pathPrefixMap;                    ///< OLD=NEW: names of files in compiled code
   std::string printPrecision;                   ///< the built-in policy to print; empty: none
   std::vector<Assignment> arguments, feeds;
   std::vector<DimAssignment> dims;
