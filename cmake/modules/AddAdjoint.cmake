@@ -47,18 +47,17 @@ add_definitions(${LLVM_DEFINITIONS})
 # Every generated header of the project; libraries that include one depend on it.
 add_custom_target(adjoint-headers)
 
-# MLIR and LLVM, as programs of this build link them: the members of their archives that a program uses. The shared
-# libraries have 350,000 relocations, which take 40 ms before `main`. They are for programs outside that link an installed
-# library, for targets with the property ADJOINT_SHARED_LLVM, and for sanitized builds, where code that is instrumented
-# and code that is not would else share the inline functions of LLVM.
+# MLIR and LLVM, as programs of the build tree link them: the members of their archives that a program uses. The shared
+# libraries have 350,000 relocations, which take 40 ms before `main`. They are for libAdjoint.so and what is installed,
+# and for sanitized builds, where code that is instrumented and code that is not would else share the inline functions
+# of LLVM.
 add_library(ADCompilerLibraries INTERFACE)
 if(ADJOINT_STATIC_LLVM AND NOT ADJOINT_SANITIZE)
   file(GLOB archives "${LLVM_LIBRARY_DIR}/libMLIR*.a" "${LLVM_LIBRARY_DIR}/libLLVM*.a")
   list(FILTER archives EXCLUDE REGEX "/libMLIRCAPI")
   # By the names that libLLVM.so asks for: they are wherever it is, with or without the headers of zlib and zstd.
   list(APPEND archives -l:libz.so.1 -l:libzstd.so.1 ${CMAKE_DL_LIBS})
-  set(shared "$<BOOL:$<TARGET_PROPERTY:ADJOINT_SHARED_LLVM>>")
-  target_link_libraries(ADCompilerLibraries INTERFACE "$<IF:${shared},MLIR;LLVM,${archives}>")
+  target_link_libraries(ADCompilerLibraries INTERFACE ${archives})
   target_link_options(ADCompilerLibraries INTERFACE LINKER:--gc-sections $<$<CONFIG:Release>:LINKER:--strip-debug>)
 else()
   target_link_libraries(ADCompilerLibraries INTERFACE MLIR LLVM)
@@ -119,17 +118,10 @@ endfunction()
 function(adjoint_library name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
-  add_library(Adjoint::${name} ALIAS ${name})
   add_dependencies(${name} adjoint-headers)
-  target_include_directories(${name} INTERFACE
-    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS}
-    $<BUILD_INTERFACE:ADCompilerLibraries> $<INSTALL_INTERFACE:MLIR> $<INSTALL_INTERFACE:LLVM>)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS} ADCompilerLibraries)
   adjoint_plant_faults(${name} MLIR)
   adjoint_use_precompiled_headers(${name})
-  list(TRANSFORM ADJOINT_SANITIZE PREPEND "-fsanitize=" OUTPUT_VARIABLE sanitizers)
-  target_link_options(${name} INTERFACE ${sanitizers}) # for programs outside that link a sanitized library
-  install(TARGETS ${name} EXPORT AdjointTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   set_property(GLOBAL APPEND PROPERTY ADJOINT_LIBRARIES ${name})
 endfunction()
 
@@ -138,13 +130,10 @@ endfunction()
 function(adjoint_plain_library name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
-  add_library(Adjoint::${name} ALIAS ${name})
-  target_include_directories(${name} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   # A program that runs without LLVM has the functions that it calls, and no others of their files.
   target_compile_options(${name} PRIVATE -fno-exceptions -ffunction-sections -fdata-sections)
   target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS})
   adjoint_plant_faults(${name})
-  install(TARGETS ${name} EXPORT AdjointTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   set_property(GLOBAL APPEND PROPERTY ADJOINT_LIBRARIES ${name})
 endfunction()
 
@@ -157,44 +146,99 @@ function(adjoint_plain_tool name)
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} ${CMAKE_DL_LIBS})
   target_link_options(${name} PRIVATE LINKER:--gc-sections -static-libstdc++ -static-libgcc)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  set_property(GLOBAL APPEND PROPERTY ADJOINT_TOOLS ${name})
+  set_property(GLOBAL APPEND PROPERTY ADJOINT_INSTALLED_TARGETS ${name})
 endfunction()
 
-# adjoint_tool(ad-foo main.cpp LINK_LIBS …): one installed program. The target adjoint-shared-tools makes those of a
-# wheel, in bin/shared: they share the libraries of MLIR and LLVM that the Python module needs anyway.
+# adjoint_shared_library(a.cpp …): libAdjoint.so, of these files and all libraries that come before, over the shared
+# libraries of MLIR and LLVM. It has the parts of MLIR's C API for what programs are written in and lowered to, which are
+# in archives only.
+function(adjoint_shared_library)
+  get_property(libraries GLOBAL PROPERTY ADJOINT_LIBRARIES)
+  list(TRANSFORM libraries REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE archives)
+  foreach(part IN ITEMS Arith Bufferization ControlFlow Conversion Debug Func GPU Index IR Interfaces LLVM Linalg Math
+          MemRef NVVM SCF Tensor Transforms Vector)
+    list(APPEND archives "${LLVM_LIBRARY_DIR}/libMLIRCAPI${part}.a")
+  endforeach()
+  add_library(Adjoint SHARED ${ARGN})
+  add_library(Adjoint::Adjoint ALIAS Adjoint)
+  add_dependencies(Adjoint adjoint-headers ${libraries})
+  target_compile_definitions(Adjoint PRIVATE ADJOINT_VERSION="${PROJECT_VERSION}")
+  adjoint_use_precompiled_headers(Adjoint)
+  set_target_properties(Adjoint PROPERTIES LINK_DEPENDS "${archives}"
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  target_link_options(Adjoint PRIVATE LINKER:--build-id LINKER:--whole-archive ${archives} LINKER:--no-whole-archive)
+  # Compiled libraries call the functions of the libadrt.so that they name, in a process that has both.
+  set(symbols "${CMAKE_CURRENT_BINARY_DIR}/Adjoint.map")
+  file(CONFIGURE OUTPUT "${symbols}" CONTENT "{ global: *; local: adrt_*; };\n")
+  set_property(TARGET Adjoint APPEND PROPERTY LINK_DEPENDS "${symbols}")
+  target_link_options(Adjoint PRIVATE "LINKER:--version-script=${symbols}")
+  if(NOT ADJOINT_SANITIZE)
+    target_link_options(Adjoint PRIVATE LINKER:-z,defs)
+  endif()
+  list(TRANSFORM ADJOINT_SANITIZE PREPEND "-fsanitize=" OUTPUT_VARIABLE sanitizers)
+  target_link_options(Adjoint INTERFACE ${sanitizers}) # for programs outside that link a sanitized library
+  target_include_directories(Adjoint INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(Adjoint PUBLIC MLIR LLVM PRIVATE ${CMAKE_DL_LIBS})
+  install(TARGETS Adjoint EXPORT AdjointTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endfunction()
+
+# adjoint_tool(ad-foo main.cpp LINK_LIBS …): one program, linked twice. That of the build tree has the archives and
+# starts in a third of the time, which tests do thousands of times; that of bin/shared is installed, and shares
+# libAdjoint.so with the plug-in, the C API and Python (decision 0072).
 function(adjoint_tool name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
-  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
-  add_executable(${name}-shared EXCLUDE_FROM_ALL ${ARG_UNPARSED_ARGUMENTS})
-  set_target_properties(${name}-shared PROPERTIES ADJOINT_SHARED_LLVM ON
-    OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/shared")
-  foreach(program IN ITEMS ${name} ${name}-shared)
-    add_dependencies(${program} adjoint-headers)
-    target_link_libraries(${program} PRIVATE ${ARG_LINK_LIBS} ADCompilerLibraries)
-  endforeach()
-  add_dependencies(adjoint-shared-tools ${name}-shared)
-  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  set_property(GLOBAL APPEND PROPERTY ADJOINT_TOOLS ${name})
+  add_library(${name}-objects OBJECT ${ARG_UNPARSED_ARGUMENTS})
+  add_dependencies(${name}-objects adjoint-headers)
+  add_executable(${name} $<TARGET_OBJECTS:${name}-objects>)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} ADCompilerLibraries)
+  add_executable(${name}-shared $<TARGET_OBJECTS:${name}-objects>)
+  set_target_properties(${name}-shared PROPERTIES OUTPUT_NAME ${name}
+    RUNTIME_OUTPUT_DIRECTORY "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/shared"
+    INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  target_link_libraries(${name}-shared PRIVATE Adjoint)
+  install(TARGETS ${name}-shared RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  set_property(GLOBAL APPEND PROPERTY ADJOINT_INSTALLED_TARGETS ${name}-shared)
 endfunction()
-add_custom_target(adjoint-shared-tools)
+
+# adjoint_plugin(Name a.cpp): a module that drivers of MLIR load, over libAdjoint.so.
+function(adjoint_plugin name)
+  add_library(${name} MODULE ${ARGN})
+  set_target_properties(${name} PROPERTIES PREFIX "" INSTALL_RPATH "$ORIGIN")
+  target_compile_definitions(${name} PRIVATE ADJOINT_VERSION="${PROJECT_VERSION}")
+  target_link_libraries(${name} PRIVATE Adjoint)
+  install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  set_property(GLOBAL APPEND PROPERTY ADJOINT_INSTALLED_TARGETS ${name})
+endfunction()
 
 # Headers and the CMake package, so that find_package(Adjoint) works from an installed prefix. The target
 # adjoint-installed builds all that `cmake --install` needs, and no test.
 function(adjoint_install_package)
   include(CMakePackageConfigHelpers)
-  get_property(libraries GLOBAL PROPERTY ADJOINT_LIBRARIES)
-  get_property(tools GLOBAL PROPERTY ADJOINT_TOOLS)
+  get_property(targets GLOBAL PROPERTY ADJOINT_INSTALLED_TARGETS)
   add_custom_target(adjoint-installed)
-  add_dependencies(adjoint-installed adjoint-headers ${libraries} ${tools})
+  add_dependencies(adjoint-installed adjoint-headers Adjoint ${targets})
   set(destination "${CMAKE_INSTALL_LIBDIR}/cmake/adjoint")
+  list(GET MLIR_INCLUDE_DIRS 0 ADJOINT_MLIR_C_INCLUDE_DIR)
   configure_package_config_file(
     "${CMAKE_SOURCE_DIR}/cmake/modules/AdjointConfig.cmake.in" "${CMAKE_BINARY_DIR}/AdjointConfig.cmake"
-    INSTALL_DESTINATION ${destination})
+    INSTALL_DESTINATION ${destination} PATH_VARS CMAKE_INSTALL_INCLUDEDIR)
   write_basic_package_version_file("${CMAKE_BINARY_DIR}/AdjointConfigVersion.cmake"
     COMPATIBILITY SameMinorVersion)
+  foreach(library IN ITEMS adjoint adrt)
+    configure_file("${CMAKE_SOURCE_DIR}/cmake/modules/${library}.pc.in" "${CMAKE_BINARY_DIR}/${library}.pc" @ONLY)
+    install(FILES "${CMAKE_BINARY_DIR}/${library}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+  endforeach()
   install(FILES "${CMAKE_BINARY_DIR}/AdjointConfig.cmake" "${CMAKE_BINARY_DIR}/AdjointConfigVersion.cmake"
     DESTINATION ${destination})
   install(EXPORT AdjointTargets NAMESPACE Adjoint:: DESTINATION ${destination})
+  install(DIRECTORY "${CMAKE_SOURCE_DIR}/include/adjoint-c" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  # Documents with what they link to, at the same places.
+  set(documents "${CMAKE_INSTALL_DATADIR}/doc/adjoint")
+  install(DIRECTORY "${CMAKE_SOURCE_DIR}/docs" DESTINATION ${documents} FILES_MATCHING PATTERN "*.md" PATTERN "*.svg"
+    PATTERN measurements EXCLUDE)
+  install(FILES "${CMAKE_SOURCE_DIR}/examples/first.mlir" DESTINATION "${documents}/examples")
+  install(DIRECTORY "${CMAKE_SOURCE_DIR}/examples/c" DESTINATION "${documents}/examples")
+  install(DIRECTORY "${CMAKE_SOURCE_DIR}/test/Embedding/project" DESTINATION "${documents}/test/Embedding")
   foreach(root IN ITEMS "${CMAKE_SOURCE_DIR}" "${CMAKE_BINARY_DIR}")
     install(DIRECTORY "${root}/include/adjoint" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
       FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc" PATTERN "*.def")

@@ -32,6 +32,7 @@
 #include "llvm/Support/SourceMgr.h"
 
 #include <csignal>
+#include <link.h>
 
 using namespace mlir;
 
@@ -107,6 +108,24 @@ static std::string checkTargets(ArrayRef<char *> arguments) {
   return ("expected stages of one target, but got --" + cpu + " and --" + gpu +
           "; of ad-to-cpu, the stages frontend and fusion alone go before those of ad-to-gpu")
       .str();
+}
+
+static bool hasSharedMLIR() {
+  auto isMLIR = [](dl_phdr_info *image, size_t, void *) {
+    return static_cast<int>(StringRef(image->dlpi_name).contains("libMLIR"));
+  };
+  return dl_iterate_phdr(isMLIR, nullptr) != 0;
+}
+
+// A plug-in brings the shared library of MLIR, whose types are others than those of a program that has MLIR
+// inside.
+static std::string checkPlugIns(ArrayRef<char *> arguments) {
+  for (StringRef argument : arguments)
+    if (StringRef flag = flagOf(argument); flag == "load-dialect-plugin" || flag == "load-pass-plugin")
+      if (!hasSharedMLIR())
+        return ("--" + flag + ": this ad-opt has MLIR inside and takes no plug-ins; the installed one does")
+            .str();
+  return "";
 }
 
 // An empty mode would select the module's own mode without a message.
@@ -245,7 +264,7 @@ int ad::runOptTool(int argc, char **argv) {
   std::signal(SIGXFSZ, SIG_IGN); // a limit on the size of files is an error of the write
   SmallVector<char *> arguments(argv, argv + argc);
 
-  for (auto check : {checkTargets, checkNumerics})
+  for (auto check : {checkTargets, checkPlugIns, checkNumerics})
     if (std::string problem = check(ArrayRef(arguments).drop_front()); !problem.empty()) {
       ad::printableErrors() << "ad-opt: error: " << ad::messageText(problem) << "\n";
       return kExitProgram;

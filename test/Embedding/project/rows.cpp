@@ -6,11 +6,16 @@
 
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "adjoint/Dialect/AD/IR/ScalarCode.h"
+#include "adjoint/Dialect/AD/Transforms/Passes.h"
+#include "adjoint/Interfaces/PrecisionOpInterface.h"
 #include "adjoint/Pipelines/Pipelines.h"
 #include "adjoint/Runner/Program.h"
 #include "adjoint/Runner/Runner.h"
 #include "adjoint/Runner/StandardHooks.h"
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/InliningUtils.h"
 #include "llvm/Support/Format.h"
 
@@ -27,8 +32,8 @@ using Operation1 =
        Interfaces...>;
 
 /// `toy.squareplus`: (x + sqrt(x^2 + 4)) / 2, a smooth relu.
-class SquareplusOp
-    : public Operation1<SquareplusOp, OpTrait::SameOperandsAndResultType, ad::ElementwiseOpInterface::Trait> {
+class SquareplusOp : public Operation1<SquareplusOp, OpTrait::SameOperandsAndResultType,
+                                       ad::ElementwiseOpInterface::Trait, ad::PrecisionOpInterface::Trait> {
 public:
   using Op::Op;
   static ArrayRef<StringRef> getAttributeNames() { return {}; }
@@ -47,6 +52,14 @@ public:
     return code.convert(result, scalars[0].getType());
   }
   int64_t getScalarCost() { return 2; }
+
+  /// The square of an f16 would overflow from 256 on, so that policies of f16 leave it in f32. Others are
+  /// written on it.
+  bool supportsPrecision(Type element) { return !element.isF16(); }
+  LogicalResult setPrecision(Type element) {
+    (*this)->setAttr("computed_in", TypeAttr::get(element));
+    return success();
+  }
 
   /// g * (1 + x / sqrt(x^2 + 4)) / 2.
   LogicalResult vjp(OpBuilder &builder, ValueRange cotangents, ArrayRef<bool>,
@@ -165,6 +178,28 @@ bool printFusions() {
   return true;
 }
 
+/// Prints the operation after a policy, a name or a file. `rule` is that of the operation itself, if it has
+/// one.
+bool printPrecision(StringRef policy, StringRef rule) {
+  DialectRegistry registry;
+  registerDialects(registry);
+  MLIRContext context(registry);
+  context.loadAllAvailableDialects();
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(kProgram, &context);
+  (*module)->walk([&](SquareplusOp op) {
+    if (!rule.empty())
+      op->setAttr("ad.precision", mlir::parseAttribute(("#ad.precision<" + rule + ">").str(), &context));
+  });
+  PassManager pm(&context);
+  if (failed(parsePassPipeline(("ad-autocast{policy=" + policy + "}").str(), pm, llvm::errs())))
+    return false;
+  bool done = succeeded(pm.run(*module));
+  for (Operation &op : cast<func::FuncOp>(module->lookupSymbol("f")).getOps())
+    if (isa<SquareplusOp>(op))
+      llvm::outs() << policy << ": " << (done ? "" : "refused ") << op << "\n";
+  return true;
+}
+
 /// Prints the target, then one line for each result of the program for two arguments that a formula gives.
 bool printResults(const std::string &target) {
   ad::runner::Hooks hooks = ad::runner::standardHooks();
@@ -204,7 +239,15 @@ bool printResults(const std::string &target) {
 MLIR_DECLARE_EXPLICIT_TYPE_ID(ToyDialect)
 MLIR_DEFINE_EXPLICIT_TYPE_ID(ToyDialect)
 
-int main() {
+/// Arguments are files of policies.
+int main(int argc, char **argv) {
+  ad::registerADTransformsPasses();
+  for (const char *policy : {"bf16", "f16"})
+    if (!printPrecision(policy, "always"))
+      return 3;
+  for (int index = 1; index < argc; ++index)
+    if (!printPrecision(argv[index], ""))
+      return 3;
   if (!printFusions())
     return 1;
   for (const char *target : {"reference", "cpu", "gpu-sim"})

@@ -2,9 +2,11 @@
 //
 // A dialect outside of Adjoint with an operation of each tier that is more than elementwise code or a sum of
 // rows: loop nests with indices from data, accesses outside of their tensors and combiners of several values;
-// ordered writes; and a named kernel, with a kernel class of its own for CPUs. Nothing in Adjoint knows them.
+// ordered writes; and a named kernel, with code of its own for CPUs and for GPUs. Nothing in Adjoint knows
+// them.
 
 #include "adjoint/Codegen/Kernel/CPUKernelClass.h"
+#include "adjoint/Codegen/Kernel/GPUKernelClass.h"
 #include "adjoint/Codegen/Kernel/KernelFunctions.h"
 #include "adjoint/Codegen/Kernel/WorkUnits.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
@@ -178,27 +180,50 @@ public:
   }
 };
 
-int emittedPolynomials = 0;
+int emittedForCPU = 0, emittedForGPU = 0;
 
-/// The same bits in a loop over all elements, on CPUs only: a GPU runs the decomposition.
-struct PolynomialClass : ad::CPUKernelClass {
-  PolynomialClass() : CPUKernelClass("toy-polynomial", /*benefit=*/10) {}
-  bool covers(ad::FusionOp fusion) const override {
-    auto operations = fusion.getBody().front().without_terminator();
-    if (!llvm::hasSingleElement(operations) || !isa<PolynomialOp>(*operations.begin()))
-      return false;
-    RankedTensorType type = typeOf(operations.begin()->getResult(0));
-    return type.hasStaticShape() && type.getElementType().isF32();
+/// What both classes cover: one polynomial of an f32 tensor of static shape.
+bool isPolynomial(ad::FusionOp fusion) {
+  auto operations = fusion.getBody().front().without_terminator();
+  if (!llvm::hasSingleElement(operations) || !isa<PolynomialOp>(*operations.begin()))
+    return false;
+  RankedTensorType type = typeOf(operations.begin()->getResult(0));
+  return type.hasStaticShape() && type.getElementType().isF32();
+}
+
+/// A loop over elements that computes each from `in` into `out`: the code of both targets.
+void emitElements(OpBuilder &builder, Location loc, Value in, Value out, Value first, Value end, Value step) {
+  auto loop = scf::ForOp::create(builder, loc, first, end, step);
+  OpBuilder inside = OpBuilder::atBlockBegin(loop.getBody());
+  Type f32 = builder.getF32Type();
+  Value offset = arith::IndexCastOp::create(inside, loc, builder.getI64Type(), loop.getInductionVar());
+  auto at = [&](Value base) -> Value {
+    return LLVM::GEPOp::create(inside, loc, base.getType(), f32, base, ArrayRef<LLVM::GEPArg>{offset});
+  };
+  ad::ScalarCode code{inside, loc};
+  Value x = LLVM::LoadOp::create(inside, loc, f32, at(in));
+  Value sum = code.constant(f32, PolynomialOp::kFirst);
+  for (double coefficient : PolynomialOp::kOthers) {
+    Value product = code.make<arith::MulFOp>({sum, x});
+    sum = code.make<arith::AddFOp>({product, code.constant(f32, coefficient)});
   }
+  LLVM::StoreOp::create(inside, loc, sum, at(out));
+}
+
+/// The same bits as the decomposition in a loop over elements.
+struct PolynomialOnCPUs : ad::CPUKernelClass {
+  PolynomialOnCPUs() : CPUKernelClass("toy-polynomial", /*benefit=*/10) {}
+  bool covers(ad::FusionOp fusion) const override { return isPolynomial(fusion); }
   std::unique_ptr<ad::KernelPlan> matchOnCPU(ad::KernelOp, const ad::CPUTarget &,
                                              std::string &) const override {
     return std::make_unique<ad::KernelPlan>();
   }
+  /// A function over a range of the elements, which are the units of its work.
   LogicalResult emit(ad::KernelOp kernel, const ad::KernelPlan &, const ad::CPUTarget &) const override {
-    ++emittedPolynomials;
+    ++emittedForCPU;
     OpBuilder builder(kernel);
     Location loc = kernel.getLoc();
-    Type index = builder.getIndexType(), f32 = builder.getF32Type();
+    Type index = builder.getIndexType();
     auto type = cast<RankedTensorType>(kernel.getResultTypes()[0]);
     func::FuncOp function = ad::defineHostFunction(kernel, "", {index, index}, {});
     ad::UnitSpace space;
@@ -208,21 +233,39 @@ struct PolynomialClass : ad::CPUKernelClass {
     Block &entry = function.getBody().front();
     builder.setInsertionPointToEnd(&entry);
     Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-    auto loop = scf::ForOp::create(builder, loc, entry.getArgument(2), entry.getArgument(3), one);
+    emitElements(builder, loc, entry.getArgument(0), entry.getArgument(1), entry.getArgument(2),
+                 entry.getArgument(3), one);
     func::ReturnOp::create(builder, loc);
-    OpBuilder inside = OpBuilder::atBlockBegin(loop.getBody());
-    Value offset = arith::IndexCastOp::create(inside, loc, builder.getI64Type(), loop.getInductionVar());
-    auto at = [&](Value base) -> Value {
-      return LLVM::GEPOp::create(inside, loc, base.getType(), f32, base, ArrayRef<LLVM::GEPArg>{offset});
-    };
-    ad::ScalarCode code{inside, loc};
-    Value x = LLVM::LoadOp::create(inside, loc, f32, at(entry.getArgument(0)));
-    Value sum = code.constant(f32, PolynomialOp::kFirst);
-    for (double coefficient : PolynomialOp::kOthers) {
-      Value product = code.make<arith::MulFOp>({sum, x});
-      sum = code.make<arith::AddFOp>({product, code.constant(f32, coefficient)});
-    }
-    LLVM::StoreOp::create(inside, loc, sum, at(entry.getArgument(1)));
+    return success();
+  }
+};
+
+/// The same on GPUs: a thread computes each element that is a whole number of grids after its own.
+struct PolynomialOnGPUs : ad::GPUKernelClass {
+  PolynomialOnGPUs() : GPUKernelClass("toy-polynomial", /*benefit=*/10) {}
+  bool covers(ad::FusionOp fusion) const override { return isPolynomial(fusion); }
+  std::unique_ptr<ad::KernelPlan> matchOnGPU(ad::KernelOp, const ad::GPUTarget &,
+                                             std::string &) const override {
+    return std::make_unique<ad::KernelPlan>();
+  }
+  LogicalResult emit(ad::GPUFunctions &functions, const ad::KernelPlan &) const override {
+    ++emittedForGPU;
+    Location loc = functions.kernel.getLoc();
+    auto type = cast<RankedTensorType>(functions.kernel.getResultTypes()[0]);
+    gpu::GPUFuncOp function = functions.define();
+    Block &entry = function.getBody().front();
+    OpBuilder builder = OpBuilder::atBlockEnd(&entry);
+    auto x = gpu::Dimension::x;
+    Value threads = gpu::BlockDimOp::create(builder, loc, x);
+    Value block = arith::MulIOp::create(builder, loc, gpu::BlockIdOp::create(builder, loc, x), threads);
+    Value first = arith::AddIOp::create(builder, loc, block, gpu::ThreadIdOp::create(builder, loc, x));
+    Value all = arith::MulIOp::create(builder, loc, gpu::GridDimOp::create(builder, loc, x), threads);
+    Value end = arith::ConstantIndexOp::create(builder, loc, type.getNumElements());
+    emitElements(builder, loc, entry.getArgument(0), entry.getArgument(1), first, end, all);
+    ad::device::LaunchShape shape;
+    shape.axes = type.getRank();
+    functions.finish(function, shape, ad::RegisterLimit(), getName());
+    functions.declare(function, shape);
     return success();
   }
 };
@@ -270,7 +313,8 @@ func.func @main(%x: tensor<5x12xf32>, %ids: tensor<7xi32>, %w: tensor<3xf32>)
 void registerDialects(DialectRegistry &registry) {
   ad::runner::standardHooks().registerDialects(registry);
   registry.insert<ToyDialect>();
-  ad::registerKernelClass<PolynomialClass>(registry);
+  ad::registerKernelClass<PolynomialOnCPUs>(registry);
+  ad::registerKernelClass<PolynomialOnGPUs>(registry);
 }
 
 bool runOn(const std::string &target) {
@@ -304,7 +348,7 @@ bool runOn(const std::string &target) {
       llvm::outs() << llvm::format("%.9g ", static_cast<const float *>(result.data.data())[i]);
     llvm::outs() << "\n";
   }
-  llvm::outs() << "emitted " << emittedPolynomials << "\n";
+  llvm::outs() << "emitted " << emittedForCPU << " " << emittedForGPU << "\n";
   return true;
 }
 } // namespace
