@@ -161,15 +161,26 @@ static void rewriteEnumeration(Diagnostic &diagnostic, StringRef rest) {
   replaceText(diagnostic, "expected " + others + " or " + last + ", but got '" + given + "'");
 }
 
+// What a reader does with a program of a dialect that other compilers have.
+static StringRef insteadOfDialect(StringRef dialect) {
+  return llvm::StringSwitch<StringRef>(dialect)
+      .Case("tosa",
+            "lower the program with mlir-opt --pass-pipeline='builtin.module(func.func(tosa-to-linalg-named,"
+            "tosa-to-linalg,tosa-to-arith,tosa-to-tensor))' first")
+      .Case("stablehlo", "lower the program with stablehlo-opt --stablehlo-legalize-to-linalg first")
+      .Case("memref", "write tensors, as they are before bufferization")
+      .Case("ml_program", "write the value of a global as arith.constant, or pass it as an argument")
+      .Default("write operations of ad on tensors, which docs/reference lists");
+}
+
 // Dialect `name' not found for custom op 'name.op', and a note about the registration of dialects.
 static void rewriteDialect(Diagnostic &diagnostic, StringRef text) {
   auto [name, operation] = text.split("' not found for custom op '");
   std::string dialect = name.str(), unknown = operation.split('\'').first.str();
-  replaceText(diagnostic, "dialect '" + dialect + "' is not supported, but got '" + unknown +
-                              "'; write operations of ad on tensors, which docs/reference lists");
+  replaceText(diagnostic, "dialect '" + dialect + "' is not supported, but got '" + unknown + "'; " +
+                              insteadOfDialect(dialect));
   for (Diagnostic &note : diagnostic.getNotes())
-    replaceText(note, "programs are written in ad, arith, check, func, scf and tensor; linalg is only "
-                      "allowed in ad.kernel");
+    replaceText(note, "programs are written in ad, arith, check, func, linalg, math, scf and tensor");
 }
 
 // f32 of tensor<4xf32>
@@ -228,6 +239,11 @@ bool ad::addParserHint(Diagnostic &diagnostic) {
     rewriteEnumeration(diagnostic, rest);
   } else if (rest.consume_front("Dialect `") && rest.contains("' not found for custom op '")) {
     rewriteDialect(diagnostic, rest);
+  } else if (rest.starts_with("operation being parsed with an unregistered dialect")) {
+    replaceText(diagnostic,
+                "the dialect of this operation is not supported; programs are written in ad, arith, check, "
+                "func, linalg, math, scf and tensor, and others are lowered to these first (StableHLO: "
+                "stablehlo-opt --stablehlo-legalize-to-linalg)");
   } else if (rest.starts_with("use of value '")) {
     suggestConversion(diagnostic, rest);
   } else if (rest.starts_with("'func.call' op '") &&

@@ -67,7 +67,7 @@ def files_name_no_operation(_):
         found = named(code_of(file.read_text()), names)
         if path in EXCEPTIONS:
             found = [name for name in found if EXCEPTIONS[path] not in (None, name)]
-        yield from (f"{path} names {name}; use an interface (docs/embedding.md)" for name in found)
+        yield from (f"{path} names {name}; use an interface (docs/own-dialects.md)" for name in found)
 
 
 def names_are_found(_):

@@ -1,8 +1,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Includes point downwards: every file of `include/adjoint` and `lib` includes only headers of its own layer and of
-those that the table of layers in docs/architecture.md allows it. A layer lists only layers above it in the table, so
-there are no cycles, and only what it uses. A file of `tools` includes only headers of its own folder and of
-`include/adjoint`.
+"""Includes point downwards: every file of `include/adjoint`, `include/adjoint-c` and `lib` includes only headers of its
+own layer and of those that the table of layers in docs/architecture.md allows it. A layer lists only layers above it in
+the table, so there are no cycles, and only what it uses. A file of `tools` includes only headers of its own folder and
+of `include/adjoint`.
 """
 
 import pathlib
@@ -28,7 +28,7 @@ def read_table(text):
 def layer_of(path, table):
     """The layer with the longest name that the path begins with; files at the top have rows of their own, without an
     ending."""
-    inside = re.sub(r"^(include/adjoint|lib)/", "", path)
+    inside = re.sub(r"^(include/adjoint|lib)/", "", re.sub(r"^include/adjoint-c/", "CAPI/", path))
     fits = [name for name in table if inside == name or inside.startswith((f"{name}/", f"{name}."))]
     return max(fits, key=len, default=None)
 
@@ -36,7 +36,7 @@ def layer_of(path, table):
 def included(root, path):
     """The files of the project that the file at `path` includes."""
     for name in INCLUDE.findall((root / path).read_text()):
-        if name.startswith("adjoint/"):
+        if name.startswith(("adjoint/", "adjoint-c/")):
             yield f"include/{name}"
             continue
         # The build adds no folder below the root to the paths, so another name is one from the file or from the root.
@@ -53,7 +53,7 @@ def sources(root, *folders):
 
 def edges(root, table):
     """(file, its layer, what it includes, the layer of that) where the layers differ."""
-    for path in sources(root, "include/adjoint", "lib"):
+    for path in sources(root, "include/adjoint", "include/adjoint-c", "lib"):
         for header in included(root, path):
             from_layer, to_layer = layer_of(path, table), layer_of(header, table)
             if from_layer != to_layer or from_layer is None:

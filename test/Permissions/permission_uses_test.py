@@ -27,6 +27,7 @@ ALL = ["reorder", "algebra", "contract", "widen", "mma", "narrow", "approx", "fi
 # By file of lib and permission: how many lines ask for it, and the tests of this file.
 LISTED = {
     ("Codegen/CPU/Contraction/DotProducts.cpp", "mma"): (1, ["dot-product-instruction"]),
+    ("Codegen/GPU/Attention/AttentionClass.cpp", "mma"): (3, ["tensor-cores of attention"]),
     ("Codegen/GPU/Contraction/ContractionEmitter.cpp", "mma"): (1, ["tensor-cores sm_80", "tensor-cores sm_90a"]),
     ("Codegen/GPU/Contraction/ContractionEmitter.cpp", "narrow"): (1, ["tf32 sm_80", "tf32 sm_90a"]),
     ("Codegen/GPU/Contraction/ContractionMatch.cpp", "contract"): (1, ["tf32 sm_80", "tf32 sm_90a"]),
@@ -206,6 +207,14 @@ def parts_of_bf16(name, chip):
                pipeline)
 
 
+def attention():
+    body = ("%q = ad.reshape %x : T -> tensor<1x1x64x64xbf16>\n  %k = ad.reshape %y : T -> tensor<1x1x64x64xbf16>\n"
+            "  %r, %l = ad.attention %q, %k, %k {ALLOW} : "
+            + ", ".join(["tensor<1x1x64x64xbf16>"] * 3)).replace(" : T ->", " : tensor<64x64xbf16> ->")
+    options, pipeline = gpu("sm_90a")
+    return Use("tensor-cores of attention", ["mma"], body, "tensor<1x1x64x64xE>", "bf16", options, pipeline=pipeline)
+
+
 def gpu(chip):
     return ["--target", "gpu-sim", "--chip", chip], [f"--ad-to-gpu=chip={chip}"]
 
@@ -381,7 +390,7 @@ USES = [
         pipeline=CPU),
     *(product(f"tensor-cores {chip}", ["mma"], "f16", "f32", *gpu(chip)) for chip in ("sm_80", "sm_90a")),
     *(product(f"tf32 {chip}", ["contract", "narrow"], "f32", "f32", *gpu(chip)) for chip in ("sm_80", "sm_90a")),
-    parts_of_bf16("bf16x6", "sm_80"), parts_of_bf16("bf16x9", "sm_90a"),
+    attention(), parts_of_bf16("bf16x6", "sm_80"), parts_of_bf16("bf16x9", "sm_90a"),
     dots(),
 ]
 CHOICES = {

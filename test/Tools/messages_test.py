@@ -66,7 +66,8 @@ LINES = {
     "a function that is not there": (f"%y = func.call @g(%x) : ({T}) -> {T}", 8,
                                      "'g' does not reference a valid function; define it in the program"),
     "another dialect": (f"%y = stablehlo.exp %x : {T}", 8,
-                        "dialect 'stablehlo' is not supported, but got 'stablehlo.exp'; write operations of ad on tensors"),
+                        "dialect 'stablehlo' is not supported, but got 'stablehlo.exp'; lower the program with "
+                        "stablehlo-opt --stablehlo-legalize-to-linalg first"),
     "a tensor for a condition": ("%c = ad.constant dense<true> : tensor<i1> scf.if %c {\n  }", 52,
                                  "use of value '%c' expects different type than prior uses: 'i1' vs 'tensor<i1>'; "
                                  "take the element with tensor.extract %c[] : tensor<i1>"),

@@ -4,7 +4,7 @@
 //
 // RUN: ad-opt %s --ad-to-cpu="tiles=small vector-bytes=64" | FileCheck %s
 
-// CHECK-LABEL: llvm.func @{{.*}}$partial_sizes
+// CHECK-LABEL: llvm.func internal @{{.*}}$partial_sizes
 // CHECK: llvm.return %{{.+}} : !llvm.struct<(i64, i64)>
 // CHECK-NEXT: }
 func.func @main(%x: tensor<9x8x4096xf32>, %w: tensor<1x4096xf32>, %start: tensor<8x1xf32>) -> tensor<8x1xf32> {

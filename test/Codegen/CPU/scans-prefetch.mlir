@@ -5,9 +5,9 @@
 //
 // RUN: ad-opt %s --ad-to-cpu | FileCheck %s
 
-// CHECK-LABEL: llvm.func @reduce_0_0$range
+// CHECK-LABEL: llvm.func internal @reduce_0_0$range
 // CHECK-NOT: llvm.intr.prefetch
-// CHECK-LABEL: llvm.func @reduce_0$range
+// CHECK-LABEL: llvm.func internal @reduce_0$range
 // CHECK-COUNT-16: "llvm.intr.prefetch"({{.+}}) <{cache = 1 : i32, hint = 2 : i32, rw = 0 : i32}>
 // CHECK-NOT: llvm.intr.prefetch
 // CHECK: llvm.shufflevector

@@ -74,9 +74,10 @@ LogicalResult ad::verifyKnownAttributes(Operation *op) {
 //===- Attributes with the prefix `ad.` -----------------------------------===//
 
 // What passes write for later ones, on any operation.
-static constexpr StringRef kPassAttributes[] = {"ad.class",        "ad.inside_only", "ad.k",
-                                                "ad.kernel_names", "ad.nanoseconds", "ad.partial_reductions",
-                                                "ad.same_sizes",   "ad.sorted_runs", "ad.units"};
+static constexpr StringRef kPassAttributes[] = {
+    "adrt.class",        "ad.inside_only", "ad.k",
+    "adrt.kernel_names", "ad.nanoseconds", "ad.partial_reductions",
+    "ad.same_sizes",     "ad.sorted_runs", "ad.units"};
 
 void ad::dropPassAttributes(Operation *program) {
   program->walk([](Operation *op) {

@@ -85,3 +85,12 @@ module attributes {ad.precision = #ad.precision<f8>} {
     return %y : tensor<4x4xf32>
   }
 }
+
+// -----
+
+func.func @rule_of_several_types(%x: tensor<8xf32>, %y: tensor<8xf16>) -> (tensor<8xf32>, tensor<8xf16>)
+    attributes {ad.precision = #ad.precision<bf16>} {
+  // expected-error@+1 {{expected no 'ad.precision', since its results have several types}}
+  %0:2 = ad.sort %x, %y axis 0 {ad.precision = #ad.precision<always>} : tensor<8xf32>, tensor<8xf16>
+  return %0#0, %0#1 : tensor<8xf32>, tensor<8xf16>
+}

@@ -19,4 +19,11 @@ module attributes {ad.precision = #ad.precision<bf16>} {
     %z = arith.negf %x : tensor<4x8xf32>
     return %y, %z : tensor<4x2xf32>, tensor<4x8xf32>
   }
+
+  // What a policy cannot change is left as it is, and named.
+  func.func @left_alone(%x: tensor<8xf32>, %y: tensor<8xf16>) -> (tensor<8xf32>, tensor<8xf16>) {
+    // CHECK: autocast-remarks.mlir:[[#@LINE+1]]:12: remark: [Analysis] left-alone | Category:ad-precision | operation=ad.sort, policy=bf16, reason="its results have several types"
+    %0:2 = ad.sort %x, %y axis 0 : tensor<8xf32>, tensor<8xf16>
+    return %0#0, %0#1 : tensor<8xf32>, tensor<8xf16>
+  }
 }

@@ -50,6 +50,10 @@ public:
         return failure();
     for (Operation *op : operations)
       castOperands(op);
+    for (const auto &[op, decision] : decisions)
+      if (auto precision = dyn_cast<PrecisionOpInterface>(op))
+        if (failed(precision.setPrecision(decision.element)))
+          return failure();
     return replaceByScaledDots(function, inBytes, policy);
   }
 
@@ -93,11 +97,13 @@ private:
   }
 
   LogicalResult decide(Operation *op) {
+    if (!takesPrecisionRule(op->getName()) || llvm::none_of(op->getOperandTypes(), getPolicyElement))
+      return success();
     if (hasSeveralResultTypes(op))
-      return success();
-    Type widest = takesPrecisionRule(op->getName()) ? widestOperand(op) : nullptr;
+      return leaveAlone(op, "its results have several types");
+    Type widest = widestOperand(op);
     if (!widest)
-      return success();
+      return leaveAlone(op, "it has operands of f64 or of 8 bits");
     AppliedRule applied = policy.ruleOf(op);
     // What follows its operands or computes in f32 where the program has f32 casts nothing by itself.
     if (applied.rule == PrecisionRule::always && !allowsRewrite("ad-autocast", applied.source, op))
@@ -106,8 +112,7 @@ private:
       remarkDefault(op, applied.rule);
     if (applied.rule == PrecisionRule::always && policy.inBytes)
       return computeInBytes(op, applied.source);
-    computeIn(op, widest, applied);
-    return success();
+    return computeIn(op, widest, applied);
   }
 
   /// ad.scaled_dot takes operands of any types that policies are about.
@@ -120,15 +125,45 @@ private:
     return success();
   }
 
-  void computeIn(Operation *op, Type widest, const AppliedRule &applied) {
-    Type element = applied.rule == PrecisionRule::always  ? policy.narrow
-                   : applied.rule == PrecisionRule::never ? f32
-                                                          : widest;
+  /// A remark, or an error where the operation itself says what it is to be computed in.
+  LogicalResult leaveAlone(Operation *op, StringRef reason) const {
+    if (op->hasAttr(kPrecisionAttr))
+      return op->emitOpError("expected no '") << kPrecisionAttr << "', since " << reason;
+    remark::analysis(op->getLoc(), remark::RemarkOpts::name("left-alone").category("ad-precision"))
+        << remark::metric("operation", op->getName().getStringRef()) << remark::metric("reason", reason)
+        << remark::metric("policy", policy.name);
+    return success();
+  }
+
+  /// The type that the rule gives, or f32 where the operation does not support it; null after an error.
+  Type supportedType(Operation *op, Type element, const AppliedRule &applied) const {
+    auto precision = dyn_cast<PrecisionOpInterface>(op);
+    if (!precision || precision.supportsPrecision(element))
+      return element;
+    if (applied.source == kPrecisionAttr || !precision.supportsPrecision(f32)) {
+      op->emitOpError("cannot be computed in ") << element << ", which '" << applied.source << "' asks for";
+      return nullptr;
+    }
+    remark::missed(op->getLoc(), remark::RemarkOpts::name("not-supported").category("ad-precision"))
+        << remark::metric("operation", op->getName().getStringRef()) << remark::metric("type", element)
+        << remark::metric("policy", policy.name);
+    return f32;
+  }
+
+  LogicalResult computeIn(Operation *op, Type widest, const AppliedRule &applied) {
+    Type element = supportedType(op,
+                                 applied.rule == PrecisionRule::always  ? policy.narrow
+                                 : applied.rule == PrecisionRule::never ? f32
+                                                                        : widest,
+                                 applied);
+    if (!element)
+      return failure();
     decisions[op] = {element, applied.source};
     LDBG() << op->getName() << " computes in " << element << " by " << applied.source;
     auto fusable = dyn_cast<FusableOpInterface>(op);
     bool isContraction = fusable && fusable.getFusionKind() == FusionKind::dot;
     setResults(op, isContraction && applied.rule == PrecisionRule::always ? policy.result : element);
+    return success();
   }
 
   /// Gives results of the type of the first float operand the new type, unless they keep theirs.
@@ -175,7 +210,7 @@ private:
   ValueCasts casts;
   Type f32;
   SmallVector<Operation *> operations;
-  llvm::DenseMap<Operation *, Decision> decisions;
+  llvm::MapVector<Operation *, Decision> decisions;
   SmallVector<ByteContraction> inBytes;
   /// Of results whose types have changed.
   llvm::DenseMap<Value, Type> writtenTypes;
