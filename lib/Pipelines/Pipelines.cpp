@@ -59,6 +59,7 @@ static void addNamedKernels(OpPassManager &pm, const SharedOptions &options) {
 void ad::buildImportPipeline(OpPassManager &pm) { pm.addPass(createImportLinalgPass()); }
 
 void ad::buildAdFrontendPipeline(OpPassManager &pm, const SharedOptions &options, StringRef target) {
+  pm.addPass(createKeepFuseGroupsPass());
   buildImportPipeline(pm);
   pm.addPass(createVerifyProgramPass());
   addSetNumerics(pm, options);

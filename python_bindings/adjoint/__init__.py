@@ -34,6 +34,7 @@ from ._errors import (
     TraceError,
     TracingError,
 )
+from ._fuse_groups import fuse_group
 from ._hints import complete
 from ._jit import jit
 from ._loops import fori_loop, while_loop
@@ -96,6 +97,7 @@ __all__ = [
     "diff",
     "feed",
     "fori_loop",
+    "fuse_group",
     "grad",
     "jit",
     "jvp",

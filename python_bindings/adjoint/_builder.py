@@ -12,6 +12,7 @@ from types import CodeType
 from typing import TYPE_CHECKING
 
 from . import _adjoint
+from ._attributes import quoted
 from ._errors import CompileError, Diagnostic, TracingError, python_excerpt
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from ._value import Value
 
 Place = tuple[str, int, int, str]
+
+# Operations that compute no tensors by themselves.
+_WITHOUT_KERNELS = {"ad.receive", "ad.require", "ad.value_and_grad", "ad.vjp"}
 
 _INSIDE = (os.path.dirname(os.path.abspath(__file__)) + os.sep, contextlib.__file__)
 
@@ -72,6 +76,8 @@ class Trace:
         self.has_receivers = False
         self.regions = 0  # how many have begun
         self.ended = 0  # how many wait for their operation
+        self.fuse_group: str | None = None  # of the operations that come now
+        self.unnamed_groups = 0
 
     def unique(self, name: str) -> str:
         """A symbol that no other function has."""
@@ -92,6 +98,8 @@ class Trace:
     ) -> list[int]:
         where = where or place()
         self.ended -= regions
+        if self.fuse_group and name.startswith("ad.") and name not in _WITHOUT_KERNELS:
+            attributes = [*attributes, ("ad.fuse_group", quoted(self.fuse_group))]
         try:
             return self.native.create(name, list(operands), list(attributes), list(types), regions, where)
         except _adjoint.BuildError as error:

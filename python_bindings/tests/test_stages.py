@@ -175,3 +175,69 @@ def test_damaged_files_are_refused(tmp_path):
 def test_reports_are_json_of_the_compiler():
     native = adjoint.compile(TEXT)._native
     assert set(json.loads(native.report)) == {"uses", "stages", "passes"}
+
+
+def in_groups(name, x):
+    with adjoint.fuse_group(name):
+        y = adjoint.numpy.tanh(x)
+        y = nn.functional.softmax(y)
+    return adjoint.numpy.exp(y)
+
+
+def kernels(function, *arguments):
+    return adjoint.jit(function).trace(*arguments).lowered("fusion").count("= ad.fusion")
+
+
+@pytest.mark.parametrize("name", [None, "middle", 'a "name" of its own\n'])
+def test_groups_are_the_borders_of_kernels(name):
+    def grouped(x):
+        return in_groups(name, adjoint.numpy.sin(x))
+
+    def free(x):
+        return adjoint.numpy.exp(nn.functional.softmax(adjoint.numpy.tanh(adjoint.numpy.sin(x))))
+
+    assert kernels(free, X) == 1 and kernels(grouped, X) == 3
+    assert np.array_equal(adjoint.jit(grouped)(X), adjoint.jit(free)(X))
+    slopes = [adjoint.jit(adjoint.grad(lambda x: f(x)[:, 0].sum()))(X) for f in (grouped, free)]
+    assert np.array_equal(*slopes)
+
+
+def test_groups_of_one_name_share_kernels():
+    def pair(first, second):
+        def function(x):
+            with adjoint.fuse_group(first):
+                y = adjoint.numpy.sin(x)
+            with adjoint.fuse_group(second):
+                return adjoint.numpy.exp(y)
+
+        return kernels(function, X)
+
+    assert pair("a", "a") == 1
+    assert pair("a", "b") == pair(None, None) == 2
+
+
+def test_the_inner_group_counts_and_the_outer_one_comes_back():
+    def function(x):
+        with adjoint.fuse_group("outer"):
+            y = adjoint.numpy.sin(x)
+            with pytest.raises(ZeroDivisionError), adjoint.fuse_group("inner"):
+                y = adjoint.numpy.tanh(y)
+                1 / 0
+            return adjoint.numpy.exp(y)
+
+    text = adjoint.jit(function).trace(X).text
+    assert [line.count('"outer"') for line in text.splitlines() if " = ad." in line] == [1, 0, 1]
+    assert text.count('"inner"') == 1
+
+
+def test_groups_mean_nothing_to_single_operations():
+    with adjoint.fuse_group("alone"):
+        assert np.array_equal(adjoint.numpy.asarray(X), X)
+
+
+@pytest.mark.parametrize("name", [3, b"bytes"])
+def test_names_of_groups_are_texts(name):
+    with pytest.raises(adjoint.OptionTypeError, match="name of a group"), adjoint.fuse_group(name):
+        pass
+    with pytest.raises(adjoint.OptionError, match="leave it out"), adjoint.fuse_group(""):
+        pass

@@ -225,6 +225,11 @@ def batch_norm(x, w, scale, bias, mean, variance, key, step):
             "new_variance": variance + 0.1 * (v - variance)}
 
 
+def kernel_borders(x):
+    s = softmax(np.tanh(x))
+    return {"y": -s / (1 + np.exp(-s))}
+
+
 def branch(w, g):
     return {"w": w - g if np.isfinite(g).all() else w}
 
@@ -275,6 +280,7 @@ CASES = [
     ("attention", attention, {"q": normal(1, 4, 6, 8), "k": normal(1, 2, 6, 8), "v": normal(1, 2, 6, 8)}),
     ("batch-norm", batch_norm, {"x": normal(16, 4), "w": normal(4, 3), "scale": normal(3), "bias": normal(3),
                                 "mean": normal(3), "variance": normal(3), "key": number(5), "step": number(2)}),
+    ("kernel-borders", kernel_borders, {"x": normal(8, 64)}),
     ("branch", branch, {"w": normal(3), "g": normal(3)}),
     ("branch", branch, {"w": normal(3), "g": not_finite}),
     ("random", random_step, {"w": normal(8, 3), "x": normal(4, 8), "seed": number(7), "step": number(3)}),

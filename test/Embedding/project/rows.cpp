@@ -6,6 +6,7 @@
 
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "adjoint/Dialect/AD/IR/ScalarCode.h"
+#include "adjoint/Dialect/AD/Transforms/FusionPolicy.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "adjoint/Interfaces/PrecisionOpInterface.h"
 #include "adjoint/Pipelines/Pipelines.h"
@@ -161,10 +162,21 @@ void registerDialects(DialectRegistry &registry) {
   registry.insert<ToyDialect>();
 }
 
-/// Prints the module after fusion: `f` is one `ad.fusion`.
-bool printFusions() {
+/// Wants kernels of its own for logarithms.
+struct LogarithmsApart : ad::FusionPolicy {
+  using FusionPolicy::FusionPolicy;
+  StringRef whyNotJoined(ArrayRef<Operation *> one, ArrayRef<Operation *> other) const override {
+    bool joins = llvm::any_of(one, llvm::IsaPred<ad::LogOp>) != llvm::any_of(other, llvm::IsaPred<ad::LogOp>);
+    return joins ? "logarithms have kernels of their own" : "";
+  }
+};
+
+/// Prints the module after fusion: `f` is one `ad.fusion` without a policy.
+bool printFusions(bool hasPolicy) {
   DialectRegistry registry;
   registerDialects(registry);
+  if (hasPolicy)
+    ad::registerFusionPolicy<LogarithmsApart>(registry);
   MLIRContext context(registry);
   context.loadAllAvailableDialects();
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(kProgram, &context);
@@ -248,7 +260,7 @@ int main(int argc, char **argv) {
   for (int index = 1; index < argc; ++index)
     if (!printPrecision(argv[index], ""))
       return 3;
-  if (!printFusions())
+  if (!printFusions(/*hasPolicy=*/true) || !printFusions(/*hasPolicy=*/false))
     return 1;
   for (const char *target : {"reference", "cpu", "gpu-sim"})
     if (!printResults(target))

@@ -6,6 +6,7 @@
 #include "adjoint/Dialect/AD/IR/ADLaunchAttributes.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/IR/ADPrecisionAttributes.h"
+#include "adjoint/Dialect/AD/IR/FuseGroups.h"
 #include "adjoint/Dialect/AD/IR/PassAttributes.h"
 #include "adjoint/Support/Printable.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -168,6 +169,8 @@ LogicalResult ADDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
     return verifyCotangentSums(op, attribute.getValue());
   if (name == kPrecisionAttr)
     return verifyPrecisionAttribute(op, attribute);
+  if (name == kFuseGroupAttr || name == kNoFuseAttr)
+    return verifyFuseGroup(op, attribute);
   if (name == kNamedKernelAttr) {
     if (!isa<StringAttr>(attribute.getValue()) || op->getDialect() != this)
       return op->emitOpError("expected '")

@@ -406,6 +406,11 @@ def FusePass : Pass<"ad-fuse"> {
     Refuses unknown policies. A remark of the category ad-fuse names each fusion, and each producer that stays outside
     with the reason. The program must be one that --ad-verify-numerics accepts.
 
+    An operation with the attribute `ad.fuse_group = "NAME"`, or that was made from one (ad-keep-fuse-groups), shares
+    kernels only with others of this group, and one with `ad.no_fuse` only with those that were made from the same
+    operation. No view or cast of a group is copied out of it, and a remark says how many kernels a group has. A compiler
+    that embeds Adjoint forbids fusions by a FusionPolicy.
+
     The kernel classes of `target` are asked, too. A class of another compiler whose benefit is higher than those of
     Adjoint's classes keeps the operations that it covers: nothing joins them that the class does not cover as well.
   }];
@@ -418,6 +423,27 @@ def FusePass : Pass<"ad-fuse"> {
                  Option<"target", "target", "std::string", "\"\"",
                         "cpu or gpu: kernel classes of other compilers for this target are asked; none when empty">];
   let dependentDialects = ["::mlir::ad::ADDialect"];
+}
+
+def KeepFuseGroupsPass : Pass<"ad-keep-fuse-groups"> {
+  let summary = "Write fuse groups into locations, which all that passes make from an operation has";
+  let description = [{
+    Why: `ad.fuse_group` and `ad.no_fuse` say which operations may share a kernel, and ad-fuse comes after passes that
+    replace most operations. An attribute would be lost with the operation; its location goes to all that replaces it: to
+    its decomposition, to the casts of its operands, to its derivative.
+
+    Before:
+    ```mlir
+    %y = ad.softmax %x axis 1 {ad.no_fuse} : tensor<8x64xf32>
+    ```
+    After (shown by `--mlir-print-debuginfo`, which files between stages need, too):
+    ```mlir
+    %y = ad.softmax %x axis 1 : tensor<8x64xf32> loc(fused<{ad.fuse_group = distinct[0]<>}>["f.mlir":2:8])
+    ```
+    Copies of one operation, as of a function that is called twice, have one group.
+
+    Changes nothing else. Refuses nothing: the attributes are verified on every operation.
+  }];
 }
 
 def VerifyFusedPass : Pass<"ad-verify-fused"> {

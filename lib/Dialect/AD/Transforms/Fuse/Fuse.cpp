@@ -10,11 +10,13 @@
 #include "Layers.h"
 #include "Rules.h"
 #include "Siblings.h"
+#include "adjoint/Dialect/AD/IR/FuseGroups.h"
 #include "adjoint/Dialect/AD/IR/RewriteControl.h"
 #include "adjoint/Dialect/AD/Transforms/FusePolicies.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "ad-fuse"
@@ -39,6 +41,24 @@ static void reportFusion(FusionOp fusion, size_t operations) {
         << remark::metric("kind", stringifyFusionKind(fusion.getKind()))
         << remark::metric("operations", static_cast<int>(operations))
         << remark::metric("results", static_cast<int>(fusion.getNumResults()));
+}
+
+// A group whose operations have no common kernel, or whose derivative has kernels too, is several.
+static void reportGroups(const ClusterGraph &graph) {
+  llvm::MapVector<StringAttr, int> kernels;
+  llvm::DenseMap<StringAttr, Operation *> firsts;
+  for (const auto &cluster : graph.clusters) {
+    auto group = cluster->members.empty() ? StringAttr() : dyn_cast_or_null<StringAttr>(groupOf(*cluster));
+    if (!group)
+      continue;
+    ++kernels[group];
+    Operation *&first = firsts[group];
+    for (Operation *member : cluster->members)
+      first = !first || graph.positionOf(member) < graph.positionOf(first) ? member : first;
+  }
+  for (auto [group, count] : kernels)
+    remark::analysis(firsts[group]->getLoc(), remark::RemarkOpts::name("fuse-group").category("ad-fuse"))
+        << remark::metric("group", group.getValue()) << remark::metric("kernels", count);
 }
 
 namespace {
@@ -140,6 +160,7 @@ private:
   }
 
   void build(const llvm::SetVector<Operation *> &unused) {
+    reportGroups(graph);
     SmallVector<Node> order = graph.order();
     llvm::SetVector<Operation *> copies = graph.getCopied();
     copies.insert_range(unused);
@@ -204,6 +225,7 @@ struct FusePass : ad::impl::FusePassBase<FusePass> {
           blocks.push_back(&block);
       return WalkResult::advance();
     });
+    keepFuseGroups(getOperation());
     prepareForFusion(getOperation());
     for (Block *block : blocks) {
       if (llvm::none_of(*block, [](Operation &op) { return isa<FusableOpInterface>(op); }))

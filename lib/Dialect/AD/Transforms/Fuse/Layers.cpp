@@ -11,6 +11,7 @@
 
 #include "Layers.h"
 #include "Rules.h"
+#include "adjoint/Dialect/AD/IR/FuseGroups.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -150,7 +151,7 @@ private:
     if (!node.cluster || node.cluster->members.size() != 1 || dependsOnOutside(node))
       return false;
     Operation *op = node.cluster->members.front();
-    if (!isElementwiseOp(op) || !hasSizeOf(op, group))
+    if (!isElementwiseOp(op) || !hasSizeOf(op, group) || fuseGroupOf(op) != groupOf(group))
       return false;
     if (readsCopies(op) && !llvm::all_of(group.members, mayReadThroughViews))
       return false;

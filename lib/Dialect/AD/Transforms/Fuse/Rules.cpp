@@ -7,6 +7,8 @@
 
 #include "Rules.h"
 #include "Conversions.h"
+#include "adjoint/Dialect/AD/IR/FuseGroups.h"
+#include "adjoint/Dialect/AD/Transforms/FusionPolicy.h"
 #include "adjoint/Interfaces/LoopNestOpInterface.h"
 #include "mlir/IR/Matchers.h"
 
@@ -94,7 +96,19 @@ static bool mayBeUpdatedFirst(Operation *slice) {
   });
 }
 
+Attribute fuse::groupOf(const Cluster &cluster) { return fuseGroupOf(cluster.members.front()); }
+
+bool fuse::isKeptByGroup(Operation *op, const ClusterGraph &graph) {
+  Attribute group = fuseGroupOf(op);
+  return group && llvm::any_of(graph.usesOf(op->getResult(0)), [&](const ClusterGraph::Use &use) {
+           Cluster *cluster = graph.clusterOf(use.operand->getOwner());
+           return !cluster || groupOf(*cluster) != group;
+         });
+}
+
 bool fuse::usersTakeCopies(Operation *op, const ClusterGraph &graph) {
+  if (!isSmallConstant(op) && isKeptByGroup(op, graph))
+    return false;
   bool isDynamic = viewKindOf(op) == ViewKind::dynamicSlice;
   if (isDynamic && (isSlowInContraction(op, graph) || mayBeUpdatedFirst(op)))
     return false;
@@ -324,10 +338,18 @@ static Fit fitByLoops(Operation *op, const Cluster &cluster, ClusterGraph &graph
                      : fitContractionLike(op, *at, cluster, graph);
 }
 
+static StringRef whyNotJoined(ArrayRef<Operation *> one, ArrayRef<Operation *> other, ClusterGraph &graph) {
+  StringRef refusal = graph.classes.whyNotJoined(one, other);
+  const FusionPolicy *policy = FusionPolicy::get(one.front()->getContext());
+  return refusal.empty() && policy ? policy->whyNotJoined(one, other) : refusal;
+}
+
 Fit fuse::fitInto(Operation *op, const Cluster &cluster, ClusterGraph &graph) {
+  if (fuseGroupOf(op) != groupOf(cluster))
+    return refuse("it is in another fuse group");
   Fit fit = fitByLoops(op, cluster, graph);
   if (fit.refusal.empty())
-    fit.refusal = graph.classes.whyNotJoined(op, cluster.members.getArrayRef());
+    fit.refusal = whyNotJoined(op, cluster.members.getArrayRef(), graph);
   return fit;
 }
 
@@ -371,8 +393,8 @@ bool fuse::haveSameSpace(const Cluster &a, const Cluster &b, ClusterGraph &graph
   clash |= (a.hasChains && b.reduces) || (b.hasChains && a.reduces);
   if (a.usesMma || b.usesMma)
     clash |= (a.reduces && b.reduces) || a.hasRows || b.hasRows;
-  return !clash && !a.hasSpaces && !b.hasSpaces && weightOf(a) + weightOf(b) <= kWeightLimit &&
-         mayShareOrder(a.order, b.order) && !ownKernel(a) && !ownKernel(b) &&
-         hasSpaceOf(a.space, b.space, graph) &&
-         graph.classes.whyNotJoined(a.members.getArrayRef(), b.members.getArrayRef()).empty();
+  return !clash && groupOf(a) == groupOf(b) && !a.hasSpaces && !b.hasSpaces &&
+         weightOf(a) + weightOf(b) <= kWeightLimit && mayShareOrder(a.order, b.order) && !ownKernel(a) &&
+         !ownKernel(b) && hasSpaceOf(a.space, b.space, graph) &&
+         whyNotJoined(a.members.getArrayRef(), b.members.getArrayRef(), graph).empty();
 }

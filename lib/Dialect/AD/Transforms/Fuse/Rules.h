@@ -32,6 +32,10 @@ bool isCopyableView(Operation *op);
 /// Whether a kernel with this operation may have copies of free views.
 bool mayReadThroughViews(Operation *user);
 
+/// The group of its members (FuseGroups.h); null for none.
+Attribute groupOf(const Cluster &cluster);
+/// Whether a kernel outside of the operation's group would compute a copy of it.
+bool isKeptByGroup(Operation *op, const ClusterGraph &graph);
 /// Whether everything that uses the operation can have a copy of it.
 bool usersTakeCopies(Operation *op, const ClusterGraph &graph);
 
@@ -42,7 +46,8 @@ struct Fit {
   StringRef refusal;      ///< why it cannot; empty when it can
 };
 
-/// Whether `op` may join `cluster`, by shapes, access and order. Says nothing about other users.
+/// Whether `op` may join `cluster`, by its group, shapes, access and order, by the kernel classes and by the
+/// policy of another compiler. Says nothing about other users.
 Fit fitInto(Operation *op, const Cluster &cluster, ClusterGraph &graph);
 
 /// The iteration space, reductions and order of a cluster that holds only `op`.
