@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from ._builder import state
+from ._builder import current
 from ._errors import OptionError, OptionTypeError
 
 
@@ -14,7 +14,7 @@ from ._errors import OptionError, OptionTypeError
 def fuse_group(name: str | None = None) -> Iterator[None]:
     """Operations that are traced inside share kernels with each other alone, and with those of other groups of the same
     name; so do the operations of their derivatives. Of groups in one another the inner one counts. No bit changes.
-    Outside of traced functions each operation is a program of its own, and the group means nothing.
+    For functions that are traced alone.
 
     with adjoint.fuse_group():
         weights = adjoint.nn.functional.softmax(scores)
@@ -23,10 +23,7 @@ def fuse_group(name: str | None = None) -> Iterator[None]:
         raise OptionTypeError(f"expected the name of a group as a str, got {name!r}")
     if name == "":
         raise OptionError("expected a name of a group, got ''; without one, leave it out")
-    trace = state.trace
-    if trace is None:
-        yield
-        return
+    trace = current()
     trace.unnamed_groups += name is None
     outer, trace.fuse_group = trace.fuse_group, name or f"group {trace.unnamed_groups}"
     try:

@@ -18,8 +18,8 @@ constexpr StringLiteral kNoFuseAttr = "ad.no_fuse";
 /// groups are equal may share a kernel.
 Attribute fuseGroupOf(Operation *op);
 
-/// Moves the attributes of `root` and of operations in it to their locations, and to those of operations nested
-/// in the ones that have them. Gives the number of groups of one operation.
+/// Moves the attributes of `root` and of operations in it to their locations, and to those of operations
+/// nested in the ones that have them. Gives the number of groups of one operation.
 int64_t keepFuseGroups(Operation *root);
 
 /// Checks one of the two attributes and what it is on.
