@@ -408,8 +408,8 @@ def FusePass : Pass<"ad-fuse"> {
 
     An operation with the attribute `ad.fuse_group = "NAME"`, or that was made from one (ad-keep-fuse-groups), shares
     kernels only with others of this group, and one with `ad.no_fuse` only with those that were made from the same
-    operation. No view or cast of a group is copied out of it, and a remark says how many kernels a group has. A compiler
-    that embeds Adjoint forbids fusions by a FusionPolicy.
+    operation. No view of a group, and no cast, is copied into the kernels of another, and a remark says how many kernels
+    a group has. A compiler that embeds Adjoint forbids fusions by a FusionPolicy.
 
     The kernel classes of `target` are asked, too. A class of another compiler whose benefit is higher than those of
     Adjoint's classes keeps the operations that it covers: nothing joins them that the class does not cover as well.

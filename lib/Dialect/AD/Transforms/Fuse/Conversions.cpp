@@ -109,7 +109,7 @@ static bool staysNarrow(Operation *op, const ClusterGraph &graph) {
 }
 
 bool fuse::isConvertedByUsers(Operation *op, const ClusterGraph &graph, int64_t maxConvertedRows) {
-  if (!isConversion(op) || op->use_empty() || isKeptByGroup(op, graph))
+  if (!isConversion(op) || op->use_empty() || isReadByOtherGroup(op, graph))
     return false;
   if (hasProducerThatConverts(op->getOperand(0), graph.getBlock()) && !staysNarrow(op, graph))
     return false;

@@ -98,16 +98,16 @@ static bool mayBeUpdatedFirst(Operation *slice) {
 
 Attribute fuse::groupOf(const Cluster &cluster) { return fuseGroupOf(cluster.members.front()); }
 
-bool fuse::isKeptByGroup(Operation *op, const ClusterGraph &graph) {
-  Attribute group = fuseGroupOf(op);
-  return group && llvm::any_of(graph.usesOf(op->getResult(0)), [&](const ClusterGraph::Use &use) {
-           Cluster *cluster = graph.clusterOf(use.operand->getOwner());
-           return !cluster || groupOf(*cluster) != group;
-         });
+bool fuse::isReadByOtherGroup(Operation *op, const ClusterGraph &graph) {
+  return llvm::any_of(graph.usesOf(op->getResult(0)), [&](const ClusterGraph::Use &use) {
+    Cluster *cluster = graph.clusterOf(use.operand->getOwner());
+    return (cluster ? groupOf(*cluster) : Attribute()) != fuseGroupOf(op);
+  });
 }
 
 bool fuse::usersTakeCopies(Operation *op, const ClusterGraph &graph) {
-  if (!isSmallConstant(op) && isKeptByGroup(op, graph))
+  // What no group asked for is free in each.
+  if (!isSmallConstant(op) && fuseGroupOf(op) && isReadByOtherGroup(op, graph))
     return false;
   bool isDynamic = viewKindOf(op) == ViewKind::dynamicSlice;
   if (isDynamic && (isSlowInContraction(op, graph) || mayBeUpdatedFirst(op)))

@@ -34,8 +34,8 @@ bool mayReadThroughViews(Operation *user);
 
 /// The group of its members (FuseGroups.h); null for none.
 Attribute groupOf(const Cluster &cluster);
-/// Whether a kernel outside of the operation's group would compute a copy of it.
-bool isKeptByGroup(Operation *op, const ClusterGraph &graph);
+/// Whether something reads the result that is not in the operation's group.
+bool isReadByOtherGroup(Operation *op, const ClusterGraph &graph);
 /// Whether everything that uses the operation can have a copy of it.
 bool usersTakeCopies(Operation *op, const ClusterGraph &graph);
 
