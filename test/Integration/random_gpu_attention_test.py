@@ -3,7 +3,7 @@
 """Random attention on the emulated GPU, where a kernel has loops that short sequences leave out: chunks of more keys
 than have scores in shared memory, more than a block of the order of products, and more than a chunk of the order of
 sums; more elements of a query than a block; more columns than a tile; several heads of queries in a tile; several tiles
-and blocks of queries; fragments of tensor cores. Bits are those of the reference interpreter: in `reproducible`, in
+and blocks of queries; fragments of tensor cores; few queries, whose keys are divided over the machine. Bits are those of the reference interpreter: in `reproducible`, in
 `strict` where tensor cores have no such type, and on tensor cores, too, whose products the emulated GPU adds in
 ascending order. Elements include infinities and NaN."""
 
@@ -22,7 +22,7 @@ from generator import tensor_type  # noqa: E402
 COUNT = 36
 ELEMENTS = ("f32", "f32", "f64", "bf16", "f16", "f8E4M3FN", "f8E5M2")
 SHORT = ("bf16", "f16")
-KINDS = ("keys", "depth", "width", "heads", "queries", "tensor cores")
+KINDS = ("keys", "depth", "width", "heads", "queries", "tensor cores", "few queries", "few queries on tensor cores")
 STRICT = ("f32", "f64")
 MANY_KEYS = 500
 
@@ -32,6 +32,8 @@ def sizes_of(rng, kind):
     pick = lambda *choices: int(rng.choice(choices))
     batch, heads, groups, depth, width = pick(1, 2), *[(1, 1), (2, 1), (4, 2)][pick(0, 1, 2)], pick(1, 4, 7), pick(1, 5, 16)
     queries, keys, chunk = pick(1, 2, 9), pick(1, 63, 64, 65, 257), None
+    if kind.startswith("few"):
+        return few_queries(rng, kind)
     if kind == "keys":
         queries, keys, depth, width = 1, pick(511, 512, 513, 1100, 4097, 9000), pick(1, 3), pick(1, 4)
         chunk = pick(0, 300, 513, 1025, 4100) or None
@@ -52,6 +54,21 @@ def sizes_of(rng, kind):
     return batch, heads, groups, queries, keys, depth, width, chunk
 
 
+def few_queries(rng, kind):
+    """1 to 40 queries of up to 20000 keys, of which many have few rows: the time of the emulated GPU is bounded."""
+    pick = lambda *choices: int(rng.choice(choices))
+    heads, groups = [(1, 1), (2, 1), (4, 2), (7, 1), (3, 3)][pick(0, 1, 2, 3, 4)]
+    queries = pick(1, 1, 1, 2, 3, 5, 16, 40) if heads // groups < 4 else pick(1, 2, 9)
+    depth, width = pick(1, 4, 7, 16, 20, 64), pick(1, 5, 16, 33, 64)
+    if kind == "few queries":
+        depth, width = (pick(130, 513, 600), width) if pick(0, 0, 0, 1) else (depth, pick(130, width, width))
+    else:
+        depth, width = pick(16, 48, 64, 160, 512), pick(16, 64, 80, 144)
+    most = max(200, 2_000_000 // (heads * queries * (depth + width)))
+    keys = pick(1, 64, 127, 129, 512, 513, 1000, 4096, 4097, 9000, int(rng.integers(1, 20001)))
+    return pick(1, 2), heads, groups, queries, min(keys, most), depth, width, pick(0, 0, 64, 100, 128, 256, 600, 5000) or None
+
+
 def drawn(rng, element, shape):
     array = (rng.normal(size=shape) * rng.choice([1.0, 3.0])).astype(np.float64)
     if rng.random() < 0.2:
@@ -59,7 +76,7 @@ def drawn(rng, element, shape):
     return elements.encode(element, array)
 
 
-def program(rng, element, sizes):
+def program(rng, element, sizes, is_few):
     """(text, arguments, results)."""
     batch, heads, groups, queries, keys, depth, width, chunk = sizes
     shapes = {"q": (batch, heads, queries, depth), "k": (batch, groups, keys, depth), "v": (batch, groups, keys, width)}
@@ -74,7 +91,11 @@ def program(rng, element, sizes):
              for name, shape in shapes.items()}
     if is_open and "m" in shapes and shapes["m"][3] != 1:
         shown["m"] = (*shown["m"][:3], None)
-    if keys > MANY_KEYS:  # an open number of batches counts as many, and then the kernel has long chunks, too
+    if is_few:  # an open number of queries has loops
+        shown["q"] = (shown["q"][0], heads, queries, depth)
+        if "m" in shapes:
+            shown["m"] = (*shown["m"][:2], shapes["m"][2], shown["m"][3])
+    elif keys > MANY_KEYS:  # an open number of batches counts as many, and then the kernel has long chunks, too
         for name in "qkv":
             shown[name] = (None, *shown[name][1:])
     words = {"causal": rng.random() < 0.4, "window": rng.random() < 0.3 and int(rng.integers(1, keys + 1)),
@@ -98,10 +119,12 @@ def program(rng, element, sizes):
 def check(seed, folder):
     rng = np.random.default_rng(seed)
     kind = KINDS[seed % len(KINDS)]
-    element = str(rng.choice(SHORT if kind == "tensor cores" else ELEMENTS))
-    text, arguments, results = program(rng, element, sizes_of(rng, kind))
+    element = str(rng.choice(SHORT if kind.endswith("tensor cores") else ELEMENTS))
+    text, arguments, results = program(rng, element, sizes_of(rng, kind), kind.startswith("few"))
     modes = ["reproducible", "strict"] if element in STRICT else ["reproducible"]
-    if kind == "tensor cores":
+    if kind == "few queries on tensor cores":
+        modes = ["strict"]
+    elif kind == "tensor cores":
         modes = ["strict"] if "?" in text else ["strict", "fast"]  # open queries may have loops, with shorter functions
     chip = str(rng.choice(["sm_80", "sm_90a"]))
     targets = {f"gpu-sim {mode}": ["--target=gpu-sim", f"--chip={chip}", f"--numerics={mode}"] for mode in modes}

@@ -115,6 +115,10 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
     have two more arguments: the memory of the runs, and the number of the launch that merges. The host calls
     `@k$run_sizes` with the operands; it returns the bytes of that memory, and the number of launches that merge.
 
+    Attention of few queries is several kernels, whose suffixes the attribute `ad.launch_stages` of the declaration lists.
+    They have one more argument: memory between them. The host calls `@k$stage_sizes` with the operands; it returns the
+    bytes of that memory, and the blocks of each stage.
+
     Except for tensor cores, any grid and every class compute the same bits, those of the written order. Remarks of the
     category ad-gpu name the class of each kernel, and for the generic class the reason. `adrt.class` of the function
     names the class, too.

@@ -3,6 +3,7 @@
 #include "AttentionClass.h"
 #include "FmaAttention.h"
 #include "MmaAttention.h"
+#include "SplitAttention.h"
 #include "adjoint/Dialect/AD/IR/Permissions.h"
 #include "adjoint/Dialect/AD/IR/RewriteControl.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
@@ -20,20 +21,30 @@ static bool mayUseTensorCores(AttentionOp op, const AttentionShape &shape) {
 namespace {
 struct AttentionPlan : KernelPlan {
   explicit AttentionPlan(AttentionOp op) : shape(op), fma(shape) {
-    if (!mayUseTensorCores(op, shape))
+    bool mayUseMma = mayUseTensorCores(op, shape);
+    if (SplitShape::whyNot(shape, mayUseMma).empty()) {
+      bool usesMma = mayUseMma && SplitShape::fitsTensorCores(shape);
+      split.emplace(shape, usesMma && allowsRewrite("tensor-cores", Permissions::mma, op));
       return;
-    mma = MmaShape::find(shape);
+    }
+    if (mayUseMma)
+      mma = MmaShape::find(shape);
     if (mma && !allowsRewrite("tensor-cores", Permissions::mma, op))
       mma.reset();
   }
   SmallVector<Fact> facts() const override {
+    if (split)
+      return {{"instruction", split->tensorCores ? "mma.sync" : "fma"},
+              {"launches", "3"},
+              {"tile", std::to_string(split->rows) + "x" + std::to_string(split->columns)}};
     int64_t rows = mma ? mma->rows() : fma.rows(), columns = mma ? mma->width : fma.columns();
     return {{"instruction", mma ? "mma.sync" : "fma"},
             {"tile", std::to_string(rows) + "x" + std::to_string(columns)}};
   }
   AttentionShape shape;
   FmaShape fma;
-  std::optional<MmaShape> mma; // otherwise by FMA
+  std::optional<SplitShape> split; // of few queries
+  std::optional<MmaShape> mma;     // otherwise by FMA
 };
 } // namespace
 
@@ -41,6 +52,8 @@ struct AttentionPlan : KernelPlan {
 // have many keys, most of a GPU would wait: the kernels of the decomposition divide the keys among blocks.
 static std::string whyNot(AttentionOp op) {
   AttentionShape shape(op);
+  if (SplitShape::whyNot(shape, mayUseTensorCores(op, shape)).empty())
+    return {};
   if (mayUseTensorCores(op, shape) && std::max(shape.depth, shape.width) > MmaShape::kLongestRow)
     return "its rows are too long for tensor cores here, but not for those of its loops";
   if (shape.hasChunksUpTo(kAttentionKeys))
@@ -75,6 +88,12 @@ std::unique_ptr<KernelPlan> AttentionClass::matchOnGPU(KernelOp kernel, const GP
 
 LogicalResult AttentionClass::emit(GPUFunctions &functions, const KernelPlan &plan) const {
   const auto &own = static_cast<const AttentionPlan &>(plan);
+  if (own.split) {
+    if (own.split->tensorCores)
+      recordNumericsUse(functions.kernel.getLoc(), "tensor-cores", Permissions::mma);
+    emitSplitAttention(functions, own.shape, *own.split, getName());
+    return success();
+  }
   GPUFuncOp function = functions.define();
   LaunchShape launch = own.mma ? own.mma->launch() : own.fma.launch();
   if (own.mma) {

@@ -13,8 +13,12 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
+AttentionCode AttentionCode::ofHost(OpBuilder &builder, FunctionOpInterface function, Type accumulator) {
+  return AttentionCode(function, builder, accumulator);
+}
+
 AttentionCode::AttentionCode(OpBuilder &builder, FunctionOpInterface function, Type accumulator)
-    : ScalarBuilder(builder, function.getLoc()), function(function), accumulator(accumulator) {
+    : AttentionCode(function, builder, accumulator) {
   dynamicShared = sharedMemory(builder, function, /*bytes=*/0, "attention");
   Value number = ::mlir::gpu::ThreadIdOp::create(builder, loc, ::mlir::gpu::Dimension::x);
   thread = arith::IndexCastOp::create(builder, loc, builder.getI32Type(), number);

@@ -19,6 +19,8 @@ class AttentionCode : public ScalarBuilder {
 public:
   /// At the start of the function, which has an entry block.
   AttentionCode(OpBuilder &builder, FunctionOpInterface function, Type accumulator);
+  /// Code of the host, without threads and shared memory.
+  static AttentionCode ofHost(OpBuilder &builder, FunctionOpInterface function, Type accumulator);
 
   //===- Floats -===//
 
@@ -78,6 +80,9 @@ public:
   };
 
 private:
+  AttentionCode(FunctionOpInterface function, OpBuilder &builder, Type accumulator)
+      : ScalarBuilder(builder, function.getLoc()), function(function), accumulator(accumulator) {}
+
   Value dynamicShared;
 };
 

@@ -27,7 +27,7 @@ void AttentionTiles::forEach(function_ref<void(const Tile &)> body) {
   };
   Value first = wide(::mlir::gpu::BlockIdOp::create(code.builder, code.loc, Dimension::x));
   Value step = wide(::mlir::gpu::GridDimOp::create(code.builder, code.loc, Dimension::x));
-  code.loop(first, code.binary<arith::MulIOp>(tilesOfBlocks, blocks), step, [&](Value number) {
+  code.loop(first, count(), step, [&](Value number) {
     Tile tile = tileAt(number);
     code.emitIf(code.isBelow(tile.firstRow, tile.rows), [&] { body(tile); });
   });

@@ -29,6 +29,8 @@ public:
   /// come first where causal hides keys.
   void forEach(function_ref<void(const Tile &)> body);
   Tile tileAt(Value number);
+  /// All tiles (i64), those without rows included.
+  Value count() { return code.binary<arith::MulIOp>(tilesOfBlocks, blocks); }
   /// The same tile, which is computed again from its number.
   Tile again(const Tile &tile) { return tileAt(code.hiddenCopy(tile.number)); }
 

@@ -88,6 +88,12 @@ Value DeviceGrid::ofThreads(LaunchConfigAttr config, Value threads) {
   return create(blocks, block, config.getDynamicSharedBytes());
 }
 
+Value DeviceGrid::ofBlocks(LaunchConfigAttr config, Value blocks) {
+  blocks = builder.createOrFold<arith::MinUIOp>(loc, blocks, indexConstant(kMaxBlocks));
+  blocks = builder.createOrFold<arith::MaxUIOp>(loc, blocks, indexConstant(1));
+  return create(blocks, indexConstant(config.getThreadsPerBlock()), config.getDynamicSharedBytes());
+}
+
 // adrt_grid: blocks and threads per block along x, and 1 along every other axis. The size of clusters is an
 // attribute of the kernel.
 Value DeviceGrid::create(Value blocks, Value threads, int64_t sharedBytes) {

@@ -22,6 +22,7 @@ public:
   /// Address of the adrt_grid of a launch.
   Value of(LaunchOp launch, LaunchConfigAttr config);
   Value ofThreads(LaunchConfigAttr config, Value threads);
+  Value ofBlocks(LaunchConfigAttr config, Value blocks);
 
 private:
   Value tileCount(LaunchOp launch, LaunchConfigAttr config);

@@ -5,6 +5,7 @@
 #include "DeviceLaunches.h"
 #include "KernelFunctions.h"
 #include "adjoint/Codegen/Kernel/Grid.h"
+#include "adjoint/Codegen/Kernel/LaunchStages.h"
 #include "adjoint/Codegen/Kernel/SortedRuns.h"
 #include "adjoint/Codegen/Kernel/WorkUnits.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,6 +20,8 @@ void DeviceLaunches::emit(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> 
     emitDivided(launch, kernel, operands);
   else if (kernel->hasAttr(kSortedRunsAttr))
     emitSort(launch, kernel, operands);
+  else if (kernel->hasAttr(kLaunchStagesAttr))
+    emitStages(launch, kernel, operands);
   else
     emitWhole(launch, kernel, operands);
 }
@@ -66,6 +69,20 @@ void DeviceLaunches::emitSort(LaunchOp launch, func::FuncOp kernel, ArrayRef<Val
   OpBuilder::InsertionGuard insertion(builder);
   builder.setInsertionPointToStart(loop.getBody());
   emitPart(kMergeRunsSuffix, loop.getInductionVar());
+}
+
+// `sizes`: the bytes of the memory between stages, and the blocks of each stage.
+void DeviceLaunches::emitStages(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands) {
+  auto sizes = func::CallOp::create(builder, loc, companionOf(kernel, kStageSizesSuffix), operands);
+  Value memory = buffers.scratch(sizes.getResult(0));
+  entry.guardMemory(memory, loc);
+  auto withMemory = llvm::to_vector(operands);
+  withMemory.push_back(memory);
+  auto suffixes = kernel->getAttrOfType<ArrayAttr>(kLaunchStagesAttr).getAsValueRange<StringAttr>();
+  for (auto [suffix, blocks] : llvm::zip_equal(suffixes, sizes.getResults().drop_front())) {
+    func::FuncOp stage = companionOf(kernel, suffix);
+    emitOnGrid(launch, stage, withMemory, grid.ofBlocks(launchConfigOf(stage), blocks));
+  }
 }
 
 // Tensor maps are in memory of the host, into which the runtime encodes descriptions of operands.

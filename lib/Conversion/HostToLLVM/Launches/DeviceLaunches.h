@@ -3,7 +3,7 @@
 // Launches of kernels on a device, by number. A kernel whose reductions a grid computes in parts (decision
 // 0018) is two launches: the first one writes nodes of the order's tree to memory of the runtime, the second
 // one joins them. A kernel that sorts long lines is a launch that sorts tiles, and others that merge their
-// runs.
+// runs. Other kernels of several launches name their stages (LaunchStages.h).
 
 #ifndef ADJOINT_LIB_CONVERSION_HOSTTOLLVM_LAUNCHES_DEVICELAUNCHES_H
 #define ADJOINT_LIB_CONVERSION_HOSTTOLLVM_LAUNCHES_DEVICELAUNCHES_H
@@ -29,6 +29,7 @@ private:
   void emitWhole(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands);
   void emitDivided(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands);
   void emitSort(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands);
+  void emitStages(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands);
   void emitNodes(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands, ValueRange sizes);
   void emitOnGrid(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands, Value grid);
   SmallVector<Value> tensorMaps(LaunchOp launch, LaunchConfigAttr config);

@@ -4,6 +4,7 @@
 
 #include "../VerifyPlannedProgram.h"
 #include "KernelFunctions.h"
+#include "adjoint/Codegen/Kernel/LaunchStages.h"
 #include "adjoint/Codegen/Kernel/SortedRuns.h"
 #include "adjoint/Codegen/Kernel/WorkUnits.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -23,6 +24,7 @@ private:
   LogicalResult verifyCompanions(func::FuncOp kernel);
   LogicalResult verifyDivided(func::FuncOp kernel);
   LogicalResult verifySort(func::FuncOp kernel);
+  LogicalResult verifyStages(func::FuncOp kernel);
   LogicalResult verifyConfig(func::FuncOp kernel);
   LogicalResult verifyMap(TensorMapAttr map);
   LogicalResult expectCompanions(func::FuncOp kernel);
@@ -44,7 +46,8 @@ LogicalResult LaunchVerifier::verify() {
     return launch.emitOpError("has no results; the host program expects tensors, not destinations");
   if (!options.device)
     return verifyUnits(kernel);
-  return failure(failed(verifyDivided(kernel)) || failed(verifySort(kernel)) || failed(verifyConfig(kernel)));
+  return failure(failed(verifyDivided(kernel)) || failed(verifySort(kernel)) || failed(verifyStages(kernel)) ||
+                 failed(verifyConfig(kernel)));
 }
 
 LogicalResult LaunchVerifier::expectCompanions(func::FuncOp kernel) {
@@ -108,6 +111,31 @@ LogicalResult LaunchVerifier::verifySort(func::FuncOp kernel) {
            << kMergeRunsSuffix;
   return failure(failed(verifyConfig(companionOf(kernel, kSortTilesSuffix))) ||
                  failed(verifyConfig(companionOf(kernel, kMergeRunsSuffix))));
+}
+
+// The functions next to a kernel of several launches.
+LogicalResult LaunchVerifier::verifyStages(func::FuncOp kernel) {
+  if (!kernel->hasAttr(kLaunchStagesAttr))
+    return success();
+  auto suffixes = kernel->getAttrOfType<ArrayAttr>(kLaunchStagesAttr);
+  if (!suffixes || suffixes.empty() || !llvm::all_of(suffixes, llvm::IsaPred<StringAttr>))
+    return launch.emitOpError("launches a kernel whose ad.launch_stages is no array of suffixes");
+  SmallVector<Type> operands(kernel.getArgumentTypes()), withMemory(operands);
+  withMemory.push_back(LLVM::LLVMPointerType::get(kernel.getContext()));
+  SmallVector<Type> results(1 + suffixes.size(), IndexType::get(kernel.getContext()));
+  func::FuncOp sizes = companionOf(kernel, kStageSizesSuffix);
+  auto isStage = [&](StringRef suffix) {
+    func::FuncOp stage = companionOf(kernel, suffix);
+    return stage && launchConfigOf(stage) && stage.getArgumentTypes() == ArrayRef(withMemory);
+  };
+  auto names = suffixes.getAsValueRange<StringAttr>();
+  if (!sizes || sizes.isExternal() || sizes.getArgumentTypes() != ArrayRef(operands) ||
+      sizes.getResultTypes() != ArrayRef(results) || !llvm::all_of(names, isStage))
+    return launch.emitOpError(
+               "launches a kernel that has ad.launch_stages, but not the functions next to it; expected @")
+           << kernel.getSymName() << " with " << kStageSizesSuffix << " and with each suffix";
+  return success(llvm::all_of(
+      names, [&](StringRef suffix) { return succeeded(verifyConfig(companionOf(kernel, suffix))); }));
 }
 
 // Whether the units are those of some results of the launch, each named once, and of axes of theirs.

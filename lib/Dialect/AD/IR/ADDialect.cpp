@@ -78,7 +78,8 @@ LogicalResult ad::verifyKnownAttributes(Operation *op) {
 static constexpr StringRef kPassAttributes[] = {
     "adrt.class",        "ad.inside_only", "ad.k",
     "adrt.kernel_names", "ad.nanoseconds", "ad.partial_reductions",
-    "ad.same_sizes",     "ad.sorted_runs", "ad.units"};
+    "ad.launch_stages",  "ad.same_sizes",  "ad.sorted_runs",
+    "ad.units"};
 
 void ad::dropPassAttributes(Operation *program) {
   program->walk([](Operation *op) {
