@@ -70,6 +70,7 @@ class Compiled:
     # Of a divided kernel, from the number of SMs: the leaves of a node, the bytes of all nodes, the threads for them.
     nodes: collections.abc.Callable = None
     merges: int = 0  # of a sort, the launches that merge its runs
+    blocks: int = None  # of a stage of a kernel of several launches, as the host counts them
     work: tuple = None  # bytes of the memory and scalar operations, as the class of the kernel says; None if it cannot
 
     @property
@@ -94,6 +95,8 @@ class Compiled:
         """Blocks, and threads of a block, as the host program counts them."""
         threads = self.launch.get("threads_per_block", BLOCK_THREADS)
         cluster = self.launch.get("cluster_size", 1)
+        if self.blocks is not None:
+            return max(1, min(self.blocks, MAX_BLOCKS)), threads
         if self.name.rstrip('"').endswith("$partial"):
             return self.blocks_of(self.nodes(sm_count)[2], sm_count)
         if "grid_size" in self.launch or "tile" in self.launch:
@@ -259,21 +262,23 @@ def compile_module(path, chip, numerics="", with_ranges=False):
                  for kernel, function in node_sizes.functions(dumps["After"]).items()}
     merges = {kernel: node_sizes.merges(function, UNKNOWN_SIZE)
               for kernel, function in node_sizes.functions(dumps["After"], "run_sizes").items()}
+    stages = node_sizes.stages(dumps["After"], UNKNOWN_SIZE)
     used, listing = assemble(ptx, chip, with_ranges)
     work = works(done.stderr)
     found = []
     for code in sass.parse(listing):
         name = source_name(code.name, known)
         # A divided reduction is two kernels, which take the tensors of the kernel and, after them, the nodes; a sort of
-        # long lines is two, which take the runs.
-        whole = re.sub(r"\$(partial|merge|sort_tiles|merge_runs)(?=\"?$)", "", name)
+        # long lines is two, which take the runs. Others name their stages.
+        stage = stages.get(name.strip('"'))
+        whole = stage[0] if stage else re.sub(r"\$(partial|merge|sort_tiles|merge_runs)(?=\"?$)", "", name)
         whole = whole if whole in tensors else whole.strip('"')
         launches = len(re.findall(rf'ad\.launch @{re.escape(whole)}\(', entry_in(dumps["Before"])))
         of_sort = merges.get(whole, 0)
         if name.rstrip('"').endswith("$merge_runs"):
             launches *= of_sort
         found.append(Compiled(name, known[name]["class"], *tensors[whole], known[name], *used[code.name], code,
-                              launches, divisions.get(whole), of_sort, work.get(whole.strip('"'))))
+                              launches, divisions.get(whole), of_sort, stage and stage[1], work.get(whole.strip('"'))))
     return found, listing
 
 

@@ -1,5 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""What the host computes for a divided reduction (decisions 0018 and 0050) or a sort (decision 0068): the function that
+"""What the host computes for a divided reduction (decisions 0018 and 0050), a sort (decision 0068) or a kernel of several
+launches: the function that
 `ad-emit-gpu` writes next to the kernel is evaluated, so that the sheet has no second definition of it."""
 
 import re
@@ -46,6 +47,17 @@ def evaluate(function, unknown_size, sm_count):
 def merges(function, unknown_size):
     """How many launches merge the runs of a sort."""
     return results(function, unknown_size)[1]
+
+
+def stages(text, unknown_size):
+    """{function of a stage: (kernel, blocks)} of the kernels of several launches (ad.launch_stages)."""
+    found = {}
+    for kernel, function in functions(text, "stage_sizes").items():
+        declared = re.search(rf"^  func\.func private @{re.escape(kernel)}\(.*ad\.launch_stages = \[([^]]*)\]", text, re.M)
+        suffixes = re.findall(r'"([^"]+)"', declared[1])
+        for suffix, blocks in zip(suffixes, results(function, unknown_size)[1:], strict=True):
+            found[kernel + suffix] = kernel, blocks
+    return found
 
 
 def results(function, unknown_size, *last):

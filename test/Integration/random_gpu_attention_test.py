@@ -86,16 +86,16 @@ def program(rng, element, sizes, is_few):
         shapes["m"] = tuple(1 if rng.random() < 0.4 else size for size in full)
         types["m"] = str(rng.choice(["i1", element]))
     is_open = rng.random() < 0.4
-    opens = lambda axis, size: size != 1 and (axis in (0, 2) and is_open)
+    # Few queries have kernels of their own if the numbers of queries and batches are known.
+    opens = lambda axis, size: size != 1 and is_open and axis in (() if is_few else (0, 2))
     shown = {name: tuple(None if opens(axis, size) else size for axis, size in enumerate(shape[:3])) + (shape[3],)
              for name, shape in shapes.items()}
     if is_open and "m" in shapes and shapes["m"][3] != 1:
         shown["m"] = (*shown["m"][:3], None)
-    if is_few:  # an open number of queries has loops
-        shown["q"] = (shown["q"][0], heads, queries, depth)
-        if "m" in shapes:
-            shown["m"] = (*shown["m"][:2], shapes["m"][2], shown["m"][3])
-    elif keys > MANY_KEYS:  # an open number of batches counts as many, and then the kernel has long chunks, too
+    if is_few and is_open:
+        for name in "kv":
+            shown[name] = (*shown[name][:2], None, shown[name][3])
+    elif keys > MANY_KEYS and not is_few:  # an open number of batches counts as many, and then the kernel has long chunks, too
         for name in "qkv":
             shown[name] = (None, *shown[name][1:])
     words = {"causal": rng.random() < 0.4, "window": rng.random() < 0.3 and int(rng.integers(1, keys + 1)),

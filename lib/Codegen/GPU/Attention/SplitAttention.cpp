@@ -39,7 +39,7 @@ static void defineSizes(KernelOp kernel, const AttentionShape &attention, const 
                  ofParts = tilesOf(shape.rows, shape.columns), ofJoin = tilesOf(1, SplitShape::kThreads);
   SplitCounts counts(code, attention, memory, ofScores);
   Value sizes[] = {counts.bytes(), SplitScores::unitCount(code, ofScores, counts),
-                   SplitParts::unitCount(code, ofParts, counts), ofJoin.count()};
+                   SplitParts::unitCount(code, shape, ofParts, counts), ofJoin.count()};
   auto results = llvm::map_to_vector(
       sizes, [&](Value size) -> Value { return arith::IndexCastOp::create(builder, code.loc, index, size); });
   func::ReturnOp::create(builder, code.loc, results);

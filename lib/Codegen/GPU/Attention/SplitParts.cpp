@@ -12,28 +12,32 @@ static constexpr int64_t kMostSteps = 64;
 SplitParts::SplitParts(FunctionOpInterface function, KernelOp kernel, const AttentionShape &attention,
                        const SplitShape &shape)
     : SplitWeights(function, kernel, attention, shape, shape.rows, shape.columns),
-      staging(code, SplitShape::kThreads), tensorCores(code, attention.element, shape.rows) {}
+      staging(code, SplitShape::kPartThreads), tensorCores(code, attention.element, shape.rows) {}
 
-Value SplitParts::unitCount(AttentionCode &code, AttentionTiles &tiles, SplitCounts &counts) {
-  Value nodes = code.binary<arith::MulIOp>(counts.rows, counts.nodes());
-  return code.add(leafUnits(code, tiles, counts),
-                  code.binary<arith::CeilDivUIOp>(nodes, code.i64(kNodesAtOnce)));
+Value SplitParts::unitCount(AttentionCode &code, const SplitShape &shape, AttentionTiles &tiles,
+                            SplitCounts &counts) {
+  Value leaves = leafUnits(code, tiles, counts);
+  return shape.sumsInLeaves() ? leaves
+                              : code.add(leaves, code.binary<arith::MulIOp>(counts.rows, counts.nodes()));
 }
 
 void SplitParts::emit() {
-  Value leaves = counts.leaves(), ofTiles = leafUnits(code, tiles, counts);
-  forEachUnit(unitCount(code, tiles, counts), [&](Value unit) {
-    Value isLeaf = code.isBelow(unit, ofTiles);
-    code.emitIf(isLeaf, [&] {
-      Value number = code.binary<arith::RemUIOp>(unit, leaves);
-      Tile tile = tiles.tileAt(code.binary<arith::DivUIOp>(unit, leaves));
-      Part leaf = partAt(number, counts.leavesOfChunk, SplitShape::kLeaf);
-      code.emitIf(both(leaf.isThere, code.isBelow(tile.firstRow, tile.rows)),
-                  [&] { emitLeaf(tile, leaf, number); });
-    });
+  Value ofTiles = leafUnits(code, tiles, counts);
+  forEachUnit(unitCount(code, shape, tiles, counts), [&](Value unit) {
+    if (shape.sumsInLeaves())
+      return emitUnit(unit);
+    code.emitIf(code.isBelow(unit, ofTiles), [&] { emitUnit(unit); });
     code.emitIf(code.compare(arith::CmpIPredicate::uge, unit, ofTiles),
-                [&] { sumNodes(code.binary<arith::MulIOp>(code.sub(unit, ofTiles), kNodesAtOnce)); });
+                [&] { sumNode(code.sub(unit, ofTiles)); });
   });
+}
+
+void SplitParts::emitUnit(Value unit) {
+  Value leaves = counts.leaves(), number = code.binary<arith::RemUIOp>(unit, leaves);
+  Tile tile = tiles.tileAt(code.binary<arith::DivUIOp>(unit, leaves));
+  Part leaf = partAt(number, counts.leavesOfChunk, SplitShape::kLeaf);
+  code.emitIf(both(leaf.isThere, code.isBelow(tile.firstRow, tile.rows)),
+              [&] { emitLeaf(tile, leaf, number); });
 }
 
 //===- Products -----------------------------------------------------------===//
@@ -60,6 +64,12 @@ std::pair<Value, Value> SplitParts::placeOf(int64_t number) {
   Value tile = code.add(code.binary<arith::MulIOp>(warp(), shape.columnTilesOfWarp()), number / 4);
   Value column = code.add(code.binary<arith::MulIOp>(tile, SplitShape::kN), tensorCores.columnOfThread());
   return {tensorCores.rowOfThread(number % 4 / 2), code.add(column, number % 2)};
+}
+
+Value SplitParts::hasSums() {
+  auto [row, column] = placeOf(0);
+  return shape.tensorCores ? code.isBelow(column, code.i32(shape.columns))
+                           : code.isBelow(row, code.i32(shape.rows));
 }
 
 SmallVector<Value> SplitParts::addStage(Value byte, Value key, ValueRange sums) {
@@ -113,28 +123,38 @@ void SplitParts::emitLeaf(const Tile &tile, const Part &leaf, Value number) {
   Value steps =
       code.binary<arith::CeilDivUIOp>(code.resized(leaf.count, 32), code.i32(SplitShape::kStageKeys));
   code.synchronize();
-  for (int64_t step = 0; step + 1 < shape.stages(); ++step) {
-    stageValues(tile, leaf, code.i32(step));
+  copyScores(tile, leaf);
+  staging.commit();
+  auto stage = [&](Value step) {
+    code.emitIf(code.isBelow(step, steps), [&] { stageValues(tile, leaf, step); });
     staging.commit();
+  };
+  for (int64_t step = 0; step + 1 < shape.stages(); ++step)
+    stage(code.i32(step));
+  writeMaxima(tile, leaf.chunk);
+  staging.wait(shape.stages() - 1);
+  writeWeights(leaf);
+  if (shape.sumsInLeaves()) {
+    code.synchronize();
+    code.emitIf(isFirst(tile.firstColumn), [&] { sumLeaf(tile, leaf, number); });
+    roundWeights();
   }
-  writeShifts(tile, leaf.chunk);
-  code.synchronize();
-  writeWeights(tile, leaf);
   SmallVector<Value> zeros(sumCount(), code.real(0));
   SmallVector<Value> sums = code.loop(code.i32(0), steps, code.i32(1), zeros, [&](Value step, ValueRange so) {
     staging.wait(shape.stages() - 2);
-    stageValues(tile, leaf, code.add(step, shape.stages() - 1));
-    staging.commit();
-    Value stage = code.binary<arith::RemUIOp>(step, shape.stages());
-    Value byte = code.binary<arith::MulIOp>(stage, shape.stageBytes());
+    stage(code.add(step, shape.stages() - 1));
+    Value place = code.binary<arith::RemUIOp>(step, shape.stages());
+    Value byte = code.binary<arith::MulIOp>(place, shape.stageBytes());
     Value key = code.binary<arith::MulIOp>(step, SplitShape::kStageKeys);
-    return shape.tensorCores ? addStageOnTensorCores(byte, key, so) : addStage(byte, key, so);
+    return code.changeIf(hasSums(), so, [&] {
+      return shape.tensorCores ? addStageOnTensorCores(byte, key, so) : addStage(byte, key, so);
+    });
   });
   for (auto [i, sum] : llvm::enumerate(sums)) {
     auto [row, inTile] = placeOf(static_cast<int64_t>(i));
     Value column = code.add(tile.firstColumn, code.resized(inTile, 64));
     Value isRow = both(code.isBelow(row, code.i32(shape.rows)), tiles.isThere(tile, row));
-    code.emitIf(both(isRow, code.isBelow(column, code.i64(attention.width))),
+    code.emitIf(both(both(hasSums(), isRow), code.isBelow(column, code.i64(attention.width))),
                 [&] { store(code.add(counts.product(counts.rowNumber(tile, row), number), column), sum); });
   }
 }

@@ -17,12 +17,14 @@ public:
   SplitParts(FunctionOpInterface function, KernelOp kernel, const AttentionShape &attention,
              const SplitShape &shape);
   void emit();
-  static Value unitCount(AttentionCode &code, AttentionTiles &tiles, SplitCounts &counts);
+  static Value unitCount(AttentionCode &code, const SplitShape &shape, AttentionTiles &tiles,
+                         SplitCounts &counts);
 
 private:
   static Value leafUnits(AttentionCode &code, AttentionTiles &tiles, SplitCounts &counts) {
     return code.binary<arith::MulIOp>(tiles.count(), counts.leaves());
   }
+  void emitUnit(Value unit);
   void emitLeaf(const Tile &tile, const Part &leaf, Value number);
   void stageValues(const Tile &tile, const Part &leaf, Value step);
   /// Continues chains by a stage, whose first byte and first key that are (i32).
@@ -31,6 +33,8 @@ private:
   int64_t sumCount() const;
   /// Row of the tile and column of its columns, of a sum of the thread (i32).
   std::pair<Value, Value> placeOf(int64_t number);
+  /// Few rows, or few columns on tensor cores, leave whole warps without sums.
+  Value hasSums();
 
   SplitStaging staging;
   SplitTensorCores tensorCores;

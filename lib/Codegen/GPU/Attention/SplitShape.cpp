@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "SplitShape.h"
+#include "AttentionTimes.h"
 #include "MmaShape.h"
 
 using namespace mlir;
@@ -12,9 +13,9 @@ using namespace mlir::ad::device;
 static constexpr int64_t kRowBytes = 64, kMostRows = 64;
 // A thread loads at most so many elements of the depth at once, and a key has so many bytes of them staged.
 static constexpr int64_t kDepthVector = 8, kSliceBytes = 256, kMostSlice = 128;
-static constexpr int64_t kFewestColumns = 32, kMostColumns = 128, kColumnBytes = 512;
+static constexpr int64_t kFewestColumns = 32, kMostColumns = 128, kColumnBytes = 256;
 // Of stages of values, for which shared memory is on every chip.
-static constexpr int64_t kRingBytes = 40 * 1024, kMostStages = 16;
+static constexpr int64_t kRingBytes = 56 * 1024, kMostStages = 16;
 // A chunk of fewer keys would leave most threads of a slab without one.
 static constexpr int64_t kShortestChunk = 64;
 
@@ -33,7 +34,7 @@ SplitShape::SplitShape(const AttentionShape &attention, bool tensorCores)
   int64_t mostSlice = std::min(kSliceBytes / elementBytes, kMostSlice);
   slice = std::min<int64_t>(mostSlice, llvm::alignTo(attention.depth, depthVector));
   // Fewer columns where more would leave multiprocessors without any.
-  int64_t most = std::min(kMostColumns, kColumnBytes / bytes);
+  int64_t most = std::min(kMostColumns, kColumnBytes / elementBytes);
   columns = std::clamp<int64_t>(llvm::PowerOf2Ceil(attention.width), kFewestColumns, most);
   int64_t keys = attention.key.getDimSize(2), tiles = attention.tileCount(rows).value_or(kDefaultSMCount);
   int64_t leaves =
@@ -54,19 +55,24 @@ std::string SplitShape::whyNot(const AttentionShape &attention, bool mayUseTenso
     return "its rows fit the tensor cores of its loops, but not those of its kernels";
   if (attention.chunk && *attention.chunk < kShortestChunk)
     return "its chunks of keys are short";
+  if (!isSplitFaster(attention, mayUseTensorCores))
+    return "it has few keys, or enough rows for one kernel";
   return {};
 }
 
-static LaunchShape launchOf(int64_t sharedBytes) {
+static LaunchShape launchOf(int64_t sharedBytes, int64_t threads = SplitShape::kThreads) {
   LaunchShape shape = {MappingLevel::block, /*result=*/0, /*axes=*/3};
   shape.tile = {1};
-  shape.threadsPerBlock = SplitShape::kThreads;
+  shape.threadsPerBlock = threads;
   shape.dynamicSharedBytes = sharedBytes;
   return shape;
 }
 
 LaunchShape SplitShape::scores() const { return launchOf(maxima() + rows * kWarps * bytes); }
 
-LaunchShape SplitShape::parts() const { return launchOf(lanes() + kThreads * bytes); }
+// The weights of a node are where stages of values and weights of leaves are.
+LaunchShape SplitShape::parts() const {
+  return launchOf(std::max(ofRows() + rows * bytes, sumsInLeaves() ? 0 : kNode * bytes), kPartThreads);
+}
 
 LaunchShape SplitShape::join() const { return launchOf(2 * kThreads * bytes); }

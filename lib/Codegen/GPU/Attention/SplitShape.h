@@ -23,12 +23,14 @@ struct SplitShape {
   static bool fitsTensorCores(const AttentionShape &attention);
 
   static constexpr int64_t kThreads = 128, kWarps = kThreads / kWarpThreads;
+  /// Those of a block of parts.
+  static constexpr int64_t kPartThreads = 256;
   /// Keys of a block of scores: one of each thread.
   static constexpr int64_t kSlab = kThreads;
   /// Keys of a block of products, and of a sum of weights.
   static constexpr int64_t kLeaf = numerics::canonicalBlock, kNode = numerics::canonicalChunk;
   /// Keys whose values are staged at once, and weights that a thread loads as one vector.
-  static constexpr int64_t kStageKeys = 32, kVector = 4;
+  static constexpr int64_t kStageKeys = 64, kVector = 4;
   static constexpr int64_t kLanes = numerics::canonicalLanes;
   /// Parts that a thread loads before it joins them.
   static constexpr int64_t kParts = 8;
@@ -55,17 +57,18 @@ struct SplitShape {
 
   //===- Parts -===//
 
-  int64_t rowGroups() const { return kThreads / columns; } ///< threads that share a column
+  int64_t rowGroups() const { return kPartThreads / columns; } ///< threads that share a column
   int64_t rowsOfThread() const { return llvm::divideCeil(rows, rowGroups()); }
-  int64_t columnTilesOfWarp() const { return columns / kN / kWarps; }
-  int64_t keysOfLeaf() const { return std::min(kLeaf, int64_t(llvm::alignTo(longestChunk, kSlab))); }
+  int64_t columnTilesOfWarp() const { return llvm::divideCeil(columns / kN, kPartThreads / kWarpThreads); }
+  /// Whether a chunk has one leaf and one node: then the block of the leaf has all weights to sum.
+  bool sumsInLeaves() const { return longestChunk <= kLeaf; }
+  int64_t keysOfLeaf() const { return std::min(kLeaf, int64_t(llvm::alignTo(longestChunk, kPartThreads))); }
   int64_t weightStride() const { return keysOfLeaf() + kVector; }
   int64_t valuePitch() const { return columns * elementBytes + kChunkBytes; }
   int64_t stageBytes() const { return kStageKeys * valuePitch(); }
   int64_t stages() const;
-  int64_t weights() const { return stages() * stageBytes(); }
-  int64_t shifts() const { return weights() + rows * weightStride() * bytes; }
-  int64_t lanes() const { return shifts() + rows * bytes; }
+  int64_t weights() const { return llvm::alignTo(stages() * stageBytes(), kChunkBytes); }
+  int64_t ofRows() const { return weights() + rows * weightStride() * bytes; }
   LaunchShape parts() const;
 
   //===- Join -===//

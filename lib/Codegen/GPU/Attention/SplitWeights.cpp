@@ -1,102 +1,152 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "SplitWeights.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 using numerics::Elementary;
 
-// Weights that a thread computes together.
-static constexpr int64_t kTogether = 4;
+static constexpr int64_t kPartThreads = SplitShape::kPartThreads;
 
-void SplitWeights::writeShifts(const Tile &tile, Value chunk) {
-  code.loop(warp(), code.i32(shape.rows), code.i32(SplitShape::kWarps), [&](Value row) {
-    // Rows that the tile lacks are the last one.
-    Value inside =
-        code.binary<arith::MinUIOp>(row, code.sub(code.sub(tile.rows, tile.firstRow), code.i32(1)));
-    Value shift = code.orZero(maximumUpTo(counts.rowNumber(tile, inside), chunk));
-    code.emitIf(isFirst(lane()), [&] { code.store(code.shared(shape.shifts()), row, shift); });
+void SplitWeights::writeMaxima(const Tile &tile, Value chunk) {
+  code.loop(warp(), code.i32(shape.rows), code.i32(kPartThreads / kWarpThreads), [&](Value row) {
+    Value maximum = maximumUpTo(rowInTile(tile, row), chunk);
+    code.emitIf(isFirst(lane()), [&] { code.store(code.shared(shape.ofRows()), row, maximum); });
   });
 }
 
-// Keys behind the last one have the weight -0 where it multiplies the +0 of a value that is not there.
-void SplitWeights::writeWeights(const Tile &tile, const Part &leaf) {
-  Value count = code.resized(leaf.count, 32), last = code.sub(count, code.i32(1));
+// Rows that the tile lacks are the last one.
+Value SplitWeights::rowInTile(const Tile &tile, Value row) {
+  Value last = code.sub(code.sub(tile.rows, tile.firstRow), code.i32(1));
+  return counts.rowNumber(tile, code.binary<arith::MinUIOp>(row, last));
+}
+
+void SplitWeights::copyScores(const Tile &tile, const Part &leaf) {
+  int64_t ofChunk = kChunkBytes / shape.bytes, chunks = shape.keysOfLeaf() / ofChunk;
+  Type global = LLVM::LLVMPointerType::get(builder.getContext(), kGlobalSpace);
+  code.loop(code.thread, code.i32(shape.rows * chunks), code.i32(kPartThreads), [&](Value number) {
+    Value row = code.binary<arith::DivUIOp>(number, chunks);
+    Value key = code.binary<arith::MulIOp>(code.binary<arith::RemUIOp>(number, chunks), ofChunk);
+    Value inChunk = code.add(leaf.first, code.resized(key, 64));
+    Value score = code.add(counts.score(rowInTile(tile, row), leaf.chunk), inChunk);
+    Value place = code.add(code.binary<arith::MulIOp>(row, shape.weightStride()), key);
+    // A slab that has keys is written to its end.
+    Value isThere = code.isBelow(code.resized(key, 64), leaf.count);
+    NVVM::CpAsyncOp::create(
+        builder, code.loc, code.at(code.shared(shape.weights()), code.accumulator, place),
+        LLVM::AddrSpaceCastOp::create(builder, code.loc, global, code.at(scratch, code.accumulator, score)),
+        kChunkBytes, NVVM::LoadCacheModifierKind::CG,
+        code.select(isThere, code.i32(kChunkBytes), code.i32(0)));
+  });
+}
+
+// Keys behind the last one have the weight -0: it changes no sum, nor where it multiplies the +0 of a value
+// that is not there.
+void SplitWeights::writeWeights(const Part &leaf) {
+  Value count = code.resized(leaf.count, 32), weights = code.shared(shape.weights());
+  forEachRow([&](Value row, ArrayRef<Value> keys, ArrayRef<Value> places) {
+    Value shift = code.orZero(code.load(code.shared(shape.ofRows()), code.accumulator, row));
+    SmallVector<Value> exponents;
+    for (Value place : places)
+      exponents.push_back(code.binary<arith::SubFOp>(code.load(weights, code.accumulator, place), shift));
+    for (auto [i, weight] : llvm::enumerate(code.applyAll(Elementary::Exp, exponents))) {
+      Value number = shape.sumsInLeaves() ? weight : code.rounded(weight, attention.element);
+      code.store(weights, places[i], code.select(code.isBelow(keys[i], count), number, code.real(-0.0)));
+    }
+  });
+}
+
+// Tensor cores take rounded numbers themselves.
+void SplitWeights::roundWeights() {
+  if (shape.tensorCores || attention.element == code.accumulator)
+    return;
+  code.synchronize();
+  Value weights = code.shared(shape.weights());
+  forEachRow([&](Value, ArrayRef<Value>, ArrayRef<Value> places) {
+    for (Value place : places)
+      code.store(weights, place,
+                 code.rounded(code.load(weights, code.accumulator, place), attention.element));
+  });
+}
+
+// A thread has some keys of each row, with their places in shared memory.
+void SplitWeights::forEachRow(function_ref<void(Value, ArrayRef<Value>, ArrayRef<Value>)> body) {
   code.loop(code.i32(0), code.i32(shape.rows), code.i32(1), [&](Value row) {
-    Value inside =
-        code.binary<arith::MinUIOp>(row, code.sub(code.sub(tile.rows, tile.firstRow), code.i32(1)));
-    Value scores = code.add(counts.score(counts.rowNumber(tile, inside), leaf.chunk), leaf.first);
-    Value shift = code.load(code.shared(shape.shifts()), code.accumulator, row);
-    SmallVector<Value> keys, exponents;
-    for (int64_t first = 0; first < shape.keysOfLeaf(); first += SplitShape::kThreads) {
+    SmallVector<Value> keys, places;
+    for (int64_t first = 0; first < shape.keysOfLeaf(); first += kPartThreads) {
       keys.push_back(code.add(code.thread, first));
-      Value key = code.resized(code.binary<arith::MinUIOp>(keys.back(), last), 64);
-      exponents.push_back(code.binary<arith::SubFOp>(load(code.add(scores, key)), shift));
+      places.push_back(code.add(code.binary<arith::MulIOp>(row, shape.weightStride()), keys.back()));
     }
-    for (auto [key, weight] : llvm::zip_equal(keys, code.applyAll(Elementary::Exp, exponents))) {
-      Value narrow = code.rounded(weight, attention.element);
-      Value place = code.add(code.binary<arith::MulIOp>(row, shape.weightStride()), key);
-      code.store(code.shared(shape.weights()), place,
-                 code.select(code.isBelow(key, count), narrow, code.real(-0.0)));
-    }
+    body(row, keys, places);
   });
 }
 
-// Scores from the first one on, of which there are `count` (i64), in a chain of every 64th. Behind the last
-// one they are -inf up to the end of a slab.
-Value SplitWeights::sumLane(Value scores, Value count, Value shift) {
-  Value lane = code.resized(code.binary<arith::RemUIOp>(code.thread, SplitShape::kLanes), 64);
-  Value end = code.binary<arith::MulIOp>(code.binary<arith::CeilDivUIOp>(count, code.i64(SplitShape::kLanes)),
-                                         SplitShape::kLanes);
-  return code.loop(lane, end, code.i64(kTogether * SplitShape::kLanes), code.real(0),
-                   [&](Value first, ValueRange so) {
-                     SmallVector<Value> exponents;
-                     for (int64_t i = 0; i < kTogether; ++i) {
-                       Value key = code.add(first, i * SplitShape::kLanes), isThere = code.isBelow(key, end);
-                       Value score = load(code.add(scores, code.select(isThere, key, first)));
-                       score = code.select(isThere, score, code.real(-kInfinity));
-                       exponents.push_back(code.binary<arith::SubFOp>(score, shift));
-                     }
-                     Value sum = so.front();
-                     for (Value weight : code.applyAll(Elementary::Exp, exponents))
-                       sum = code.plus(sum, weight);
-                     return SmallVector<Value>{sum};
-                   })[0];
+//===- Sums ---------------------------------------------------------------===//
+
+void SplitWeights::sumLeaf(const Tile &tile, const Part &leaf, Value number) {
+  Value end = endOfLanes(leaf.count);
+  code.loop(warp(), code.i32(shape.rows), code.i32(kPartThreads / kWarpThreads), [&](Value row) {
+    Value sum = sumLanes(code.binary<arith::MulIOp>(row, shape.weightStride()), shape.weights(), end);
+    code.emitIf(both(isFirst(lane()), tiles.isThere(tile, row)), [&] {
+      Value inAll = counts.rowNumber(tile, row);
+      store(counts.weight(inAll, number), sum);
+      store(counts.maximum(inAll, leaf.chunk), code.load(code.shared(shape.ofRows()), code.accumulator, row));
+    });
+  });
 }
 
-// The halving tree over the lanes of two warps, which both compute.
-Value SplitWeights::joinLanes(Value sum) {
-  Value place = code.binary<arith::RemUIOp>(code.thread, SplitShape::kLanes);
-  Value firstLane = code.sub(code.thread, place), lanes = code.shared(shape.lanes());
-  code.synchronize();
-  code.store(lanes, code.thread, sum);
-  code.synchronize();
-  Value left = code.add(firstLane, lane());
-  sum = code.plus(code.load(lanes, code.accumulator, left),
-                  code.load(lanes, code.accumulator, code.add(left, SplitShape::kLanes / 2)));
+Value SplitWeights::endOfLanes(Value count) {
+  Value lanes = code.i32(SplitShape::kLanes);
+  return code.binary<arith::MulIOp>(code.binary<arith::CeilDivUIOp>(code.resized(count, 32), lanes), lanes);
+}
+
+// Behind the last key of a slab, scores are -inf.
+void SplitWeights::writeNode(Value scores, Value end, Value shift) {
+  int64_t count = llvm::divideCeil(std::min(shape.longestChunk, SplitShape::kNode), kPartThreads);
+  SmallVector<Value> keys, exponents;
+  for (int64_t i = 0; i < count; ++i) {
+    keys.push_back(code.add(code.thread, i * kPartThreads));
+    Value inside = code.resized(code.select(code.isBelow(keys[i], end), keys[i], code.i32(0)), 64);
+    exponents.push_back(code.binary<arith::SubFOp>(load(code.add(scores, inside)), shift));
+  }
+  for (auto [i, weight] : llvm::enumerate(code.applyAll(Elementary::Exp, exponents)))
+    code.emitIf(code.isBelow(keys[i], end), [&] { code.store(code.shared(0), keys[i], weight); });
+}
+
+// A thread has two lanes that are joined first, one warp has all of them.
+Value SplitWeights::sumLanes(Value first, int64_t byte, Value end) {
+  Value sums[] = {code.real(0), code.real(0)}, half = code.i32(SplitShape::kLanes / 2);
+  SmallVector<Value> lanes =
+      code.loop(lane(), end, code.i32(SplitShape::kLanes), sums, [&](Value key, ValueRange so) {
+        Value place = code.add(first, key);
+        auto added = [&](Value sum, Value place) {
+          return code.plus(sum, code.load(code.shared(byte), code.accumulator, place));
+        };
+        return SmallVector<Value>{added(so[0], place), added(so[1], code.add(place, half))};
+      });
+  Value sum = code.plus(lanes[0], lanes[1]);
   for (int64_t distance = kWarpThreads / 2; distance >= 1; distance /= 2)
     sum = code.plus(sum, code.ofThread(sum, distance));
   return sum;
 }
 
-void SplitWeights::sumNodes(Value firstNode) {
-  Value nodes = counts.nodes(), all = code.binary<arith::MulIOp>(counts.rows, nodes);
-  Value number =
-      code.add(firstNode, code.resized(code.binary<arith::DivUIOp>(code.thread, SplitShape::kLanes), 64));
-  Value inside = code.binary<arith::MinUIOp>(number, code.sub(all, code.i64(1)));
-  Value row = code.binary<arith::DivUIOp>(inside, nodes), inRow = code.binary<arith::RemUIOp>(inside, nodes);
+void SplitWeights::sumNode(Value number) {
+  Value row = code.binary<arith::DivUIOp>(number, counts.nodes());
+  Value inRow = code.binary<arith::RemUIOp>(number, counts.nodes());
   Part node = partAt(inRow, counts.nodesOfChunk, SplitShape::kNode);
-  Value isThere = both(node.isThere, code.isBelow(number, all)), none = code.real(0);
-  SmallVector<Value> sums = code.changeIf(isThere, {none, none}, [&] {
-    Value maximum = maximumUpTo(row, node.chunk);
-    Value scores = code.add(counts.score(row, node.chunk), node.first);
-    return SmallVector<Value>{sumLane(scores, node.count, code.orZero(maximum)), maximum};
-  });
-  Value sum = joinLanes(sums[0]);
-  Value isFirstLane = isFirst(code.binary<arith::RemUIOp>(code.thread, SplitShape::kLanes));
-  code.emitIf(both(isThere, isFirstLane), [&] {
-    store(counts.weight(row, inRow), sum);
-    code.emitIf(isFirst(node.first), [&] { store(counts.maximum(row, node.chunk), sums[1]); });
+  code.emitIf(node.isThere, [&] {
+    Value maximum = maximumUpTo(row, node.chunk), end = endOfLanes(node.count);
+    code.synchronize();
+    writeNode(code.add(counts.score(row, node.chunk), node.first), end, code.orZero(maximum));
+    code.synchronize();
+    code.emitIf(isFirst(warp()), [&] {
+      Value sum = sumLanes(code.i32(0), /*byte=*/0, end);
+      code.emitIf(isFirst(lane()), [&] {
+        store(counts.weight(row, inRow), sum);
+        code.emitIf(isFirst(node.first), [&] { store(counts.maximum(row, node.chunk), maximum); });
+      });
+    });
   });
 }

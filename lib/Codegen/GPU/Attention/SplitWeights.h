@@ -14,17 +14,27 @@ class SplitWeights : public SplitKernel {
 protected:
   using SplitKernel::SplitKernel;
 
-  /// What is subtracted from the scores of each row of the tile, up to the chunk, to shared memory.
-  void writeShifts(const Tile &tile, Value chunk);
-  void writeWeights(const Tile &tile, const Part &leaf);
-  /// Nodes that the threads of a block sum at once.
-  static constexpr int64_t kNodesAtOnce = SplitShape::kThreads / SplitShape::kLanes;
-  /// Sums the weights of some nodes, by their numbers among those of all rows, and stores maxima of chunks.
-  void sumNodes(Value firstNode);
+  /// The largest score of each row of the tile, up to the chunk, to shared memory.
+  void writeMaxima(const Tile &tile, Value chunk);
+  /// Starts to copy the scores of a leaf to shared memory, where weights replace them. They are rounded later
+  /// if leaves sum them.
+  void copyScores(const Tile &tile, const Part &leaf);
+  void writeWeights(const Part &leaf);
+  void roundWeights();
+  /// Sums the weights of a leaf, or of a node by its number among those of all rows, and stores the maximum
+  /// of a chunk.
+  void sumLeaf(const Tile &tile, const Part &leaf, Value number);
+  void sumNode(Value number);
 
 private:
-  Value sumLane(Value scores, Value count, Value shift);
-  Value joinLanes(Value sum);
+  Value rowInTile(const Tile &tile, Value row);
+  void forEachRow(function_ref<void(Value row, ArrayRef<Value> keys, ArrayRef<Value> places)> body);
+  /// Weights up to a key (i32) to shared memory.
+  void writeNode(Value scores, Value end, Value shift);
+  /// The last key of so many, rounded up to a multiple of all lanes (i32).
+  Value endOfLanes(Value count);
+  /// The sum of weights in shared memory, from one that is (i32).
+  Value sumLanes(Value first, int64_t byte, Value end);
 };
 
 } // namespace mlir::ad::device

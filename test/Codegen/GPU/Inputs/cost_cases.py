@@ -131,6 +131,13 @@ def attention(heads, length, depth, element, words=""):
     return function([kind] * 3, [kind], f"  %y, %l = ad.attention %a, %b, %c{words} : {kind}, {kind}, {kind}")
 
 
+def attention_with_cache(batch, heads, groups, queries, keys, depth, element, words=""):
+    """Queries that continue sequences of known capacities, of which a mask says how much is there."""
+    query, cache = tensor((batch, heads, queries, depth), element), tensor((batch, groups, keys, depth), element)
+    kinds = [query, cache, cache, tensor((batch, 1, queries, keys), "i1")]
+    return function(kinds, [query], f"  %y, %l = ad.attention %a, %b, %c mask %d{words} : {', '.join(kinds)}")
+
+
 def cumsum(shape, axis, element):
     kind = tensor(shape, element)
     return function([kind], [kind], f"  %y = ad.cumsum %a axis {axis} : {kind}")

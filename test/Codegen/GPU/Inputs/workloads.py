@@ -80,6 +80,16 @@ def attention():
         yield name, cost_cases.attention(heads, length, depth, element, words), mode
 
 
+def decoding():
+    """One token, and several, with a cache: chunks of keys as they follow from the number of queries, and written ones."""
+    for batch, heads, groups, queries, keys, depth, element, words, mode in (
+            (1, 8, 8, 1, 4096, 64, "f32", "", "strict"), (1, 8, 8, 1, 4096, 64, "bf16", "", "strict"),
+            (1, 8, 8, 1, 4096, 64, "bf16", "", "reproducible"), (1, 32, 8, 1, 32768, 128, "bf16", " chunk 256", "strict"),
+            (1, 32, 8, 4, 8192, 128, "bf16", " chunk 256", "strict")):
+        name = f"attention with a cache {batch}x{heads}/{groups}x{queries}x{keys}x{depth} {element}{words} {mode}"
+        yield name, cost_cases.attention_with_cache(batch, heads, groups, queries, keys, depth, element, words), mode
+
+
 def others():
     yield "cast f32 to bf16", cost_cases.cast(ROWS, "f32", "bf16"), "strict"
     yield "cast bf16 to f32", cost_cases.cast(ROWS, "bf16", "f32"), "strict"
@@ -121,6 +131,7 @@ def all_workloads():
     yield from running_sums()
     yield from sorts()
     yield from attention()
+    yield from decoding()
     yield from others()
     yield from products()
     yield from models()
