@@ -3,9 +3,9 @@
 """Random attention on the emulated GPU, where a kernel has loops that short sequences leave out: chunks of more keys
 than have scores in shared memory, more than a block of the order of products, and more than a chunk of the order of
 sums; more elements of a query than a block; more columns than a tile; several heads of queries in a tile; several tiles
-and blocks of queries; fragments of tensor cores; few queries, whose keys are divided over the machine. Bits are those of the reference interpreter: in `reproducible`, in
-`strict` where tensor cores have no such type, and on tensor cores, too, whose products the emulated GPU adds in
-ascending order. Elements include infinities and NaN."""
+and blocks of queries; fragments of tensor cores; few queries, whose keys are divided over the machine. Bits are those of
+the reference interpreter: in `reproducible`, in `strict` where tensor cores have no such type, and on tensor cores, too,
+whose products the emulated GPU adds in ascending order. Elements include infinities and NaN."""
 
 import sys
 from pathlib import Path
@@ -95,7 +95,7 @@ def program(rng, element, sizes, is_few):
     if is_few and is_open:
         for name in "kv":
             shown[name] = (*shown[name][:2], None, shown[name][3])
-    elif keys > MANY_KEYS and not is_few:  # an open number of batches counts as many, and then the kernel has long chunks, too
+    elif keys > MANY_KEYS and not is_few:  # an open number of batches counts as many: the kernel has long chunks, too
         for name in "qkv":
             shown[name] = (None, *shown[name][1:])
     words = {"causal": rng.random() < 0.4, "window": rng.random() < 0.3 and int(rng.integers(1, keys + 1)),

@@ -7,6 +7,8 @@
 // REMARK: attention-class | {{.*}}instruction=mma.sync, kernel=movement_0, tile=128x64
 // REMARK: attention-class | {{.*}}instruction=fma, kernel=movement_0, tile=16x32
 // REMARK: attention-class | {{.*}}instruction=fma, kernel=movement_0, tile=64x16
+// REMARK: attention-class | {{.*}}instruction=fma, kernel=movement_0, launches=3, tile=1x32
+// REMARK: attention-class | {{.*}}instruction=mma.sync, kernel=movement_0, launches=3, tile=4x128
 // REMARK: attention-loops | {{.*}}reason="few queries have long chunks of keys, which its loops divide among blocks"
 // REMARK: attention-loops | {{.*}}reason="chunks of keys have any length, since the number of queries is open; write a chunk of up to 256"
 // REMARK: attention-loops | {{.*}}reason="its rows are too long for tensor cores here, but not for those of its loops"
@@ -86,11 +88,51 @@ func.func @main(%q: tensor<?x64x1x8xf32>, %k: tensor<?x1x9000x8xf32>) -> tensor<
 
 // -----
 
-// CHECK-LABEL: func.func @main(
-// CHECK-COUNT-4: ad.launch
+// One query: 32 slabs of each of 8 heads, 8 leaves in two panels of columns and a node of its sum, and 8 rows. The host
+// knows them, and the memory between the launches.
+// CHECK: func.func private @movement_0$stage_sizes({{.*}} -> (index, index, index, index) {
+// CHECK-DAG:   %[[BYTES:.+]] = arith.constant 148544 : i64
+// CHECK: func.func private @movement_0({{.*}}ad.launch_stages = ["$scores", "$parts", "$join"]
+// CHECK-LABEL: gpu.func @movement_0$scores(
+// CHECK:       nvvm.cp.async.shared.global
+// CHECK:       math.fma
+// CHECK:       arith.maximumf
+// CHECK-LABEL: gpu.func @movement_0$parts(
+// CHECK:       nvvm.cp.async.shared.global
+// CHECK:       ad.elementary exp
+// CHECK:       math.fma
+// CHECK-LABEL: gpu.func @movement_0$join(
+// CHECK-NOT:   math.fma
+// CHECK:       arith.divf
 func.func @main(%q: tensor<1x8x1x64xf32>, %k: tensor<1x8x4096x64xf32>) -> tensor<1x8x1x64xf32> {
   %y, %l = ad.attention %q, %k, %k : tensor<1x8x1x64xf32>, tensor<1x8x4096x64xf32>, tensor<1x8x4096x64xf32>
   return %y : tensor<1x8x1x64xf32>
+}
+
+// -----
+
+// An open number of keys, four heads of a group, tensor cores: a block of products sums its weights, too, since a chunk
+// is written.
+// CHECK-LABEL: gpu.func @movement_0$scores(
+// CHECK:       nvvm.mma.sync
+// CHECK-LABEL: gpu.func @movement_0$parts(
+// CHECK:       ad.elementary exp
+// CHECK-NOT:   ad.elementary exp
+// CHECK:       nvvm.mma.sync
+// CHECK-LABEL: gpu.func @movement_0$join(
+// CHECK:       ad.elementary exp
+func.func @main(%q: tensor<1x32x1x128xbf16>, %k: tensor<1x8x?x128xbf16>) -> tensor<1x32x1x128xbf16> {
+  %y, %l = ad.attention %q, %k, %k chunk 256 : tensor<1x32x1x128xbf16>, tensor<1x8x?x128xbf16>, tensor<1x8x?x128xbf16>
+  return %y : tensor<1x32x1x128xbf16>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @main(
+// CHECK-COUNT-4: ad.launch
+func.func @main(%q: tensor<1x8x100x64xf32>, %k: tensor<1x8x4096x64xf32>) -> tensor<1x8x100x64xf32> {
+  %y, %l = ad.attention %q, %k, %k : tensor<1x8x100x64xf32>, tensor<1x8x4096x64xf32>, tensor<1x8x4096x64xf32>
+  return %y : tensor<1x8x100x64xf32>
 }
 
 // -----

@@ -24,8 +24,8 @@ CHIPS = ("sm_80", "sm_90a", "sm_100")
 CASES = {(8, 1024, 64, ""): (0, 0.03), (16, 8192, 128, " causal"): (64, 0.05)}
 
 
-# (heads, groups, queries, keys, depth, element, words) with a cache: one row, 16 in a tile, several tiles; rows that end in a
-# vector, and those of several blocks of the order.
+# (heads, groups, queries, keys, depth, element, words) with a cache: one row, 16 in a tile, several tiles; rows that end
+# in a vector, and those of several blocks of the order.
 FEW = [(8, 8, 1, 4096, 64, "f32", ""), (32, 8, 4, 8192, 128, "bf16", " chunk 256"), (8, 1, 8, 20000, 128, "f32", ""),
        (4, 1, 2, 4096, 96, "f64", ""), (16, 1, 1, 5000, 20, "f16", ""), (2, 1, 8, 4096, 128, "f8E4M3FN", " chunk 512"),
        (2, 2, 3, 3000, 700, "f32", "")]

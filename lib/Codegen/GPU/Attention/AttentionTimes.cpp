@@ -53,7 +53,7 @@ static double timeOfOneKernel(const AttentionShape &attention, bool usesTensorCo
 static double timeOfSplit(const AttentionShape &attention, bool usesTensorCores) {
   Work work(attention);
   double compute = usesTensorCores ? work.compute(attention.rowsOfBlock(), 90, 0.4)
-                                   : work.compute(attention.rowsOfBlock(), 90, 1.7);
+                                   : work.compute(attention.rowsOfBlock(), 150, 2.2);
   return 12 + work.memory + compute;
 }
 

@@ -46,8 +46,8 @@ LogicalResult LaunchVerifier::verify() {
     return launch.emitOpError("has no results; the host program expects tensors, not destinations");
   if (!options.device)
     return verifyUnits(kernel);
-  return failure(failed(verifyDivided(kernel)) || failed(verifySort(kernel)) || failed(verifyStages(kernel)) ||
-                 failed(verifyConfig(kernel)));
+  return failure(failed(verifyDivided(kernel)) || failed(verifySort(kernel)) ||
+                 failed(verifyStages(kernel)) || failed(verifyConfig(kernel)));
 }
 
 LogicalResult LaunchVerifier::expectCompanions(func::FuncOp kernel) {

@@ -225,10 +225,13 @@ def of_sorts(element):
     return functions
 
 
-# Of whole chunks and tiles, and of parts; of one query; with long chunks; with masks, and with open sizes.
+# Of whole chunks and tiles, and of parts; of one query; with long chunks; with masks, and with open sizes; of few queries,
+# whose keys are divided.
 ATTENTION = [("2x8x1024x64x", "2x8x1024x64x", "", ""), ("2x6x300x48x", "2x2x300x48x", "", "causal window 100"),
              ("1x8x1x64x", "1x2x200x64x", "1x1x1x200xi1", ""), ("?x64x1x24x", "?x1x4000x24x", "", "softcap 30.0"),
-             ("?x8x?x80x", "?x4x?x80x", "?x1x?x?x", "chunk 128"), ("1x2x300x520x", "1x2x300x520x", "", "")]
+             ("?x8x?x80x", "?x4x?x80x", "?x1x?x?x", "chunk 128"), ("1x2x300x520x", "1x2x300x520x", "", ""),
+             ("1x8x1x64x", "1x8x3000x64x", "", ""), ("1x8x8x80x", "1x2x?x80x", "1x1x8x?x", "chunk 128 softcap 30.0"),
+             ("1x2x20x20x", "1x2x5000x20x", "", "causal window 900")]
 
 
 def of_attention(element):
