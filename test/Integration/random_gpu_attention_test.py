@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Random attention on the emulated GPU, where a kernel has loops that short sequences leave out: chunks of more keys
+"""Random attention and gradients of it on the emulated GPU, where a kernel has loops that short sequences leave out: chunks of more keys
 than have scores in shared memory, more than a block of the order of products, and more than a chunk of the order of
 sums; more elements of a query than a block; more columns than a tile; several heads of queries in a tile; several tiles
 and blocks of queries; fragments of tensor cores; few queries, whose keys are divided over the machine. Bits are those of
@@ -19,7 +19,7 @@ import elements  # noqa: E402
 import runner  # noqa: E402
 from generator import tensor_type  # noqa: E402
 
-COUNT = 36
+COUNT = 48
 ELEMENTS = ("f32", "f32", "f64", "bf16", "f16", "f8E4M3FN", "f8E5M2")
 SHORT = ("bf16", "f16")
 KINDS = ("keys", "depth", "width", "heads", "queries", "tensor cores", "few queries", "few queries on tensor cores")
@@ -76,8 +76,8 @@ def drawn(rng, element, shape):
     return elements.encode(element, array)
 
 
-def program(rng, element, sizes, is_few):
-    """(text, arguments, results)."""
+def operands(rng, element, sizes, is_few):
+    """(shapes, their element types, shapes of the types, words) of the operands that both operations have."""
     batch, heads, groups, queries, keys, depth, width, chunk = sizes
     shapes = {"q": (batch, heads, queries, depth), "k": (batch, groups, keys, depth), "v": (batch, groups, keys, width)}
     types = {name: element for name in shapes}
@@ -101,26 +101,49 @@ def program(rng, element, sizes, is_few):
     words = {"causal": rng.random() < 0.4, "window": rng.random() < 0.3 and int(rng.integers(1, keys + 1)),
              "softcap": rng.random() < 0.2 and 2.0, "chunk": chunk}
     text = "".join(f" {name}" if value is True else f" {name} {value}" for name, value in words.items() if value)
+    return shapes, types, shown, text
+
+
+def program(rng, element, sizes, is_few, is_gradient):
+    """(text, arguments, results)."""
+    shapes, types, shown, words = operands(rng, element, sizes, is_few)
+    wide = "f64" if element == "f64" else "f32"
+    row = shown["q"][:3]
+    if is_gradient:
+        of_rows = {"l": wide, "d": wide, "g": element}
+        mask = {name: table.pop("m") for name, table in (("shape", shapes), ("type", types), ("shown", shown)) if "m" in table}
+        for name, kind in of_rows.items():
+            last = (sizes[6],) if name == "g" else ()
+            shapes[name], types[name], shown[name] = (*shapes["q"][:3], *last), kind, (*row, *last)
+        if mask:
+            shapes["m"], types["m"], shown["m"] = mask["shape"], mask["type"], mask["shown"]
+        values = [("dq", element, shown["q"]), ("dk", element, shown["k"]), ("dv", element, shown["v"])]
+        if types.get("m") == element:  # that one has loops
+            values.append(("dm", element, shown["m"]))
+        wanted = [values[:3], values[:3], values[:1], values[1:2], values[2:3], values[::2]][int(rng.integers(0, 6))]
+    else:
+        values = [("y", element, (*row, sizes[6])), ("l2", wide, row)]
+        wanted = [values, values[:1], values[1:]][int(rng.choice([0, 0, 1, 2]))]
     tensor = {name: tensor_type(types[name], shown[name]) for name in shapes}
-    result = tensor_type(element, (*shown["q"][:3], width))
-    log = tensor_type("f64" if element == "f64" else "f32", shown["q"][:3])
     arguments = ", ".join(f'%{name}: {kind} {{ad.name = "{name}"}}' for name, kind in tensor.items())
-    wanted = [("y", element, result), ("l", "f64" if element == "f64" else "f32", log)]
-    wanted = [wanted, wanted[:1], wanted[1:]][int(rng.choice([0, 0, 1, 2]))]
-    body = (f"func.func @main({arguments}) -> (" + ", ".join(f'{kind} {{ad.name = "{name}"}}' for name, _, kind in wanted)
-            + f") {{\n  %y, %l = ad.attention %q, %k, %v{' mask %m' if 'm' in shapes else ''}{text} : "
-            + ", ".join(tensor.values()) + "\n  return " + ", ".join(f"%{name}" for name, _, _ in wanted) + " : "
-            + ", ".join(kind for _, _, kind in wanted) + "\n}\n")
-    arrays = [(name, types[name], rng.random(shape) < 0.6 if types[name] == "i1" else drawn(rng, element, shape))
+    results = [(name, kind, tensor_type(kind, shape)) for name, kind, shape in wanted]
+    body = (f"func.func @main({arguments}) -> (" + ", ".join(f'{kind} {{ad.name = "{name}"}}' for name, _, kind in results)
+            + ") {\n  " + ", ".join(f"%{name}" for name, *_ in values) + f" = ad.attention{'_grad' * is_gradient} "
+            + ", ".join(f"%{name}" for name in shapes if name != "m") + (" mask %m" if "m" in shapes else "") + words + " : "
+            + ", ".join(tensor.values()) + "\n  return " + ", ".join(f"%{name}" for name, *_ in results) + " : "
+            + ", ".join(kind for *_, kind in results) + "\n}\n")
+    arrays = [(name, types[name], rng.random(shape) < 0.6 if types[name] == "i1" else drawn(rng, types[name], shape))
               for name, shape in shapes.items()]
-    return body, arrays, [(name, kind) for name, kind, _ in wanted]
+    return body, arrays, [(name, kind) for name, kind, _ in results]
 
 
 def check(seed, folder):
     rng = np.random.default_rng(seed)
     kind = KINDS[seed % len(KINDS)]
     element = str(rng.choice(SHORT if kind.endswith("tensor cores") else ELEMENTS))
-    text, arguments, results = program(rng, element, sizes_of(rng, kind), kind.startswith("few"))
+    is_few = kind.startswith("few")
+    is_gradient = not is_few and seed // len(KINDS) % 2 == 1
+    text, arguments, results = program(rng, element, sizes_of(rng, kind), is_few, is_gradient)
     modes = ["reproducible", "strict"] if element in STRICT else ["reproducible"]
     if kind == "few queries on tensor cores":
         modes = ["strict"]

@@ -24,7 +24,7 @@ static Axis namer(ArrayRef<Axis> axes) {
   return known == axes.end() ? axes.front() : *known;
 }
 
-static void expect(ConditionWriter &write, AttentionOp op, const Axis &operand, const Axis &named) {
+static void expect(ConditionWriter &write, Operation *op, const Axis &operand, const Axis &named) {
   if ((isKnown(operand) && isKnown(named)) ||
       haveSameSize(operand.tensor, operand.number, named.tensor, named.number))
     return;
@@ -34,17 +34,35 @@ static void expect(ConditionWriter &write, AttentionOp op, const Axis &operand, 
                 {write.constant(number), write.constant(operand.number), wanted, actual});
 }
 
-void ad::requireSizesOfAttention(ConditionWriter &write, AttentionOp op) {
+namespace {
+// Axes whose sizes others have.
+struct NamedAxes {
+  Axis batch, queries;
+};
+} // namespace
+
+template <typename Op> static NamedAxes requireSizesOfOperands(ConditionWriter &write, Op op) {
   Value query = op.getQuery(), key = op.getKey(), value = op.getValue(), mask = op.getMask();
   Axis batch = namer({{query, 0}, {key, 0}, {value, 0}}), keys = namer({{key, 2}, {value, 2}});
   for (Value operand : {query, key, value})
     expect(write, op, {operand, 0}, batch);
   for (Value operand : {key, value})
     expect(write, op, {operand, 2}, keys);
-  if (!mask)
-    return;
   Axis sizes[] = {batch, {query, 1}, {query, 2}, keys};
   for (auto [axis, named] : llvm::enumerate(sizes))
-    if (cast<RankedTensorType>(mask.getType()).getDimSize(axis) != 1)
+    if (mask && cast<RankedTensorType>(mask.getType()).getDimSize(axis) != 1)
       expect(write, op, {mask, static_cast<int64_t>(axis)}, named);
+  return {batch, {query, 2}};
+}
+
+void ad::requireSizesOfAttention(ConditionWriter &write, AttentionOp op) {
+  requireSizesOfOperands(write, op);
+}
+
+void ad::requireSizesOfAttention(ConditionWriter &write, AttentionGradOp op) {
+  NamedAxes named = requireSizesOfOperands(write, op);
+  for (Value operand : {op.getLogSum(), op.getDelta(), op.getCotangent()}) {
+    expect(write, op, {operand, 0}, named.batch);
+    expect(write, op, {operand, 2}, named.queries);
+  }
 }

@@ -8,8 +8,9 @@
 
 namespace mlir::ad {
 
-/// Of ad.attention that a kernel class keeps whole: the conditions that its decomposition writes.
+/// Of operations that a kernel class keeps whole: the conditions that their decompositions write.
 void requireSizesOfAttention(ConditionWriter &write, AttentionOp op);
+void requireSizesOfAttention(ConditionWriter &write, AttentionGradOp op);
 
 } // namespace mlir::ad
 

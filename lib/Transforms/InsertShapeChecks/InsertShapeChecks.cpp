@@ -247,7 +247,7 @@ class InsertShapeChecksPass : public ad::impl::InsertShapeChecksPassBase<InsertS
           .Case([&](DotOp o) { dot(write, o); })
           .Case([&](GemmOp o) { gemm(write, o); })
           .Case([&](ConvOp o) { conv(write, o); })
-          .Case([&](AttentionOp o) { requireSizesOfAttention(write, o); })
+          .Case<AttentionOp, AttentionGradOp>([&](auto o) { requireSizesOfAttention(write, o); })
           .Case([&](SliceOp o) { slice(write, o); })
           .Case([&](DynamicSliceOp o) { dynamicSlice(write, o); })
           .Case([&](DynamicUpdateSliceOp o) { dynamicUpdateSlice(write, o); })

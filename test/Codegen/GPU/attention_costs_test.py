@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""What the code of attention on tensor cores costs, by ptxas and nvdisasm: no registers are spilled in its loop, blocks have
+"""What the code of attention and its gradient on tensor cores costs, by ptxas and nvdisasm: no registers are spilled in its loop, blocks have
 no more shared memory than every chip has, and instructions of tensor cores have a share of the code, slow paths of
 exponentials and divisions included, that does not fall. Few queries have three kernels of any type,
 which spill nothing, either. Nothing is measured: no GPU has run it. Skipped without ptxas.
@@ -19,9 +19,11 @@ import kernels  # noqa: E402
 
 SHARED_BYTES = 99 * 1024
 CHIPS = ("sm_80", "sm_90a", "sm_100")
-# (heads, length, depth, words): the bytes that may be spilled, and the least share of instructions that are those of
-# tensor cores.
-CASES = {(8, 1024, 64, ""): (0, 0.03), (16, 8192, 128, " causal"): (64, 0.05)}
+# Of a program and (heads, length, depth, words): the bytes that may be spilled, and the least share of instructions that
+# are those of tensor cores.
+FORWARD, GRADIENT = cost_cases.attention, cost_cases.attention_grad
+CASES = {(FORWARD, 8, 1024, 64, ""): (0, 0.03), (FORWARD, 16, 8192, 128, " causal"): (64, 0.05),
+         (GRADIENT, 8, 1024, 64, ""): (0, 0.03), (GRADIENT, 16, 8192, 128, " causal"): (0, 0.03)}
 
 
 # (heads, groups, queries, keys, depth, element, words) with a cache: one row, 16 in a tile, several tiles; rows that end
@@ -42,6 +44,15 @@ def compiled(text, chip):
         return kernels.compile_module(path, chip, "strict")[0]
 
 
+def products(program, depth):
+    """Of 16 rows of a warp: with a chunk of 256 keys, twice. Of the gradient with a step of fewer rows: of tiles of keys
+    four times, and of tiles of queries three times."""
+    if program is FORWARD:
+        return 2 * 256 // 8 * depth // 16
+    step = 64 if depth <= 64 else 32
+    return (4 + 3) * step // 8 * depth // 16
+
+
 def check_few(case, chip, _folder):
     *_, depth, element, _ = case
     found = compiled(cost_cases.attention_with_cache(1, *case), chip)
@@ -58,8 +69,8 @@ def check_few(case, chip, _folder):
 
 
 def check(case, chip, _folder):
-    heads, length, depth, words = case
-    found = compiled(cost_cases.attention(heads, length, depth, "bf16", words), chip)
+    program, heads, length, depth, words = case
+    found = compiled(program(heads, length, depth, "bf16", words), chip)
     if len(found) != 1:
         yield f"{len(found)} kernels, expected 1"
         return
@@ -70,9 +81,8 @@ def check(case, chip, _folder):
         yield f"{kernel.shared} bytes of shared memory, expected at most {SHARED_BYTES}"
     opcodes = [each.opcode for each in kernel.code.instructions]
     tensor = sum(opcode.startswith("HMMA") for opcode in opcodes)
-    products = 2 * 256 // 8 * depth // 16  # of a warp's rows and a chunk
-    if tensor != products:
-        yield f"{tensor} instructions of tensor cores, expected {products}"
+    if tensor != products(program, depth):
+        yield f"{tensor} instructions of tensor cores, expected {products(program, depth)}"
     if tensor < share * len(opcodes):
         yield f"{tensor} of {len(opcodes)} instructions are those of tensor cores, expected a share of {share}"
 
@@ -84,5 +94,5 @@ if __name__ == "__main__":
         print(f"attention costs: skipped, {error}\nattention costs: 1 run, 0 failed")
         sys.exit(0)
     sys.exit(checks.run_checks("attention costs", [
-        (f"{case} on {chip}", functools.partial(judge, case, chip)) for judge, cases in ((check, CASES), (check_few, FEW))
-        for case in cases for chip in CHIPS]))
+        (f"{getattr(case[0], '__name__', '')} {case} on {chip}", functools.partial(judge, case, chip))
+        for judge, cases in ((check, CASES), (check_few, FEW)) for case in cases for chip in CHIPS]))

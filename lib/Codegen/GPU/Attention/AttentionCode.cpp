@@ -138,6 +138,15 @@ void AttentionCode::forEach(int64_t count, int64_t threads, function_ref<void(Va
   }
 }
 
+void AttentionCode::forEachOfGrid(Value count, function_ref<void(Value)> body) {
+  using ::mlir::gpu::Dimension;
+  auto wide = [&](Value index) -> Value {
+    return arith::IndexCastOp::create(builder, loc, builder.getI64Type(), index);
+  };
+  Value first = wide(::mlir::gpu::BlockIdOp::create(builder, loc, Dimension::x));
+  loop(first, count, wide(::mlir::gpu::GridDimOp::create(builder, loc, Dimension::x)), body);
+}
+
 void AttentionCode::synchronize() { ::mlir::gpu::BarrierOp::create(builder, loc); }
 
 Value AttentionCode::hiddenCopy(Value number) {
@@ -173,4 +182,18 @@ SmallVector<Value> AttentionCode::loadVector(Value pointer, Value number, int64_
     values.push_back(LLVM::ExtractElementOp::create(builder, loc, vector, position));
   }
   return values;
+}
+
+void AttentionCode::storeVector(Value pointer, Value number, ArrayRef<Value> values) {
+  if (values.size() == 1)
+    return store(pointer, number, values.front());
+  auto count = static_cast<int64_t>(values.size());
+  Value vector = LLVM::UndefOp::create(builder, loc, VectorType::get(count, accumulator));
+  for (int64_t i = 0; i < count; ++i) {
+    Value position = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), static_cast<int32_t>(i));
+    vector = LLVM::InsertElementOp::create(builder, loc, vector, values[i], position);
+  }
+  int64_t bytes = accumulator.getIntOrFloatBitWidth() / 8;
+  LLVM::StoreOp::create(builder, loc, vector, at(pointer, accumulator, number),
+                        std::min(kAccessBytes, count * bytes));
 }

@@ -51,6 +51,9 @@ public:
   void emitIf(Value condition, function_ref<void()> then);
   /// The numbers below `count` that the thread has: neighbouring threads have neighbouring ones.
   void forEach(int64_t count, int64_t threads, function_ref<void(Value)> body);
+  /// Those that the block of threads has: blocks take numbers below `count` (i64) by turns, so that every
+  /// grid takes all of them.
+  void forEachOfGrid(Value count, function_ref<void(Value)> body);
   void synchronize();
 
   //===- Memory -===//
@@ -58,6 +61,7 @@ public:
   Value shared(int64_t byte);
   /// Neighbouring elements, the first of which has an address of a multiple of 16 bytes or of their own size.
   SmallVector<Value> loadVector(Value pointer, Value number, int64_t count);
+  void storeVector(Value pointer, Value number, ArrayRef<Value> values);
 
   FunctionOpInterface function;
   const Type accumulator;

@@ -11,34 +11,47 @@ using codegen::memoryType;
 
 AttentionMemory::AttentionMemory(AttentionCode &code, KernelOp kernel) : code(code) {
   unsigned next = 0;
-  auto bind = [&](Type type) {
-    auto tensor = cast<RankedTensorType>(type);
-    Tensor bound{code.function.getArgument(next++), tensor.getElementType()};
-    for (int64_t size : tensor.getShape())
-      bound.sizes.push_back(ShapedType::isDynamic(size)
-                                ? arith::IndexCastOp::create(code.builder, code.loc,
-                                                             code.builder.getI64Type(),
-                                                             code.function.getArgument(next++))
-                                      .getResult()
-                                : code.i64(size));
-    return bound;
+  DenseMap<Value, Tensor> bound;
+  auto bind = [&](Value tensor) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    Tensor &memory = bound[tensor];
+    memory = {code.function.getArgument(next++), type.getElementType()};
+    for (int64_t size : type.getShape())
+      memory.sizes.push_back(ShapedType::isDynamic(size)
+                                 ? arith::IndexCastOp::create(code.builder, code.loc,
+                                                              code.builder.getI64Type(),
+                                                              code.function.getArgument(next++))
+                                       .getResult()
+                                 : code.i64(size));
   };
-  auto op = cast<AttentionOp>(kernel.getBody().front().front());
-  SmallVector<Tensor> arguments;
-  for (Type type : kernel.getArgumentTypes())
-    arguments.push_back(bind(type));
-  auto operand = [&](Value x) { return x ? arguments[cast<BlockArgument>(x).getArgNumber()] : Tensor(); };
-  query = operand(op.getQuery());
-  key = operand(op.getKey());
-  value = operand(op.getValue());
-  mask = operand(op.getMask());
-  for (Value yielded : kernel.getBody().front().getTerminator()->getOperands())
-    (yielded == op.getResult() ? result : logSum) = bind(yielded.getType());
-  std::pair<Value, const Tensor *> all[] = {
-      {op.getKey(), &key}, {op.getValue(), &value}, {op.getQuery(), &query}};
-  batch = sizeOf(all, 0);
-  queries = query.sizes[2];
-  keys = sizeOf(ArrayRef(all).drop_back(), 2);
+  Block &body = kernel.getBody().front();
+  llvm::for_each(body.getArguments(), bind);
+  llvm::for_each(body.getTerminator()->getOperands(), bind);
+  auto of = [&](Value tensor) { return tensor ? bound.lookup(tensor) : Tensor(); };
+  auto bindOperands = [&](auto op) {
+    query = of(op.getQuery());
+    key = of(op.getKey());
+    value = of(op.getValue());
+    mask = of(op.getMask());
+    logSum = of(op.getLogSum());
+    std::pair<Value, const Tensor *> all[] = {
+        {op.getKey(), &key}, {op.getValue(), &value}, {op.getQuery(), &query}};
+    batch = sizeOf(all, 0);
+    queries = query.sizes[2];
+    keys = sizeOf(ArrayRef(all).drop_back(), 2);
+  };
+  if (auto op = dyn_cast<AttentionOp>(body.front())) {
+    bindOperands(op);
+    result = of(op.getResult());
+    return;
+  }
+  auto op = cast<AttentionGradOp>(body.front());
+  bindOperands(op);
+  delta = of(op.getDelta());
+  cotangent = of(op.getCotangent());
+  queryGrad = of(op.getQueryGrad());
+  keyGrad = of(op.getKeyGrad());
+  valueGrad = of(op.getValueGrad());
 }
 
 // The host has compared them: one in a type is best.

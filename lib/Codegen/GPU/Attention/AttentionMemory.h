@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The tensors of ad.attention in memory, and their sizes.
+// The tensors of ad.attention or ad.attention_grad in memory, and their sizes.
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_ATTENTION_ATTENTIONMEMORY_H
 #define ADJOINT_LIB_CODEGEN_GPU_ATTENTION_ATTENTIONMEMORY_H
@@ -20,8 +20,10 @@ public:
     Type element;
     SmallVector<Value> sizes = {}; ///< i64
   };
-  Tensor query, key, value, mask, result, logSum;
-  Value batch, queries, keys; ///< i64
+  Tensor query, key, value, mask, logSum;
+  Tensor result;                                          ///< of ad.attention
+  Tensor delta, cotangent, queryGrad, keyGrad, valueGrad; ///< of ad.attention_grad
+  Value batch, queries, keys;                             ///< i64
 
   /// The element of that number (i64), as it is or in the accumulator's type.
   Value load(const Tensor &tensor, Value number);

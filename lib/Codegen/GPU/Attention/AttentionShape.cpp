@@ -9,17 +9,12 @@ using namespace mlir::ad::device;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-AttentionShape::AttentionShape(AttentionOp op)
-    : query(typeOf(op.getQuery())), key(typeOf(op.getKey())), value(typeOf(op.getValue())),
-      mask(op.getMask() ? typeOf(op.getMask()) : RankedTensorType()), element(query.getElementType()),
-      accumulator(accumulatorType(element)), causal(op.getCausal()), window(op.getWindow()),
-      chunk(op.getChunk()), heads(query.getDimSize(1)), groups(key.getDimSize(1)), depth(query.getDimSize(3)),
-      width(value.getDimSize(3)), scale(1 / std::sqrt(static_cast<double>(depth))) {
-  if (op.getScale())
-    scale = op.getScale()->convertToDouble();
-  if (op.getSoftcap())
-    softcap = op.getSoftcap()->convertToDouble();
-}
+AttentionShape::AttentionShape(Value query, Value key, Value value, Value mask)
+    : query(typeOf(query)), key(typeOf(key)), value(typeOf(value)),
+      mask(mask ? typeOf(mask) : RankedTensorType()), element(this->query.getElementType()),
+      accumulator(accumulatorType(element)), heads(this->query.getDimSize(1)),
+      groups(this->key.getDimSize(1)), depth(this->query.getDimSize(3)), width(this->value.getDimSize(3)),
+      scale(1 / std::sqrt(static_cast<double>(depth))) {}
 
 static int64_t smallest(int64_t x, int64_t y) {
   return ShapedType::isDynamic(x) ? y : ShapedType::isDynamic(y) ? x : std::min(x, y);

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What a kernel of ad.attention knows when it is compiled: the operation, and the tiles of the kernel.
+// What a kernel of ad.attention or ad.attention_grad knows of the operation when it is compiled.
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_ATTENTION_ATTENTIONSHAPE_H
 #define ADJOINT_LIB_CODEGEN_GPU_ATTENTION_ATTENTIONSHAPE_H
@@ -11,11 +11,21 @@
 namespace mlir::ad::device {
 
 struct AttentionShape {
-  explicit AttentionShape(AttentionOp op);
+  /// Of ad.attention or ad.attention_grad.
+  template <typename Op>
+  explicit AttentionShape(Op op) : AttentionShape(op.getQuery(), op.getKey(), op.getValue(), op.getMask()) {
+    causal = op.getCausal();
+    window = op.getWindow();
+    chunk = op.getChunk();
+    if (op.getScale())
+      scale = op.getScale()->convertToDouble();
+    if (op.getSoftcap())
+      softcap = op.getSoftcap()->convertToDouble();
+  }
 
   RankedTensorType query, key, value, mask; ///< mask: null without one
   Type element, accumulator;
-  bool causal;
+  bool causal = false;
   std::optional<int64_t> window, chunk;
   int64_t heads, groups, depth, width;
   double scale;
@@ -29,6 +39,9 @@ struct AttentionShape {
   bool hasChunksUpTo(int64_t keys) const;
   /// Tiles of so many rows; none if the number of queries is open. An open number of batches counts as many.
   std::optional<int64_t> tileCount(int64_t rowsOfTile) const;
+
+private:
+  AttentionShape(Value query, Value key, Value value, Value mask);
 };
 
 } // namespace mlir::ad::device

@@ -1,7 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "AttentionTiles.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -9,25 +8,20 @@ using namespace mlir::ad;
 using namespace mlir::ad::device;
 
 AttentionTiles::AttentionTiles(AttentionCode &code, const AttentionShape &shape,
-                               const AttentionMemory &memory, int64_t rowsOfTile, int64_t columnsOfTile)
-    : code(code), shape(shape), memory(memory), rowsOfTile(rowsOfTile), columnsOfTile(columnsOfTile) {
+                               const AttentionMemory &memory, int64_t rowsOfTile, int64_t columnsOfTile,
+                               std::optional<int64_t> columns)
+    : code(code), shape(shape), memory(memory), rowsOfTile(rowsOfTile), columnsOfTile(columnsOfTile),
+      panels(llvm::divideCeil(columns.value_or(shape.width), columnsOfTile)) {
   Value most =
       code.binary<arith::MulIOp>(minimum(memory.queries, code.i64(kAttentionQueries)), shape.headsOfGroup());
   tilesOfBlock = code.binary<arith::CeilDivUIOp>(most, code.i64(rowsOfTile));
   blocks = code.binary<arith::CeilDivUIOp>(memory.queries, code.i64(kAttentionQueries));
   Value sequences = code.binary<arith::MulIOp>(memory.batch, shape.groups);
-  tilesOfBlocks = code.binary<arith::MulIOp>(code.binary<arith::MulIOp>(sequences, tilesOfBlock),
-                                             llvm::divideCeil(shape.width, columnsOfTile));
+  tilesOfBlocks = code.binary<arith::MulIOp>(code.binary<arith::MulIOp>(sequences, tilesOfBlock), panels);
 }
 
 void AttentionTiles::forEach(function_ref<void(const Tile &)> body) {
-  using ::mlir::gpu::Dimension;
-  auto wide = [&](Value index) -> Value {
-    return arith::IndexCastOp::create(code.builder, code.loc, code.builder.getI64Type(), index);
-  };
-  Value first = wide(::mlir::gpu::BlockIdOp::create(code.builder, code.loc, Dimension::x));
-  Value step = wide(::mlir::gpu::GridDimOp::create(code.builder, code.loc, Dimension::x));
-  code.loop(first, count(), step, [&](Value number) {
+  code.forEachOfGrid(count(), [&](Value number) {
     Tile tile = tileAt(number);
     code.emitIf(code.isBelow(tile.firstRow, tile.rows), [&] { body(tile); });
   });
@@ -41,7 +35,7 @@ AttentionTiles::Tile AttentionTiles::tileAt(Value number) {
   tile.number = number;
   auto [fromLast, inBlock] = divide(number, tilesOfBlocks);
   Value block = code.sub(code.sub(blocks, code.i64(1)), fromLast);
-  auto [rest, panel] = divide(inBlock, code.i64(llvm::divideCeil(shape.width, columnsOfTile)));
+  auto [rest, panel] = divide(inBlock, code.i64(panels));
   auto [sequence, inSequence] = divide(rest, tilesOfBlock);
   std::tie(tile.batch, tile.group) = divide(sequence, code.i64(shape.groups));
   tile.firstQuery = code.binary<arith::MulIOp>(block, kAttentionQueries);

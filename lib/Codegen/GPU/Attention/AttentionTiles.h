@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Where the tiles of a kernel for attention are. A row is a query of one of the heads that share a group of
-// keys; a tile has adjacent rows of a block of the decomposition, and some columns of the values.
+// keys; a tile has adjacent rows of a block of the decomposition, and some columns of the result.
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_ATTENTION_ATTENTIONTILES_H
 #define ADJOINT_LIB_CODEGEN_GPU_ATTENTION_ATTENTIONTILES_H
@@ -15,15 +15,16 @@ public:
   /// Beyond all sizes a window sees everything, and its sums must not wrap.
   static constexpr int64_t kFarthest = int64_t(1) << 40;
 
+  /// Of a result with rows of so many elements: by default, as many as the values have.
   AttentionTiles(AttentionCode &code, const AttentionShape &shape, const AttentionMemory &memory,
-                 int64_t rowsOfTile, int64_t columnsOfTile);
+                 int64_t rowsOfTile, int64_t columnsOfTile, std::optional<int64_t> columns = std::nullopt);
 
   struct Tile {
     Value number;              ///< i64
     Value batch, group;        ///< i64
     Value firstQuery, queries; ///< of the block (i64)
     Value firstRow, rows;      ///< of the tile in its block, and of the block (i32)
-    Value firstColumn;         ///< of the values (i64)
+    Value firstColumn;         ///< of the result (i64)
   };
   /// Blocks of threads take tiles by turns, so that every grid computes all of them. Those with most keys
   /// come first where causal hides keys.
@@ -54,7 +55,7 @@ private:
   AttentionCode &code;
   const AttentionShape &shape;
   const AttentionMemory &memory;
-  const int64_t rowsOfTile, columnsOfTile;
+  const int64_t rowsOfTile, columnsOfTile, panels;
   Value tilesOfBlock, blocks, tilesOfBlocks; // of a sequence; of all sequences those of one block (i64)
 };
 

@@ -108,11 +108,11 @@ FmaAttention::ChunkSums FmaAttention::sumParts(const Tile &tile, const Chunk &ch
     nodes.values = products.addValues(tile, first, count, nodes.values);
     Value end = code.add(begin, code.resized(count, 64));
     if (weightChunks)
-      closeNode(*weightChunks, endsNode(chunk, end, canonicalChunk), nodes.chunks, nodes.lanes,
-                [&](ValueRange lanes) { return SmallVector<Value>{rows.joinLanes(lanes)}; });
+      weightChunks->pushIf(endsNode(chunk, end, canonicalChunk), nodes.chunks, nodes.lanes,
+                           [&](ValueRange lanes) { return SmallVector<Value>{rows.joinLanes(lanes)}; });
     if (valueBlocks)
-      closeNode(*valueBlocks, endsNode(chunk, end, canonicalBlock), nodes.blocks, nodes.values,
-                [](ValueRange sums) { return SmallVector<Value>(sums); });
+      valueBlocks->pushIf(endsNode(chunk, end, canonicalBlock), nodes.blocks, nodes.values,
+                          [](ValueRange sums) { return SmallVector<Value>(sums); });
     return nodes.all();
   });
   OpenNodes nodes = start.with(end);
@@ -150,21 +150,6 @@ Value FmaAttention::endsNode(const Chunk &chunk, Value end, int64_t length) {
   Value isWhole =
       code.compare(arith::CmpIPredicate::eq, code.binary<arith::RemUIOp>(end, length), code.i64(0));
   return code.binary<arith::OrIOp>(isWhole, code.compare(arith::CmpIPredicate::eq, end, chunk.count));
-}
-
-// Pushes the sum of a node, if it ends here, and starts the next one.
-void FmaAttention::closeNode(PairwiseStack &stack, Value ends, PairwiseStack::State &state,
-                             SmallVector<Value> &sums, function_ref<SmallVector<Value>(ValueRange)> join) {
-  SmallVector<Value> before = {state.parts, state.depth};
-  llvm::append_range(before, sums);
-  SmallVector<Value> after = code.changeIf(ends, before, [&] {
-    PairwiseStack::State next = stack.push(state, join(sums));
-    SmallVector<Value> all = {next.parts, next.depth};
-    all.append(sums.size(), code.real(0));
-    return all;
-  });
-  state = {after[0], after[1]};
-  sums = SmallVector<Value>(ArrayRef(after).drop_front(2));
 }
 
 //===- Results ------------------------------------------------------------===//

@@ -58,8 +58,6 @@ private:
   Sums addChunk(const Tile &tile, const Chunk &chunk, const Sums &before);
   ChunkSums sumParts(const Tile &tile, const Chunk &chunk, Value shift);
   Value endsNode(const Chunk &chunk, Value end, int64_t length);
-  void closeNode(PairwiseStack &stack, Value ends, PairwiseStack::State &state, SmallVector<Value> &sums,
-                 function_ref<SmallVector<Value>(ValueRange)> join);
   void storeTile(const Tile &tile, const Sums &sums);
 
   const AttentionShape &shape;

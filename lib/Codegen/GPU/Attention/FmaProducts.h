@@ -6,8 +6,9 @@
 #ifndef ADJOINT_LIB_CODEGEN_GPU_ATTENTION_FMAPRODUCTS_H
 #define ADJOINT_LIB_CODEGEN_GPU_ATTENTION_FMAPRODUCTS_H
 
+#include "FmaColumnProducts.h"
+#include "FmaRowProducts.h"
 #include "FmaShape.h"
-#include "PairwiseStack.h"
 #include "ScoreFunction.h"
 
 namespace mlir::ad::device {
@@ -19,42 +20,31 @@ public:
 
   using Tile = AttentionTiles::Tile;
   /// What products need to know about each row goes to shared memory.
-  void writeRows(const Tile &tile);
+  void writeRows(const Tile &tile) { table.write(tile); }
   /// Writes the scores of the tile's rows and of `count` keys (i32) from `first` on (i64). Those behind the
   /// last one, up to a multiple of kSlabKeys, are -inf.
   void writeScores(const Tile &tile, Value first, Value count);
 
   /// The sums of a thread: of each of its rows, all of its columns.
-  int64_t sumCount() const { return layout.rowsOfThread * layout.columnsOfThread; }
+  int64_t sumCount() const { return values.sumCount(); }
   /// Continues chains by the weights and values of these keys.
   SmallVector<Value> addValues(const Tile &tile, Value first, Value count, ValueRange sums);
   /// The row of the tile that a sum belongs to (i32).
-  Value rowOfSum(int64_t number) { return rowOf(number / layout.columnsOfThread); }
+  Value rowOfSum(int64_t number) { return values.rowOfSum(number); }
   /// Its column of the values (i64), and whether there is one.
   Value columnOfSum(const Tile &tile, int64_t number);
   Value hasColumn(Value column) { return code.isBelow(column, code.i64(shape.width)); }
 
 private:
-  Value rowOf(int64_t number);
-  Value tableEntry(int64_t table, Value row);
-  AttentionTiles::Row rowAt(int64_t number);
-  void stageRows(Value firstDepth);
-  void stageKeys(const Tile &tile, Value first, Value count, Value slab, Value firstDepth);
-  void stageValues(const Tile &tile, Value first, Value count, Value slab);
-  SmallVector<Value> products(const Tile &tile, Value first, Value count, Value slab);
-  SmallVector<Value> chain(const Tile &tile, Value first, Value count, Value slab, int64_t lower,
-                           int64_t upper);
-  SmallVector<Value> addSlice(ValueRange sums);
-  SmallVector<Value> addValueSlice(Value slab, ValueRange sums);
-
   AttentionCode &code;
   const AttentionShape &shape;
   const FmaShape &layout;
   AttentionMemory &memory;
   AttentionTiles &tiles;
   ScoreFunction function;
-  std::optional<PairwiseStack> depthBlocks; // where the depth has several
-  Value threadRow, threadColumn;            // i32
+  FmaRowTable table;
+  FmaRowProducts scores;
+  FmaColumnProducts values;
 };
 
 } // namespace mlir::ad::device

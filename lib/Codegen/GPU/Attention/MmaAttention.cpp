@@ -1,8 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "MmaAttention.h"
-#include "adjoint/Dialect/AD/IR/ADOps.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -17,23 +15,9 @@ MmaAttention::MmaAttention(FunctionOpInterface function, KernelOp kernel, const 
       builder(OpBuilder::atBlockBegin(&function.getFunctionBody().front())),
       code(builder, function, attention.accumulator), memory(code, kernel),
       tiles(code, attention, memory, shape.rows(), shape.width), function(code, attention, memory),
-      staging(code, attention, shape, memory, tiles), rows(code) {}
+      staging(code, attention, shape, memory, tiles), rows(code), mma(code, attention.element) {}
 
 //===- Values of the loop -------------------------------------------------===//
-
-static SmallVector<Value> flatten(ArrayRef<Fragment> fragments) {
-  SmallVector<Value> all;
-  for (const Fragment &fragment : fragments)
-    llvm::append_range(all, fragment);
-  return all;
-}
-
-static SmallVector<Fragment> fragmentsFrom(ValueRange all) {
-  SmallVector<Fragment> fragments;
-  for (; !all.empty(); all = all.drop_front(4))
-    fragments.push_back({all[0], all[1], all[2], all[3]});
-  return fragments;
-}
 
 SmallVector<Value> MmaAttention::Sums::all() const {
   SmallVector<Value> all = {maximum[0], maximum[1], weight[0], weight[1]};
@@ -43,22 +27,6 @@ SmallVector<Value> MmaAttention::Sums::all() const {
 
 MmaAttention::Sums MmaAttention::sumsFrom(ValueRange all) {
   return {{all[0], all[1]}, {all[2], all[3]}, fragmentsFrom(all.drop_front(4))};
-}
-
-SmallVector<Fragment> MmaAttention::zeros(int64_t columns) {
-  Value zero = code.real(0);
-  return SmallVector<Fragment>(columns / MmaShape::kN, Fragment{zero, zero, zero, zero});
-}
-
-// 0 for -inf, the maximum of no scores: inf - inf would be NaN.
-Value MmaAttention::rowOfThread(int64_t number) {
-  Value warp = code.binary<arith::DivUIOp>(code.thread, kWarpThreads);
-  Value inWarp = code.binary<arith::DivUIOp>(code.binary<arith::RemUIOp>(code.thread, kWarpThreads), 4);
-  return code.add(code.add(code.binary<arith::MulIOp>(warp, MmaShape::kM), inWarp), number * 8);
-}
-
-Value MmaAttention::columnOfThread() {
-  return code.binary<arith::MulIOp>(code.binary<arith::RemUIOp>(code.thread, 4), 2);
 }
 
 //===- Tiles and stages ---------------------------------------------------===//
@@ -72,7 +40,7 @@ void MmaAttention::emitTile(const Tile &tile) {
   code.synchronize();
   startCopies(tile, chunks);
   Value none = code.real(-kInfinity), zero = code.real(0);
-  Sums start{{none, none}, {zero, zero}, zeros(shape.width)};
+  Sums start{{none, none}, {zero, zero}, mma.zeros(shape.width)};
   SmallVector<Value> sums =
       code.loop(chunks.begin, chunks.end, code.i64(1), start.all(), [&](Value number, ValueRange before) {
         return addChunk(tile, chunks, number, sumsFrom(before)).all();
@@ -116,29 +84,15 @@ SmallVector<Fragment> MmaAttention::ifHas(const Chunk &chunk, int64_t key, Array
 
 //===- Products -----------------------------------------------------------===//
 
-Fragment MmaAttention::multiply(ArrayRef<Value> a, ArrayRef<Value> b, const Fragment &sums) {
-  NVVM::MMATypes type = attention.element.isF16() ? NVVM::MMATypes::f16 : NVVM::MMATypes::bf16;
-  auto result = LLVM::LLVMStructType::getLiteral(builder.getContext(),
-                                                 SmallVector<Type>(sums.size(), code.accumulator));
-  Value product = NVVM::MmaOp::create(builder, code.loc, result, a, b, ValueRange(sums),
-                                      ArrayRef<int64_t>{MmaShape::kM, MmaShape::kN, MmaShape::kK},
-                                      std::nullopt, std::nullopt, std::array{type, type},
-                                      std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
-  Fragment next;
-  for (auto [i, sum] : llvm::enumerate(next))
-    sum = LLVM::ExtractValueOp::create(builder, code.loc, product, static_cast<int64_t>(i));
-  return next;
-}
-
 SmallVector<Fragment> MmaAttention::scoresOfStep(int64_t step) {
-  SmallVector<Fragment> sums = zeros(MmaShape::kKeys);
+  SmallVector<Fragment> sums = mma.zeros(MmaShape::kKeys);
   for (int64_t k = 0; k < shape.depth; k += MmaShape::kK) {
     SmallVector<Value> queries = staging.queries(k);
     for (int64_t key = 0; key < MmaShape::kKeys; key += 2 * MmaShape::kN) {
       SmallVector<Value> keys = staging.keys(step, key, k);
       MutableArrayRef<Fragment> both = MutableArrayRef(sums).slice(key / MmaShape::kN, 2);
       for (auto [number, fragment] : llvm::enumerate(both))
-        fragment = multiply(queries, ArrayRef(keys).slice(2 * number, 2), fragment);
+        fragment = mma.multiply(queries, ArrayRef(keys).slice(2 * number, 2), fragment);
     }
   }
   return sums;
@@ -156,24 +110,10 @@ SmallVector<Fragment> MmaAttention::addValues(int64_t step, ArrayRef<MmaRows::Re
       SmallVector<Value> values = staging.values(step, key, column);
       MutableArrayRef<Fragment> both = MutableArrayRef(next).slice(column / MmaShape::kN, 2);
       for (auto [half, fragment] : llvm::enumerate(both))
-        fragment = multiply(a, ArrayRef(values).slice(2 * half, 2), fragment);
+        fragment = mma.multiply(a, ArrayRef(values).slice(2 * half, 2), fragment);
     }
   }
   return next;
-}
-
-// Two numbers of a row as one register of an operand.
-Value MmaAttention::pack(Value low, Value high) {
-  auto position = [&](int32_t i) {
-    return LLVM::ConstantOp::create(builder, code.loc, builder.getI32Type(), i);
-  };
-  Value both = LLVM::UndefOp::create(builder, code.loc, VectorType::get(2, code.accumulator));
-  both = LLVM::InsertElementOp::create(builder, code.loc, both, low, position(0));
-  both = LLVM::InsertElementOp::create(builder, code.loc, both, high, position(1));
-  Value narrow = ConvertOp::create(builder, code.loc, VectorType::get(2, attention.element), both);
-  if (attention.element.isF16())
-    return narrow;
-  return LLVM::BitcastOp::create(builder, code.loc, builder.getI32Type(), narrow);
 }
 
 //===- Chunks -------------------------------------------------------------===//
@@ -182,21 +122,11 @@ Value MmaAttention::pack(Value low, Value high) {
 Value MmaAttention::mayHide(const Tile &tile, const Chunk &chunk) {
   if (attention.mask)
     return {};
-  Value isShort = code.isBelow(chunk.count, code.i64(shape.keys()));
-  auto orIf = [&](Value condition) { isShort = code.binary<arith::OrIOp>(isShort, condition); };
-  Value firstQuery = tile.firstQuery;
+  Value isShort = code.isBelow(chunk.count, code.i64(shape.keys())), firstQuery = tile.firstQuery;
   if (attention.headsOfGroup() == 1)
     firstQuery = code.add(firstQuery, code.resized(tile.firstRow, 64));
   Value endKey = code.add(chunk.first, chunk.count), endQuery = code.add(tile.firstQuery, tile.queries);
-  if (attention.causal)
-    orIf(code.isBelow(code.add(firstQuery, 1), endKey));
-  if (!attention.window)
-    return isShort;
-  // The largest distance of a query and a key is one less.
-  Value window = code.i64(std::min<int64_t>(*attention.window, AttentionTiles::kFarthest));
-  orIf(code.isBelow(code.add(chunk.first, window), endQuery));
-  orIf(code.isBelow(code.add(firstQuery, window), endKey));
-  return isShort;
+  return code.binary<arith::OrIOp>(isShort, function.mayHide(firstQuery, endQuery, chunk.first, endKey));
 }
 
 // Some fragments at a time: elements of a mask are loaded where their keys are, and not all of them are in
@@ -205,10 +135,10 @@ SmallVector<Fragment> MmaAttention::masked(const Tile &tile, const Chunk &chunk,
   AttentionTiles::Row ofThread[2];
   ScoreFunction::Range ranges[2];
   for (int64_t row = 0; row < 2; ++row) {
-    ofThread[row] = tiles.rowOf(tile, rowOfThread(row));
+    ofThread[row] = tiles.rowOf(tile, mma.rowOfThread(row));
     ranges[row] = function.rangeOf(ofThread[row], chunk.first, chunk.count);
   }
-  Value pair = columnOfThread(), count = code.hiddenCopy(code.resized(chunk.count, 32));
+  Value pair = mma.columnOfThread(), count = code.hiddenCopy(code.resized(chunk.count, 32));
   SmallVector<Fragment> all;
   auto maskSome = [&](ArrayRef<Fragment> some, size_t first) {
     SmallVector<Fragment> next(some);
@@ -238,7 +168,7 @@ MmaAttention::Sums MmaAttention::addChunk(const Tile &tile, ChunkRange &chunks, 
   SmallVector<Fragment> scores;
   for (int64_t step = 0; step < shape.keyTiles; ++step) {
     advance(tile, chunks, number, step);
-    llvm::append_range(scores, ifHas(chunk, step * MmaShape::kKeys, zeros(MmaShape::kKeys),
+    llvm::append_range(scores, ifHas(chunk, step * MmaShape::kKeys, mma.zeros(MmaShape::kKeys),
                                      [&] { return scoresOfStep(step); }));
   }
   for (Fragment &fragment : scores)
@@ -251,15 +181,15 @@ MmaAttention::Sums MmaAttention::addChunk(const Tile &tile, ChunkRange &chunks, 
   RowPair shift{code.orZero(next.maximum[0]), code.orZero(next.maximum[1])}, factor;
   for (size_t row = 0; row < 2; ++row)
     factor[row] = code.apply(Elementary::Exp, code.binary<arith::SubFOp>(before.maximum[row], shift[row]));
-  Value zero = pack(code.real(0), code.real(0));
+  Value zero = mma.pack(code.real(0), code.real(0));
   MmaRows::Weights weights =
       rows.weigh(scores, shift, code.resized(chunk.count, 32), zero, [&](const Fragment &weight) {
-        return MmaRows::Registers{pack(weight[0], weight[1]), pack(weight[2], weight[3])};
+        return MmaRows::Registers{mma.pack(weight[0], weight[1]), mma.pack(weight[2], weight[3])};
       });
   for (size_t row = 0; row < 2; ++row)
     next.weight[row] = code.plus(code.times(before.weight[row], factor[row]), weights.sums[row]);
   AttentionCode::OwnThread threadOfValues(code);
-  SmallVector<Fragment> values = zeros(shape.width);
+  SmallVector<Fragment> values = mma.zeros(shape.width);
   size_t ofStep = MmaShape::kKeys / MmaShape::kN;
   for (int64_t step = 0; step < shape.keyTiles; ++step) {
     advance(tile, chunks, number, shape.keyTiles + step);
@@ -277,9 +207,9 @@ MmaAttention::Sums MmaAttention::addChunk(const Tile &tile, ChunkRange &chunks, 
 
 void MmaAttention::storeTile(const Tile &tile, const Sums &sums) {
   AttentionCode::OwnThread thread(code);
-  Value pair = columnOfThread();
+  Value pair = mma.columnOfThread();
   for (size_t row = 0; row < 2; ++row) {
-    Value inTile = rowOfThread(static_cast<int64_t>(row));
+    Value inTile = mma.rowOfThread(static_cast<int64_t>(row));
     code.emitIf(tiles.isThere(tile, inTile), [&] {
       Value number = tiles.rowOf(tile, inTile).number, weight = sums.weight[row];
       if (memory.logSum.pointer)
@@ -294,7 +224,7 @@ void MmaAttention::storeTile(const Tile &tile, const Sums &sums) {
       Value first = code.add(code.binary<arith::MulIOp>(number, shape.width), code.resized(pair, 64));
       for (auto [place, fragment] : llvm::enumerate(sums.values)) {
         Value left = code.binary<arith::DivFOp>(fragment[2 * row], divisor);
-        Value both = pack(left, code.binary<arith::DivFOp>(fragment[2 * row + 1], divisor));
+        Value both = mma.pack(left, code.binary<arith::DivFOp>(fragment[2 * row + 1], divisor));
         Value address = code.at(memory.result.pointer, builder.getI16Type(),
                                 code.add(first, static_cast<int64_t>(place) * MmaShape::kN));
         LLVM::StoreOp::create(builder, code.loc, both, address, /*alignment=*/4);

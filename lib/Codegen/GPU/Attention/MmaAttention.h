@@ -34,11 +34,6 @@ private:
     SmallVector<Value> all() const;
   };
   Sums sumsFrom(ValueRange all);
-  SmallVector<Fragment> zeros(int64_t columns);
-
-  /// Of the thread: its rows of the tile, and the first of its columns of a fragment (i32).
-  Value rowOfThread(int64_t number);
-  Value columnOfThread();
 
   void emitTile(const Tile &tile);
   void startCopies(const Tile &tile, ChunkRange &chunks);
@@ -51,10 +46,8 @@ private:
   SmallVector<Fragment> scoresOfStep(int64_t step);
   SmallVector<Fragment> masked(const Tile &tile, const Chunk &chunk, ArrayRef<Fragment> scores);
   Value mayHide(const Tile &tile, const Chunk &chunk);
-  Value pack(Value low, Value high);
   SmallVector<Fragment> addValues(int64_t step, ArrayRef<MmaRows::Registers> weights,
                                   ArrayRef<Fragment> sums);
-  Fragment multiply(ArrayRef<Value> a, ArrayRef<Value> b, const Fragment &sums);
   Sums addChunk(const Tile &tile, ChunkRange &chunks, Value number, const Sums &before);
   void storeTile(const Tile &tile, const Sums &sums);
 
@@ -67,6 +60,7 @@ private:
   ScoreFunction function;
   MmaStaging staging;
   MmaRows rows;
+  MmaCode mma;
 };
 
 } // namespace mlir::ad::device

@@ -7,12 +7,10 @@
 #ifndef ADJOINT_LIB_CODEGEN_GPU_ATTENTION_MMAROWS_H
 #define ADJOINT_LIB_CODEGEN_GPU_ATTENTION_MMAROWS_H
 
-#include "AttentionCode.h"
+#include "MmaCode.h"
 
 namespace mlir::ad::device {
 
-/// The accumulators of eight columns: two of the first row, two of the second.
-using Fragment = std::array<Value, 4>;
 /// Of the thread's two rows.
 using RowPair = std::array<Value, 2>;
 

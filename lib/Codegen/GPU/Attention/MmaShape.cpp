@@ -10,10 +10,6 @@ using namespace mlir::ad::device;
 // Warps that share the staged keys.
 static constexpr int64_t kMostWarps = 8, kFewWarps = 4;
 
-static bool fitsRow(int64_t elements) {
-  return elements % MmaShape::kK == 0 && elements <= MmaShape::kLongestRow;
-}
-
 std::optional<MmaShape> MmaShape::find(const AttentionShape &attention) {
   if (!hasType(attention) || !attention.hasChunksUpTo(kAttentionKeys) || *attention.mostKeysOfChunk() == 0 ||
       !fitsRow(attention.depth) || !fitsRow(attention.width))
@@ -31,8 +27,6 @@ std::optional<MmaShape> MmaShape::find(const AttentionShape &attention) {
   shape.keyTiles = llvm::divideCeil(*attention.mostKeysOfChunk(), kKeys);
   return shape;
 }
-
-int64_t MmaShape::pitchOf(int64_t elements) { return llvm::alignTo(elements * 2, kBankRowBytes); }
 
 LaunchShape MmaShape::launch() const {
   LaunchShape shape = {MappingLevel::block, /*result=*/0, /*axes=*/3};

@@ -7,6 +7,7 @@
 #define ADJOINT_LIB_CODEGEN_GPU_ATTENTION_MMASHAPE_H
 
 #include "AttentionShape.h"
+#include "SwizzledRows.h"
 
 namespace mlir::ad::device {
 
@@ -16,6 +17,8 @@ struct MmaShape {
   static bool hasType(const AttentionShape &attention) {
     return attention.element.isF16() || attention.element.isBF16();
   }
+  /// Whether tensor cores take the elements of such a row in whole steps, and a thread has registers for it.
+  static bool fitsRow(int64_t elements) { return elements % kK == 0 && elements <= kLongestRow; }
 
   /// `mma.sync` of 16-bit floats: rows, columns, and steps of a product.
   static constexpr int64_t kM = 16, kN = 8, kK = 16;
@@ -35,17 +38,14 @@ struct MmaShape {
   /// Those in shared memory at a time: a divisor of the steps, so that the place of a step is known.
   int64_t stages() const { return steps() % 4 == 0 ? 4 : 2; }
 
-  /// Bytes from one staged row to the next. The chunk c of 16 bytes of row r is at chunk c ^ (r % 8).
-  int64_t depthPitch() const { return pitchOf(depth); }
-  int64_t widthPitch() const { return pitchOf(width); }
+  /// Bytes from one staged row to the next.
+  int64_t depthPitch() const { return SwizzledRows::pitchOf(depth); }
+  int64_t widthPitch() const { return SwizzledRows::pitchOf(width); }
   int64_t stageBytes() const { return kKeys * std::max(depthPitch(), widthPitch()); }
   int64_t firstStage() const { return rows() * depthPitch(); }
   int64_t sharedBytes() const { return firstStage() + stages() * stageBytes(); }
 
   LaunchShape launch() const;
-
-private:
-  static int64_t pitchOf(int64_t elements);
 };
 
 } // namespace mlir::ad::device

@@ -1,13 +1,13 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Queries, keys and values of a tile in shared memory: `cp.async` copies rows into swizzled tiles, and
-// `ldmatrix` loads fragments of `mma.sync` from them without bank conflicts.
+// Queries, keys and values of a tile in shared memory: the queries once, keys and values in a ring of stages.
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_ATTENTION_MMASTAGING_H
 #define ADJOINT_LIB_CODEGEN_GPU_ATTENTION_MMASTAGING_H
 
 #include "AttentionTiles.h"
 #include "MmaShape.h"
+#include "SwizzledRows.h"
 
 namespace mlir::ad::device {
 
@@ -33,23 +33,15 @@ public:
   SmallVector<Value> values(int64_t step, int64_t key, int64_t column);
 
 private:
-  struct Place {
-    Value row, chunk, number; ///< of 16 bytes: the number among all of the rows
-  };
-  void forEachChunk(int64_t rows, int64_t elements, function_ref<void(const Place &)> body);
-  void copy(int64_t target, const Place &place, int64_t pitch, Value source, Value bytes);
-  std::pair<Value, Value> matrixOfThread();
-  SmallVector<Value> load(int64_t byte, int64_t pitch, Value row, Value chunk, int64_t evenChunk,
-                          bool transposes);
-  int64_t stageOf(int64_t step) const {
-    return shape.firstStage() + step % shape.stages() * shape.stageBytes();
+  Value stageOf(int64_t step, int64_t byte) {
+    return code.shared(shape.firstStage() + step % shape.stages() * shape.stageBytes() + byte);
   }
 
   AttentionCode &code;
-  const AttentionShape &attention;
   const MmaShape &shape;
   AttentionMemory &memory;
   AttentionTiles &tiles;
+  SwizzledRows rows;
 };
 
 } // namespace mlir::ad::device

@@ -50,6 +50,20 @@ PairwiseStack::State PairwiseStack::push(const State &state, ValueRange sums) {
   return {code.add(state.parts, 1), code.add(joined[1], 1)};
 }
 
+void PairwiseStack::pushIf(Value condition, State &state, SmallVector<Value> &sums,
+                           function_ref<SmallVector<Value>(ValueRange)> join) {
+  SmallVector<Value> before = {state.parts, state.depth};
+  llvm::append_range(before, sums);
+  SmallVector<Value> after = code.changeIf(condition, before, [&] {
+    State next = push(state, join(sums));
+    SmallVector<Value> all = {next.parts, next.depth};
+    all.append(sums.size(), code.real(0));
+    return all;
+  });
+  state = {after[0], after[1]};
+  sums.assign(std::next(after.begin(), 2), after.end());
+}
+
 SmallVector<Value> PairwiseStack::total(const State &state) {
   Value top = code.sub(state.depth, code.i64(1));
   SmallVector<Value> start = {state.parts, top};

@@ -21,6 +21,9 @@ public:
   };
   State empty() { return {code.i64(0), code.i64(0)}; }
   State push(const State &state, ValueRange sums);
+  /// Where the condition holds, pushes what `join` makes of some sums, and starts these from 0 again.
+  void pushIf(Value condition, State &state, SmallVector<Value> &sums,
+              function_ref<SmallVector<Value>(ValueRange)> join);
   /// The sums of all parts, of which there is at least one.
   SmallVector<Value> total(const State &state);
 

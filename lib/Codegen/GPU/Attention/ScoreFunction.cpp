@@ -8,13 +8,28 @@ using namespace mlir::ad;
 using namespace mlir::ad::device;
 using numerics::Elementary;
 
-Value ScoreFunction::bounded(Value product) {
+ScoreFunction::Bounded ScoreFunction::boundedWithSlope(Value product) {
   Value score = shape.scale == 1 ? product : code.times(product, code.real(shape.scale));
   if (!shape.softcap)
-    return score;
+    return {score, Value()};
   Value quotient = code.binary<arith::DivFOp>(score, code.real(*shape.softcap));
   Value bent = code.apply(Elementary::Tanh, quotient);
-  return *shape.softcap == 1 ? bent : code.times(bent, code.real(*shape.softcap));
+  Value slope = code.binary<arith::SubFOp>(code.real(1), code.times(bent, bent));
+  return {*shape.softcap == 1 ? bent : code.times(bent, code.real(*shape.softcap)), slope};
+}
+
+Value ScoreFunction::mayHide(Value firstQuery, Value endQuery, Value firstKey, Value endKey) {
+  Value hides = arith::ConstantIntOp::create(code.builder, code.loc, 0, /*width=*/1);
+  auto orIf = [&](Value condition) { hides = code.binary<arith::OrIOp>(condition, hides); };
+  if (shape.causal)
+    orIf(code.isBelow(code.add(firstQuery, 1), endKey));
+  if (!shape.window)
+    return hides;
+  // The largest distance of a query and a key is one less.
+  Value window = code.i64(std::min<int64_t>(*shape.window, AttentionTiles::kFarthest));
+  orIf(code.isBelow(code.add(firstKey, window), endQuery));
+  orIf(code.isBelow(code.add(firstQuery, window), endKey));
+  return hides;
 }
 
 // Differences of numbers are compared with a sign, since a row may be before or after all of the keys.

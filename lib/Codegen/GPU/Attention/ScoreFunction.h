@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // The score of a query and a key from the product of their elements, operation by operation as the
-// decomposition of ad.attention writes it.
+// decompositions of ad.attention and ad.attention_grad write it.
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_ATTENTION_SCOREFUNCTION_H
 #define ADJOINT_LIB_CODEGEN_GPU_ATTENTION_SCOREFUNCTION_H
@@ -16,8 +16,15 @@ public:
       : code(code), shape(shape), memory(memory) {}
 
   /// Scale and softcap.
-  Value bounded(Value product);
+  Value bounded(Value product) { return boundedWithSlope(product).score; }
+  /// Of the softcap also the derivative, or null without one.
+  struct Bounded {
+    Value score, slope;
+  };
+  Bounded boundedWithSlope(Value product);
 
+  /// Whether causal or a window may hide one of some keys from one of some queries (i64).
+  Value mayHide(Value firstQuery, Value endQuery, Value firstKey, Value endKey);
   /// The keys of some, from `first` on (i64), that count for a row by their numbers: [begin, end), from the
   /// first one on (i32). No begin is 0.
   struct Range {

@@ -4,6 +4,7 @@
 // in folders of their own.
 
 #include "../Attention/AttentionClass.h"
+#include "../Attention/AttentionGradClass.h"
 #include "../Contraction/ContractionDivision.h"
 #include "../Contraction/ContractionEmitter.h"
 #include "../Contraction/Products/ByteFloats.h"
@@ -409,6 +410,7 @@ void ad::registerGPUKernelClasses(DialectRegistry &registry) {
   registerKernelClass<ScatterClass>(registry);
   registerKernelClass<SortClass>(registry);
   registerKernelClass<AttentionClass>(registry);
+  registerKernelClass<AttentionGradClass>(registry);
   registerKernelClass<ContractionClass>(registry);
   registerKernelClass<TransposeClass>(registry);
   registerKernelClass<GenericClass>(registry);

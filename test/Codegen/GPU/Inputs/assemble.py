@@ -244,6 +244,11 @@ def of_attention(element):
         functions += (f"func.func @a{number}(%q: {query}, %k: {key}{f', %m: {mask}' if mask else ''}) -> {query} {{\n"
                       f"  %y, %l = ad.attention %q, %k, %k{' mask %m' if mask else ''} {words} : {query}, {key}, {key}"
                       f"{f', {mask}' if mask else ''}\n  return %y : {query}\n}}\n")
+        row = f"tensor<{of_queries.rsplit('x', 2)[0]}x{'f64' if element == 'f64' else 'f32'}>"
+        functions += (f"func.func @g{number}(%q: {query}, %k: {key}, %l: {row}, %g: {query}{f', %m: {mask}' if mask else ''})"
+                      f" -> ({query}, {key}, {key}) {{\n  %y:{4 if mask.endswith(f'{element}>') else 3} = ad.attention_grad"
+                      f" %q, %k, %k, %l, %l, %g{' mask %m' if mask else ''} {words} : {query}, {key}, {key}, {row}, {row},"
+                      f" {query}{f', {mask}' if mask else ''}\n  return %y#0, %y#1, %y#2 : {query}, {key}, {key}\n}}\n")
     return functions
 
 

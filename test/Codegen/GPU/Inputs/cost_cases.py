@@ -138,6 +138,13 @@ def attention_with_cache(batch, heads, groups, queries, keys, depth, element, wo
     return function(kinds, [query], f"  %y, %l = ad.attention %a, %b, %c mask %d{words} : {', '.join(kinds)}")
 
 
+def attention_grad(heads, length, depth, element, words=""):
+    kind, row = tensor((1, heads, length, depth), element), tensor((1, heads, length), "f64" if element == "f64" else "f32")
+    kinds = [kind] * 3 + [row] * 2 + [kind]
+    return function(kinds, [kind] * 3,
+                    f"  %y, %z, %u = ad.attention_grad %a, %b, %c, %d, %e, %f{words} : {', '.join(kinds)}")
+
+
 def cumsum(shape, axis, element):
     kind = tensor(shape, element)
     return function([kind], [kind], f"  %y = ad.cumsum %a axis {axis} : {kind}")

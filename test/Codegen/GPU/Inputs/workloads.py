@@ -76,8 +76,9 @@ def attention():
     for heads, length, depth, element, words, mode in ((8, 1024, 64, "f32", "", "strict"), (8, 1024, 64, "bf16", "", "strict"),
                                                        (8, 1024, 64, "bf16", "", "reproducible"),
                                                        (16, 8192, 128, "bf16", " causal", "strict")):
-        name = f"attention {heads}x{length}x{depth} {element}{words} {mode}"
-        yield name, cost_cases.attention(heads, length, depth, element, words), mode
+        sizes = f"{heads}x{length}x{depth} {element}{words} {mode}"
+        yield f"attention {sizes}", cost_cases.attention(heads, length, depth, element, words), mode
+        yield f"attention grad {sizes}", cost_cases.attention_grad(heads, length, depth, element, words), mode
 
 
 def decoding():
