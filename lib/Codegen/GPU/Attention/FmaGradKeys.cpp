@@ -20,7 +20,8 @@ FmaGradKeys::FmaGradKeys(AttentionCode &code, const AttentionShape &shape, const
             llvm::divideCeil(std::max(shape.depth, shape.width), layout.columns())),
       scores(code, shape, layout, memory, rows), ofKeys(code, layout, memory, layoutOf(layout, shape.depth)),
       ofValues(code, layout, memory, layoutOf(layout, shape.width)),
-      chains(code, 2 * ofKeys.sumCount(), shape.headsOfGroup() * kAttentionQueries) {}
+      chains(code, 2 * ofKeys.sumCount(), shape.headsOfGroup() * kAttentionQueries),
+      total(code, 2 * ofKeys.sumCount()) {}
 
 void FmaGradKeys::emit() {
   tiles.forEach([&](const Tile &tile) { emitTile(tile); });
@@ -28,14 +29,9 @@ void FmaGradKeys::emit() {
 
 void FmaGradKeys::emitTile(const Tile &tile) {
   QueryBlockRange blocks(code, shape, memory, tile.chunkBegin, tile.chunkEnd);
-  SmallVector<Value> zeros(2 * ofKeys.sumCount(), code.real(0));
-  SmallVector<Value> all =
-      code.loop(blocks.begin, blocks.end, code.i64(1), zeros, [&](Value block, ValueRange before) {
-        SmallVector<Value> sums = ofBlock(tile, block);
-        for (auto [sum, whole] : llvm::zip_equal(sums, before))
-          sum = code.plus(whole, sum);
-        return sums;
-      });
+  total.clear();
+  code.loop(blocks.begin, blocks.end, code.i64(1), [&](Value block) { total.add(ofBlock(tile, block)); });
+  SmallVector<Value> all = total.load();
   auto half = ArrayRef(all).take_front(ofKeys.sumCount());
   store(tile, memory.keyGrad, ofKeys, shape.depth, half);
   store(tile, memory.valueGrad, ofValues, shape.width, ArrayRef(all).drop_front(half.size()));
@@ -53,6 +49,7 @@ SmallVector<Value> FmaGradKeys::ofBlock(const Tile &tile, Value block) {
 }
 
 SmallVector<Value> FmaGradKeys::addSlab(const Tile &tile, const AttentionTiles::Tile &slab, ValueRange sums) {
+  AttentionCode::OwnThread thread(code);
   code.synchronize();
   scores.writeRows(slab);
   code.synchronize();

@@ -11,6 +11,7 @@
 #include "FmaGradScores.h"
 #include "KeyTiles.h"
 #include "QueryBlockRange.h"
+#include "ThreadSums.h"
 
 namespace mlir::ad::device {
 
@@ -40,6 +41,7 @@ private:
   FmaGradScores scores;
   FmaColumnProducts ofKeys, ofValues;
   BlockChains chains;
+  ThreadSums total; // a thread lacks registers for those of a block and of all blocks
 };
 
 } // namespace mlir::ad::device

@@ -46,6 +46,7 @@ SmallVector<Value> FmaGradQueries::ofChunk(const Tile &tile, Value first, Value 
 
 // Behind the last key, factors are -0.
 SmallVector<Value> FmaGradQueries::addSlab(const Tile &tile, const Keys &keys, ValueRange sums) {
+  AttentionCode::OwnThread thread(code);
   SmallVector<Value> factors = scores.factors(tile, keys).products;
   for (auto [number, factor] : llvm::enumerate(factors)) {
     auto place = static_cast<int64_t>(number);

@@ -69,12 +69,9 @@ void MmaGradStaging::wait() {
 
 SmallVector<Fragment> MmaGradStaging::products(Side side, Value stage) {
   int64_t pitch = shape.pitch(side);
-  Value warp = code.binary<arith::DivUIOp>(code.thread, kWarpThreads);
-  Value own = code.at(code.shared(shape.own(side)), code.builder.getI8Type(),
-                      code.binary<arith::MulIOp>(warp, MmaShape::kM * pitch));
   SmallVector<Fragment> sums = mma.zeros(shape.step());
   for (int64_t k = 0; k < shape.length(side); k += MmaShape::kK) {
-    SmallVector<Value> a = rows.loadA(own, pitch, k);
+    SmallVector<Value> a = rows.loadA(code.shared(shape.own(side)), pitch, k);
     for (int64_t row = 0; row < shape.step(); row += 2 * MmaShape::kN) {
       SmallVector<Value> b = rows.loadB(at(stage, shape.inStage(side) + row * pitch), pitch, k);
       for (auto [half, fragment] : llvm::enumerate(MutableArrayRef(sums).slice(row / MmaShape::kN, 2)))

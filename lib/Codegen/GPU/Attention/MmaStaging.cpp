@@ -56,10 +56,7 @@ void MmaStaging::wait() {
 //===- Fragments ----------------------------------------------------------===//
 
 SmallVector<Value> MmaStaging::queries(int64_t k) {
-  Value warp = code.binary<arith::DivUIOp>(code.thread, kWarpThreads);
-  Value ofWarp = code.at(code.shared(0), code.builder.getI8Type(),
-                         code.binary<arith::MulIOp>(warp, MmaShape::kM * shape.depthPitch()));
-  return rows.loadA(ofWarp, shape.depthPitch(), k);
+  return rows.loadA(code.shared(0), shape.depthPitch(), k);
 }
 
 SmallVector<Value> MmaStaging::keys(int64_t step, int64_t key, int64_t k) {

@@ -78,6 +78,8 @@ std::pair<Value, Value> SwizzledRows::matrixOfThread() {
 
 SmallVector<Value> SwizzledRows::loadA(Value rows, int64_t pitch, int64_t k) {
   auto [row, chunk] = matrixOfThread();
+  Value warp = code.binary<arith::DivUIOp>(code.thread, kWarpThreads);
+  row = code.add(code.binary<arith::MulIOp>(warp, 2), row);
   return load(rows, pitch, row, chunk, k / kChunkElements, false);
 }
 

@@ -28,7 +28,7 @@ public:
   /// read, and others are 0; null: all are.
   void copy(Value rows, int64_t pitch, const Place &place, Value source, Value bytes);
 
-  /// Four registers, A of a product: 16 rows, and elements from `k` on.
+  /// Four registers, A of a product: 16 rows of each warp, and elements from `k` on.
   SmallVector<Value> loadA(Value rows, int64_t pitch, int64_t k);
   /// Four registers, B of two products: 16 rows as columns, and elements from `k` on.
   SmallVector<Value> loadB(Value rows, int64_t pitch, int64_t k);
