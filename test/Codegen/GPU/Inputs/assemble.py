@@ -35,8 +35,7 @@ SPILLS = {"f64": 16, "classes-f64": 16,
           # Attention with a mask of i1, while its elements are loaded.
           "attention-f16": 116, "attention-bf16": 116,
           # Its gradient by FMA, of few queries and with a softcap, while rows are staged.
-          "attention-f64": 48,
-          "attention-f8E4M3FN": 128, "attention-f8E5M2": 128}  # bytes, else none
+          "attention-f64": 48, "attention-f8E4M3FN": 128, "attention-f8E5M2": 128}  # bytes, else none
 # Where ptxas makes a product of 8-bit floats from conversions and products of f16, the K loop has no register left
 # over for what the epilogue needs: it is in memory meanwhile, once for each tile.
 SPILLS_OF_BYTES = {"sm_90": 80, "sm_90a": 80, "sm_100": 112}
