@@ -28,6 +28,7 @@ ALL = ["reorder", "algebra", "contract", "widen", "mma", "narrow", "approx", "fi
 LISTED = {
     ("Codegen/CPU/Contraction/DotProducts.cpp", "mma"): (1, ["dot-product-instruction"]),
     ("Codegen/GPU/Attention/AttentionClass.cpp", "mma"): (3, ["tensor-cores of attention"]),
+    ("Codegen/GPU/Attention/AttentionGradClass.cpp", "mma"): (3, ["tensor-cores of attention's gradient"]),
     ("Codegen/GPU/Contraction/ContractionEmitter.cpp", "mma"): (1, ["tensor-cores sm_80", "tensor-cores sm_90a"]),
     ("Codegen/GPU/Contraction/ContractionEmitter.cpp", "narrow"): (1, ["tf32 sm_80", "tf32 sm_90a"]),
     ("Codegen/GPU/Contraction/ContractionMatch.cpp", "contract"): (1, ["tf32 sm_80", "tf32 sm_90a"]),
@@ -382,6 +383,19 @@ def kept_instructions(_folder):
 
 #===- The list -===#
 
+def attention_grad():
+    kind, row = "tensor<1x1x64x64xbf16>", "tensor<1x1x64xf32>"
+    body = (f"%q = ad.reshape %x : tensor<64x64xbf16> -> {kind}\n  %k = ad.reshape %y : tensor<64x64xbf16> -> {kind}\n"
+            f"  %w = ad.slice %q [0, 0, 0, 0] strides [1, 1, 1, 1] : {kind} -> tensor<1x1x64x1xbf16>\n"
+            f"  %n = ad.cast %w : tensor<1x1x64x1xbf16> -> tensor<1x1x64x1xf32>\n"
+            f"  %l = ad.reshape %n : tensor<1x1x64x1xf32> -> {row}\n"
+            "  %r, %s, %t = ad.attention_grad %q, %k, %k, %l, %l, %q {ALLOW} : "
+            + ", ".join([kind] * 3 + [row] * 2 + [kind]))
+    options, pipeline = gpu("sm_90a")
+    return Use("tensor-cores of attention's gradient", ["mma"], body, "tensor<1x1x64x64xE>", "bf16", options,
+               pipeline=pipeline)
+
+
 APPROX = "%r = ad.tanh %x {ALLOW} : RESULT"
 CPU = ["--ad-to-cpu"]
 USES = [
@@ -390,7 +404,7 @@ USES = [
         pipeline=CPU),
     *(product(f"tensor-cores {chip}", ["mma"], "f16", "f32", *gpu(chip)) for chip in ("sm_80", "sm_90a")),
     *(product(f"tf32 {chip}", ["contract", "narrow"], "f32", "f32", *gpu(chip)) for chip in ("sm_80", "sm_90a")),
-    attention(), parts_of_bf16("bf16x6", "sm_80"), parts_of_bf16("bf16x9", "sm_90a"),
+    attention(), attention_grad(), parts_of_bf16("bf16x6", "sm_80"), parts_of_bf16("bf16x9", "sm_90a"),
     dots(),
 ]
 CHOICES = {
