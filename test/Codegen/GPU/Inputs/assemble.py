@@ -232,7 +232,7 @@ def of_sorts(element):
 ATTENTION = [("2x8x1024x64x", "2x8x1024x64x", "", ""), ("2x6x300x48x", "2x2x300x48x", "", "causal window 100"),
              ("1x8x1x64x", "1x2x200x64x", "1x1x1x200xi1", ""), ("?x64x1x24x", "?x1x4000x24x", "", "softcap 30.0"),
              ("?x8x?x80x", "?x4x?x80x", "?x1x?x?x", "chunk 128"), ("1x2x300x520x", "1x2x300x520x", "", ""),
-             ("1x8x1x64x", "1x8x3000x64x", "", ""), ("1x8x8x80x", "1x2x?x80x", "1x1x8x?x", "chunk 128 softcap 30.0"),
+             ("1x8x1x64x", "1x8x3000x64x", "", ""), ("1x8x8x80x", "1x2x?x80x", "1x1x8x?x", "softcap 30.0 chunk 128"),
              ("1x2x20x20x", "1x2x5000x20x", "", "causal window 900")]
 
 
