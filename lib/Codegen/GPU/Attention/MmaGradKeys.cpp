@@ -12,7 +12,9 @@ MmaGradKeys::MmaGradKeys(AttentionCode &code, const AttentionShape &attention, c
       rows(code, attention, memory, shape.step(), shape.width),
       tiles(code, attention, memory, rows, shape.rows(), /*panels=*/1), function(code, attention, memory),
       factors(code, attention, function), staging(code, attention, shape, memory),
-      mma(code, attention.element), total(code, (shape.depth + shape.width) / 2) {}
+      mma(code, attention.element),
+      chains(code, (shape.depth + shape.width) / 2, attention.headsOfGroup() * kAttentionQueries),
+      total(code, (shape.depth + shape.width) / 2) {}
 
 MmaGradKeys::Sums MmaGradKeys::sumsFrom(ValueRange all) {
   size_t ofKeys = shape.depth / 2;
@@ -52,7 +54,7 @@ void MmaGradKeys::emitTile(const Tile &tile) {
   staging.commit();
   total.clear();
   code.loop(blocks.begin, blocks.end, code.i64(1), code.i32(0), [&](Value block, ValueRange stage) {
-    SmallVector<Value> start = flattenBoth(mma.zeros(shape.depth), mma.zeros(shape.width));
+    SmallVector<Value> start = chains.start();
     start.push_back(stage.front());
     Value end = tiles.rowsOf(tile, block, code.i32(0)).rows;
     SmallVector<Value> sums =
@@ -60,12 +62,15 @@ void MmaGradKeys::emitTile(const Tile &tile) {
           Slab slab = tiles.rowsOf(tile, block, row);
           staging.wait();
           copyNext(tile, block, blocks.end, slab, before.back());
-          Sums added = addStep(tile, slab, before.back(), sumsFrom(before.drop_back()));
-          SmallVector<Value> next = flattenBoth(added.keys, added.values);
+          ValueRange state = before.drop_back();
+          Sums added = addStep(tile, slab, before.back(), sumsFrom(chains.chains(state)));
+          SmallVector<Value> next =
+              chains.next(state, flattenBoth(added.keys, added.values),
+                          code.resized(code.add(row, shape.step()), 64), code.resized(end, 64));
           next.push_back(code.binary<arith::XOrIOp>(before.back(), 1));
           return next;
         });
-    total.add(ArrayRef(sums).drop_back());
+    total.add(chains.total(ArrayRef(sums).drop_back()));
     return SmallVector<Value>{sums.back()};
   });
   store(tile, sumsFrom(total.load()));

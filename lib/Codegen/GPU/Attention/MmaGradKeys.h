@@ -6,6 +6,7 @@
 #ifndef ADJOINT_LIB_CODEGEN_GPU_ATTENTION_MMAGRADKEYS_H
 #define ADJOINT_LIB_CODEGEN_GPU_ATTENTION_MMAGRADKEYS_H
 
+#include "BlockChains.h"
 #include "KeyTiles.h"
 #include "MmaGradFactors.h"
 #include "MmaGradStaging.h"
@@ -46,6 +47,7 @@ private:
   MmaGradFactors factors;
   MmaGradStaging staging;
   MmaCode mma;
+  BlockChains chains;
   ThreadSums total; // a thread lacks registers for those of a block and of all blocks
 };
 

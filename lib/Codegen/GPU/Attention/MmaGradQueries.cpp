@@ -11,7 +11,8 @@ MmaGradQueries::MmaGradQueries(AttentionCode &code, const AttentionShape &attent
     : code(code), attention(attention), shape(shape), memory(memory),
       tiles(code, attention, memory, shape.rows(), shape.depth, shape.depth),
       function(code, attention, memory), factors(code, attention, function),
-      staging(code, attention, shape, memory), mma(code, attention.element) {}
+      staging(code, attention, shape, memory), mma(code, attention.element),
+      chains(code, shape.depth / 2, attention.mostKeysOfChunk().value_or(kMaxMemoryBytes)) {}
 
 void MmaGradQueries::emit() {
   tiles.forEach([&](const Tile &tile) { emitTile(tile); });
@@ -41,20 +42,25 @@ void MmaGradQueries::emitTile(const Tile &tile) {
   SmallVector<Value> all =
       code.loop(chunks.begin, chunks.end, code.i64(1), start, [&](Value chunk, ValueRange before) {
         Value first = chunks.firstKey(chunk), end = code.add(first, chunks.count(chunk));
-        SmallVector<Value> none = flatten(mma.zeros(shape.depth));
+        SmallVector<Value> none = chains.start();
         none.push_back(before.back());
-        SmallVector<Value> next =
+        SmallVector<Value> last =
             code.loop(first, end, code.i64(shape.step()), none, [&](Value key, ValueRange sums) {
               Keys keys{key, end};
               staging.wait();
               copyNext(tile, chunks, chunk, keys, sums.back());
-              SmallVector<Value> added =
-                  flatten(addStep(tile, rows, keys, sums.back(), fragmentsFrom(sums.drop_back())));
-              added.push_back(code.binary<arith::XOrIOp>(sums.back(), 1));
-              return added;
+              ValueRange state = sums.drop_back();
+              SmallVector<Fragment> added =
+                  addStep(tile, rows, keys, sums.back(), fragmentsFrom(chains.chains(state)));
+              SmallVector<Value> next = chains.next(
+                  state, flatten(added), code.add(code.sub(key, first), shape.step()), code.sub(end, first));
+              next.push_back(code.binary<arith::XOrIOp>(sums.back(), 1));
+              return next;
             });
-        for (auto [sum, whole] : llvm::zip(MutableArrayRef(next).drop_back(), before))
+        SmallVector<Value> next = chains.total(ArrayRef(last).drop_back());
+        for (auto [sum, whole] : llvm::zip(next, before))
           sum = code.plus(whole, sum);
+        next.push_back(last.back());
         return next;
       });
   all.pop_back();

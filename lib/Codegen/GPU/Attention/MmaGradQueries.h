@@ -6,6 +6,7 @@
 #ifndef ADJOINT_LIB_CODEGEN_GPU_ATTENTION_MMAGRADQUERIES_H
 #define ADJOINT_LIB_CODEGEN_GPU_ATTENTION_MMAGRADQUERIES_H
 
+#include "BlockChains.h"
 #include "ChunkRange.h"
 #include "MmaGradFactors.h"
 #include "MmaGradStaging.h"
@@ -46,6 +47,7 @@ private:
   MmaGradFactors factors;
   MmaGradStaging staging;
   MmaCode mma;
+  BlockChains chains;
 };
 
 } // namespace mlir::ad::device
