@@ -20,9 +20,13 @@ void mlir::ad::registerPassesOnce() {
 }
 
 llvm::Error mlir::ad::parsePasses(const std::string &pipeline, PassManager &passes) {
+  // As drivers take it, with the operation that it is for.
+  StringRef passesOfModule = StringRef(pipeline).trim();
+  if (passesOfModule.consume_front("builtin.module(") && !passesOfModule.consume_back(")"))
+    return runner::usageError("expected ')' at the end of '" + pipeline + "'");
   std::string problem;
   llvm::raw_string_ostream os(problem);
-  if (succeeded(parsePassPipeline(pipeline, passes, os)))
+  if (succeeded(parsePassPipeline(passesOfModule, passes, os)))
     return llvm::Error::success();
   // The rest of the message shows the text with a caret.
   StringRef line = StringRef(problem).split('\n').first;

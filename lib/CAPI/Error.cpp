@@ -58,6 +58,10 @@ AdjointError *capi::makeError(Failure::Reason reason, std::string message) {
   return makeError(Failure{reason, std::move(message), "", "", {}});
 }
 
+AdjointError *capi::makeMissing(const char *what) {
+  return makeError(Failure::Reason::Options, std::string("expected a ") + what + ", found a null pointer");
+}
+
 static AdjointSeverity severityOf(const Message &message) {
   if (message.severity == "warning")
     return ADJOINT_SEVERITY_WARNING;

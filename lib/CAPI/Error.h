@@ -11,6 +11,8 @@ namespace mlir::ad::capi {
 
 AdjointError *makeError(runner::Failure failure);
 AdjointError *makeError(runner::Failure::Reason reason, std::string message);
+/// Of a call with a null pointer where `what` is expected.
+AdjointError *makeMissing(const char *what);
 
 } // namespace mlir::ad::capi
 

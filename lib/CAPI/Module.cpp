@@ -50,6 +50,10 @@ private:
 
 AdjointError *adjointModuleParse(MlirContext context, const char *source, size_t size, const char *name,
                                  MlirModule *module) {
+  if (!source || !name || !module)
+    return capi::makeMissing(!source ? "source" : !name ? "name" : "place for the module");
+  if (mlirContextIsNull(context))
+    return capi::makeMissing("context");
   adrt::FloatingPointScope floatingPoint;
   Messages messages(unwrap(context));
   auto input = llvm::MemoryBuffer::getMemBufferCopy({source, size}, name);
@@ -65,6 +69,8 @@ AdjointError *adjointModuleParse(MlirContext context, const char *source, size_t
 }
 
 AdjointError *adjointModuleRunPipeline(MlirModule module, const char *pipeline) {
+  if (mlirModuleIsNull(module) || !pipeline)
+    return capi::makeMissing(pipeline ? "module" : "pipeline");
   adrt::FloatingPointScope floatingPoint;
   registerPassesOnce();
   MLIRContext *context = unwrap(module)->getContext();
@@ -114,6 +120,11 @@ static func::FuncOp addGradient(ModuleOp module, func::FuncOp function, StringRe
 
 AdjointError *adjointModuleAddGradient(MlirModule module, const char *function, const char *gradient,
                                        const int64_t *wrt, size_t numWrt) {
+  if (mlirModuleIsNull(module) || !function || !gradient || (numWrt && !wrt))
+    return capi::makeMissing(mlirModuleIsNull(module) ? "module"
+                             : !function              ? "function"
+                             : !gradient              ? "name"
+                                                      : "list");
   ModuleOp unwrapped = unwrap(module);
   ArrayRef<int64_t> indices(wrt, numWrt);
   auto callee = unwrapped.lookupSymbol<func::FuncOp>(function);
@@ -138,5 +149,7 @@ static std::string textOf(ModuleOp module) {
 
 AdjointError *adjointModuleCompile(MlirModule module, const AdjointOption *options, size_t numOptions,
                                    AdjointProgram **program) {
+  if (mlirModuleIsNull(module))
+    return capi::makeMissing("module");
   return capi::compileProgram(textOf(unwrap(module)), "module", options, numOptions, program);
 }

@@ -35,6 +35,8 @@ static AdjointError *finish(std::unique_ptr<Program> made, Failure failure, Adjo
 
 AdjointError *capi::compileProgram(std::string_view source, std::string_view name,
                                    const AdjointOption *options, size_t count, AdjointProgram **program) {
+  if (!program || (count && !options))
+    return makeMissing(program ? "list of options" : "place for the program");
   runner::ProgramOptions given;
   if (AdjointError *error = readOptions(options, count, given))
     return error;
@@ -46,11 +48,17 @@ AdjointError *capi::compileProgram(std::string_view source, std::string_view nam
 AdjointError *adjointProgramCompile(const char *source, size_t size, const char *name,
                                     const AdjointOption *options, size_t numOptions,
                                     AdjointProgram **program) {
+  if (!source || !name)
+    return capi::makeMissing(source ? "name" : "source");
   return capi::compileProgram({source, size}, name, options, numOptions, program);
 }
 
 AdjointError *adjointProgramLoad(const void *file, size_t size, const char *name,
                                  const AdjointOption *options, size_t numOptions, AdjointProgram **program) {
+  if (!file || !name)
+    return capi::makeMissing(file ? "name" : "file");
+  if (!program || (numOptions && !options))
+    return capi::makeMissing(program ? "list of options" : "place for the program");
   runner::ProgramOptions given;
   if (AdjointError *error = capi::readOptions(options, numOptions, given))
     return error;
@@ -145,6 +153,8 @@ static std::string problemOf(const adrt_tensor &tensor, const ProgramValue &valu
 static AdjointError *checkTensors(const adrt_tensor *tensors, size_t count, const char *kind,
                                   const std::vector<ProgramValue> &values, bool mayLackData) {
   auto fail = [](const std::string &message) { return capi::makeError(Failure::Reason::Options, message); };
+  if (count && !tensors)
+    return capi::makeMissing(kind);
   if (count != values.size())
     return fail("expected " + std::to_string(values.size()) + " " + kind + "s, found " +
                 std::to_string(count));
@@ -170,6 +180,8 @@ static std::vector<adrt_tensor> viewsOf(const std::vector<ProgramResult> &result
 AdjointError *adjointProgramCall(const AdjointProgram *program, const adrt_tensor *arguments,
                                  size_t numArguments, const adrt_tensor *outputs, size_t numOutputs,
                                  const AdjointHost *host, AdjointResults **results) {
+  if (!program || !results)
+    return capi::makeMissing(program ? "place for the results" : "program");
   const runner::ProgramInterface &interface = interfaceOf(program);
   if (AdjointError *error = checkTensors(arguments, numArguments, "argument", interface.arguments, false))
     return error;

@@ -288,11 +288,34 @@ void ad::registerKernelClasses(DialectRegistry &registry) {
   registerGPUKernelClasses(registry);
 }
 
+namespace {
+// Registers a pipeline of passes on modules. MLIR would end the process where it is nested in another
+// operation.
+template <typename Options> struct ModulePipeline {
+  ModulePipeline(StringRef name, StringRef description,
+                 std::function<void(OpPassManager &, const Options &)> build) {
+    auto add = [build, name = name.str()](OpPassManager &pm, StringRef text,
+                                          function_ref<LogicalResult(const Twine &)> refuse) {
+      if (pm.getOpAnchorName() != ModuleOp::getOperationName())
+        return refuse(name + " is for builtin.module, and cannot be nested in " + pm.getOpAnchorName());
+      Options options;
+      if (failed(options.parseFromString(text)))
+        return failure();
+      build(pm, options);
+      return success();
+    };
+    registerPassPipeline(
+        name, description, add,
+        [](function_ref<void(const ::mlir::detail::PassOptions &)> show) { show(Options()); });
+  }
+};
+} // namespace
+
 void ad::registerPipelines() {
-  using Registration = PassPipelineRegistration<AdToCpuOptions>;
+  using Registration = ModulePipeline<AdToCpuOptions>;
   Registration("ad-to-linalg", "From the ad dialect to linalg on tensors inside fusions",
                buildAdToLinalgPipeline);
-  PassPipelineRegistration<AdToPlainLinalgOptions>(
+  ModulePipeline<AdToPlainLinalgOptions>(
       "ad-to-plain-linalg", "From the ad dialect to linalg, tensor, scf and arith, with nothing of ad left",
       buildAdToPlainLinalgPipeline);
   Registration("ad-to-cpu", "From the ad dialect to the LLVM dialect for the CPU", buildAdToCpuPipeline);
@@ -305,7 +328,7 @@ void ad::registerPipelines() {
                buildAdFusionPipeline);
   Registration("ad-to-cpu-kernels", "Stage 5 of ad-to-cpu: linalg, kernels, memory", buildAdKernelPipeline);
   Registration("ad-to-cpu-code", "Stage 6 of ad-to-cpu: code in the LLVM dialect", buildCpuCodePipeline);
-  using GpuRegistration = PassPipelineRegistration<AdToGpuOptions>;
+  using GpuRegistration = ModulePipeline<AdToGpuOptions>;
   GpuRegistration("ad-to-gpu", "From the ad dialect to code of a GPU and a host program in the LLVM dialect",
                   buildAdToGpuPipeline);
   GpuRegistration(

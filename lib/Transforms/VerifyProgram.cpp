@@ -4,10 +4,12 @@
 
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
+#include "adjoint/Interfaces/ElementwiseOpInterface.h"
 #include "adjoint/Transforms/HostProgram.h"
 #include "adjoint/Transforms/Passes.h"
 #include "adjoint/Transforms/UnsupportedForms.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "ad-verify-program"
@@ -67,9 +69,31 @@ static LogicalResult verifyForm(Operation *op) {
   return problem.empty() ? success() : LogicalResult(op->emitOpError(problem));
 }
 
+// Built once where nothing uses it. No target verifies what it makes of the code, and bits of another type
+// would be taken for elements.
+static LogicalResult verifyScalarCode(Operation *op) {
+  auto elementwise = dyn_cast<ElementwiseOpInterface>(op);
+  if (!elementwise || isa<ADDialect>(op->getDialect()))
+    return success();
+  Block code;
+  SmallVector<Value> scalars;
+  for (Value operand : op->getOperands())
+    scalars.push_back(code.addArgument(getElementTypeOrSelf(operand), op->getLoc()));
+  auto builder = OpBuilder::atBlockBegin(&code);
+  Value element = elementwise.emitScalar(builder, op->getLoc(), scalars);
+  Type expected = getElementTypeOrSelf(op->getResult(0));
+  if (!element || element.getType() != expected) {
+    auto error = op->emitOpError("expected scalar code that gives a value of type ")
+                 << expected << ", but got ";
+    return element ? error << "one of type " << element.getType() : error << "none";
+  }
+  return success(llvm::all_of(code, [](Operation &part) { return succeeded(verify(&part)); }));
+}
+
 // Operations of linalg in kernels have types of their own, and a verifier.
 static WalkResult verifyOp(Operation *op) {
   return WalkResult(success(succeeded(verifyRegistered(op)) && succeeded(verifyForm(op)) &&
+                            succeeded(verifyScalarCode(op)) &&
                             (isInKernel(op) || succeeded(verifyTypes(op)))));
 }
 

@@ -139,11 +139,27 @@ func.func @other_reduction(%x: tensor<3x8xf32>, %y: tensor<3xf32>) -> tensor<3xf
 
 // -----
 
-// Nothing of other dialects: constants of arith are no reason to change a program.
+// Nothing of other dialects, not even dead code is changed.
 // CHECK-LABEL: func.func @untouched(
-// CHECK: arith.constant dense<1.000000e+00> : tensor<4xf32>
+// CHECK: ad.constant dense<2.000000e+00> : tensor<4xf32>
 func.func @untouched(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %one = arith.constant dense<1.0> : tensor<4xf32>
+  %dead = ad.constant dense<2.0> : tensor<4xf32>
+  %one = ad.constant dense<1.0> : tensor<4xf32>
   %r = ad.add %x, %one : tensor<4xf32>
   return %r : tensor<4xf32>
+}
+
+// -----
+
+// Constants of arith are a reason to import a program, too: targets know those of ad.
+// CHECK-LABEL: @constants_beside_ad
+func.func @constants_beside_ad(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<2xi32>) {
+  // CHECK: ad.constant dense<[1.000000e+00, 2.000000e+00, 3.000000e+00]>
+  // CHECK: ad.constant dense<7>
+  // CHECK-NOT: arith.constant
+  // CHECK: return
+  %w = arith.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+  %c = arith.constant dense<7> : tensor<2xi32>
+  %y = ad.mul %x, %w : tensor<3xf32>
+  return %y, %c : tensor<3xf32>, tensor<2xi32>
 }

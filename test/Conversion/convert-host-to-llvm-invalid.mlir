@@ -10,7 +10,7 @@ func.func @signature(%x: memref<4xf32>) {
 // -----
 
 func.func @no_plan() -> tensor<4xf32> {
-  // expected-error @+1 {{'ad.feed' op has no buffer in the memory plan; run --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-cpu-kernels first, or for a GPU --ad-to-cpu-frontend --ad-to-gpu-fusion --ad-to-gpu-kernels}}
+  // expected-error @+1 {{'ad.feed' op has no buffer in the memory plan; run --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-cpu-kernels first, or for a GPU --ad-to-gpu-frontend --ad-to-gpu-fusion --ad-to-gpu-kernels}}
   %x = ad.feed "x" : tensor<4xf32>
   return %x : tensor<4xf32>
 }
@@ -40,7 +40,7 @@ ad.kernel private @copy(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_c
 
 func.func @no_destination(%x: tensor<4xf32>) -> tensor<4xf32> {
   %b0 = ad.buffer <arena, bytes = 16>
-  // expected-error @+1 {{'ad.launch' op has no buffer in the memory plan; run --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-cpu-kernels first, or for a GPU --ad-to-cpu-frontend --ad-to-gpu-fusion --ad-to-gpu-kernels}}
+  // expected-error @+1 {{'ad.launch' op has no buffer in the memory plan; run --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-cpu-kernels first, or for a GPU --ad-to-gpu-frontend --ad-to-gpu-fusion --ad-to-gpu-kernels}}
   %y = ad.launch @copy(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
@@ -51,7 +51,7 @@ func.func private @copy(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.units
 func.func @carry_without_buffer(%x: tensor<4xf32>) {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
-  // expected-error @+1 {{'scf.for' op has no buffer in the memory plan; run --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-cpu-kernels first, or for a GPU --ad-to-cpu-frontend --ad-to-gpu-fusion --ad-to-gpu-kernels}}
+  // expected-error @+1 {{'scf.for' op has no buffer in the memory plan; run --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-cpu-kernels first, or for a GPU --ad-to-gpu-frontend --ad-to-gpu-fusion --ad-to-gpu-kernels}}
   %y = scf.for %i = %zero to %one step %one iter_args(%a = %x) -> tensor<4xf32> {
     scf.yield %a : tensor<4xf32>
   }
@@ -72,7 +72,7 @@ func.func @copy_elsewhere(%x: tensor<4xf32>) {
 // -----
 
 func.func @left(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'ad.exp' op is in no kernel; run --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-cpu-kernels first, or for a GPU --ad-to-cpu-frontend --ad-to-gpu-fusion --ad-to-gpu-kernels}}
+  // expected-error @+1 {{'ad.exp' op is in no kernel; run --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-cpu-kernels first, or for a GPU --ad-to-gpu-frontend --ad-to-gpu-fusion --ad-to-gpu-kernels}}
   %y = ad.exp %x : tensor<4xf32>
   return
 }

@@ -15,10 +15,10 @@
 
 // WHOLE: llvm.func @adrt_entry_main
 func.func @main(%x: tensor<4xf32>) -> tensor<2x2xf32> {
-  // FUSED: stage-invalid.mlir:[[@LINE+5]]:8: error: 'ad.exp' op is not in an ad.fusion; run --ad-to-cpu-frontend --ad-to-cpu-fusion first, or for a GPU --ad-to-cpu-frontend --ad-to-gpu-fusion
+  // FUSED: stage-invalid.mlir:[[@LINE+5]]:8: error: 'ad.exp' op is not in an ad.fusion; run --ad-to-cpu-frontend --ad-to-cpu-fusion first, or for a GPU --ad-to-gpu-frontend --ad-to-gpu-fusion
   // LOWERED: stage-invalid.mlir:[[@LINE+4]]:8: error: 'ad.exp' op is not lowered to linalg; run --ad-to-cpu-frontend --ad-to-cpu-fusion --convert-ad-to-linalg first
   // OUTLINED: stage-invalid.mlir:[[@LINE+3]]:8: error: 'ad.fusion' op is not a kernel outside of the program yet; run {{.*}} --ad-to-cpu-kernels first
-  // EMITTED: stage-invalid.mlir:[[@LINE+2]]:8: error: 'ad.kernel' op is a kernel without code; run --ad-to-cpu-frontend --ad-to-gpu-fusion --ad-to-gpu-kernels --ad-to-gpu-code first
+  // EMITTED: stage-invalid.mlir:[[@LINE+2]]:8: error: 'ad.kernel' op is a kernel without code; run --ad-to-gpu-frontend --ad-to-gpu-fusion --ad-to-gpu-kernels --ad-to-gpu-code first
   // FUSION: stage-invalid.mlir:[[@LINE+1]]:8: error: 'ad.exp' op has no permissions; run --ad-to-cpu-frontend first
   %y = ad.exp %x : tensor<4xf32>
   %z = ad.reshape %y : tensor<4xf32> -> tensor<2x2xf32>

@@ -97,6 +97,15 @@ MISUSE = {
     "outputs": (0, "expected 1 outputs, found 2"), "output": (0, "output 'y' has the shape [3], expected [2]"),
     "right": (-1, "no error"), "interrupted": (6, "interrupted"), "module": (1, "cut.mlir:1:13: error:"),
     "pipeline": (0, "there are no passes 'ad-nothing'"), "no function": (0, "no function 'f'"),
+    "nested pipeline": (0, "ad-to-cpu is for builtin.module, and cannot be nested in func.func"),
+    "nested device pipeline": (0, "ad-to-gpu is for builtin.module, and cannot be nested in any"),
+    "open pipeline": (0, "expected ')' at the end of 'builtin.module(ad-to-cpu'"),
+    "whole pipeline": (1, "unknown mode 'slow'"),
+    **{f"null {what}": (0, f"expected a {text}, found a null pointer") for what, text in (
+        ("pipeline", "pipeline"), ("name", "name"), ("source", "source"), ("module", "module"),
+        ("module compiled", "module"), ("arguments", "argument"), ("program", "program"), ("title", "name"),
+        ("results", "place for the results"), ("text", "source"), ("options", "list of options"),
+        ("place", "place for the program"), ("file", "file"))},
     "no argument": (0, "'main' has no argument 7"), "taken": (0, "has a symbol 'main' already"),
     "no name": (0, "the gradient needs a name"),
     "no scalar": (1, "square.mlir:1:1: error: 'ad.value_and_grad' op expected the first result"),
@@ -155,7 +164,37 @@ def cmake(folder):
         yield said
 
 
+VERSION = """#include "adjoint-c/Program.h"
+#include <stdio.h>
+int main(void) { return puts(adjointGetVersion()) < 0; }
+"""
+
+
+def compiler_alone(folder):
+    """Without the headers of MLIR, programs are compiled and run all the same; a component that is none has a reason."""
+    prefix = folder / "prefix"
+    must_run("cmake", "--install", BIN.parent, "--prefix", prefix)
+    config = next(prefix.rglob("AdjointConfig.cmake"))
+    text = config.read_text()
+    if "/usr/lib/llvm-22/include" not in text:
+        yield "the package names no headers of MLIR"
+    config.write_text(text.replace("/usr/lib/llvm-22/include", "/nonexistent"))
+    (folder / "version.c").write_text(VERSION)
+    words = ["cmake", "-G", "Ninja", "-S", folder, "-DCMAKE_C_COMPILER=clang-22", f"-DCMAKE_PREFIX_PATH={prefix}",
+             "-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld-22"]
+    listed = folder / "CMakeLists.txt"
+    listed.write_text(PROJECT.format(source="version.c"))
+    must_run(*words, "-B", folder / "build")
+    must_run("cmake", "--build", folder / "build")
+    if not re.match(r"\d+\.\d+\.\d+\n", must_run(folder / "build" / "gradient")):
+        yield "no version"
+    listed.write_text(PROJECT.format(source="version.c").replace("COMPONENTS C", "COMPONENTS Foo"))
+    done = run(*words, "-B", folder / "other")
+    if done.returncode == 0 or "there is no component Foo, only Compiler, C and Runtime" not in done.stderr:
+        yield f"component: exit {done.returncode}: {done.stderr}"
+
+
 if __name__ == "__main__":
     sys.exit(checks.run_checks("c api", [("digits", digits), ("gradient", gradient), ("misuse", misuse),
                                          ("hostile files", hostile),
-                                         ("dialects", dialects), ("CMake", cmake)]))
+                                         ("dialects", dialects), ("CMake", cmake), ("a C compiler alone", compiler_alone)]))

@@ -90,9 +90,13 @@ def foreign_dialect(programs):
         policies[-1].write_text(f"compute: {narrow}\nalways: [toy.squareplus]\n")
     done = run(programs / "rows", *policies)
     if done.returncode:
-        yield "rows: failed"
+        yield f"rows: exit {done.returncode}: {done.stderr}"
         return
     yield from precision(done)
+    for reason in ("a value of type 'f32', but got one of type 'f64'", "a value of type 'f64', but got none",
+                   "operand #0 must be floating-point-like, but got 'i32'"):
+        if done.stderr.count(reason) != 1:
+            yield f"rows: expected the refusal '{reason}', found {done.stderr}"
     module, *outputs = re.split(r"^(reference|cpu|gpu-sim)\n", done.stdout, flags=re.M)
     rows = ["ad.mul", "toy.squareplus", "ad.sub", "toy.sum_squares"]
     functions = re.findall(r"func\.func @f\(.*?\n  \}\n", module, re.S)

@@ -5,7 +5,7 @@
 // One seeded fault in each plan. plan_memory_test.py moves buffers at random.
 
 func.func @no_buffer() {
-  // expected-error @+1 {{'ad.feed' op has no buffer in the memory plan; run --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-cpu-kernels first, or for a GPU --ad-to-cpu-frontend --ad-to-gpu-fusion --ad-to-gpu-kernels}}
+  // expected-error @+1 {{'ad.feed' op has no buffer in the memory plan; run --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-cpu-kernels first, or for a GPU --ad-to-gpu-frontend --ad-to-gpu-fusion --ad-to-gpu-kernels}}
   %a = ad.feed "a" : tensor<4xf32>
   return
 }

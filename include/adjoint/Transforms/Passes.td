@@ -17,7 +17,8 @@ def VerifyProgramPass : Pass<"ad-verify-program", "::mlir::ModuleOp"> {
 
     Changes nothing. Refuses operations that nobody registered; values whose type no target has, such as vectors,
     complex numbers, f80 and i128; conversions that do not round to nearest even; index maps that divide by something
-    else than a positive constant; and declarations and data with the prefixes of the runtime and of generated code:
+    else than a positive constant; scalar code of other dialects that is invalid or gives another type than that of the
+    elements; and declarations and data with the prefixes of the runtime and of generated code:
     `adrt_`, `adsim_`, `ad_string_`, `ad_site_` and `ad_data_`:
     ```mlir
     func.func @main(%x: tensor<4xvector<4xf32>>) -> tensor<4xvector<4xf32>> {

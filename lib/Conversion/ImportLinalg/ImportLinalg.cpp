@@ -59,7 +59,7 @@ bool ad::needsImport(Operation *op) {
   return isScalarWork(op);
 }
 
-// Constants of a program that is imported become those that `ad` folds. They are no reason to import one.
+// They become constants that `ad` folds.
 static bool isTensorConstant(Operation *op) { return isa<arith::ConstantOp>(op) && hasTensor(op); }
 
 void Importer::import(Operation *op) {
@@ -89,7 +89,7 @@ static void forEachOp(ModuleOp module, function_ref<WalkResult(Operation *)> vis
 static bool isForeign(ModuleOp module) {
   bool found = false;
   forEachOp(module, [&](Operation *op) {
-    found = needsImport(op) || hasForeignControlFlow(op) || hasIndexTensor(op);
+    found = needsImport(op) || isTensorConstant(op) || hasForeignControlFlow(op) || hasIndexTensor(op);
     return found ? WalkResult::interrupt() : WalkResult::advance();
   });
   return found;

@@ -88,6 +88,9 @@ static void showCalls(const AdjointProgram *program) {
   show("no data", adjointProgramCall(program, missing, 2, NULL, 0, &fed, &results));
   show("negative size", adjointProgramCall(program, small, 2, NULL, 0, &fed, &results));
   show("device", adjointProgramCall(program, device, 2, NULL, 0, &fed, &results));
+  show("null arguments", adjointProgramCall(program, NULL, 2, NULL, 0, &fed, &results));
+  show("null program", adjointProgramCall(NULL, good, 2, NULL, 0, &fed, &results));
+  show("null results", adjointProgramCall(program, good, 2, NULL, 0, &fed, NULL));
   show("outputs", adjointProgramCall(program, good, 2, &output, 2, &fed, &results));
   show("output", adjointProgramCall(program, good, 2, &output, 1, &fed, &results));
   output.shape = two;
@@ -116,6 +119,17 @@ static void showModules(void) {
   show("module", adjointModuleParse(context, "func.func @f(", 13, "cut.mlir", &module));
   show("square", adjointModuleParse(context, square, strlen(square), "square.mlir", &module));
   show("pipeline", adjointModuleRunPipeline(module, "ad-nothing"));
+  show("nested pipeline", adjointModuleRunPipeline(module, "func.func(ad-to-cpu)"));
+  show("nested device pipeline", adjointModuleRunPipeline(module, "any(ad-to-gpu)"));
+  show("open pipeline", adjointModuleRunPipeline(module, "builtin.module(ad-to-cpu"));
+  show("whole pipeline", adjointModuleRunPipeline(module, " builtin.module(ad-to-cpu{numerics=slow}) "));
+  show("null pipeline", adjointModuleRunPipeline(module, NULL));
+  show("null name", adjointModuleAddGradient(module, "main", NULL, zero, 1));
+  show("null source", adjointModuleParse(context, NULL, 5, "null.mlir", &module));
+  MlirModule none = {NULL};
+  AdjointProgram *program = NULL;
+  show("null module", adjointModuleRunPipeline(none, "ad-to-cpu"));
+  show("null module compiled", adjointModuleCompile(none, NULL, 0, &program));
   show("no function", adjointModuleAddGradient(module, "f", "g", zero, 1));
   show("no argument", adjointModuleAddGradient(module, "main", "g", seven, 1));
   show("no name", adjointModuleAddGradient(module, "main", "", zero, 1));
@@ -151,6 +165,11 @@ static void *callOften(void *program) {
 
 int main(void) {
   AdjointProgram *program = NULL, *other = NULL;
+  show("null text", adjointProgramCompile(NULL, 5, "null.mlir", NULL, 0, &program));
+  show("null title", adjointProgramCompile(source, 3, NULL, NULL, 0, &program));
+  show("null options", adjointProgramCompile(source, 3, "null.mlir", NULL, 2, &program));
+  show("null place", adjointProgramCompile(source, 3, "null.mlir", NULL, 0, NULL));
+  show("null file", adjointProgramLoad(NULL, 10, "x.adx", NULL, 0, &program));
   show("unknown option", compile(source, "speed", "high", &other));
   show("threads", compile(source, "threads", "many", &other));
   show("target", compile(source, "target", "moon", &other));

@@ -123,11 +123,32 @@ struct ToyInliner : DialectInlinerInterface {
   bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final { return true; }
 };
 
+/// Its scalar code gives numbers of another type, adds integers as floats, or gives nothing, by its operand's
+/// type.
+class WrongOp
+    : public Operation1<WrongOp, OpTrait::SameOperandsAndResultType, ad::ElementwiseOpInterface::Trait> {
+public:
+  using Op::Op;
+  static ArrayRef<StringRef> getAttributeNames() { return {}; }
+  static StringRef getOperationName() { return "toy.wrong"; }
+  void getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &) {}
+  LogicalResult vjp(OpBuilder &, ValueRange, ArrayRef<bool>, SmallVectorImpl<Value> &) { return failure(); }
+
+  Value emitScalar(OpBuilder &builder, Location loc, ValueRange scalars) {
+    Type type = scalars[0].getType();
+    if (type.isF64())
+      return {};
+    if (type.isF32())
+      return arith::ConstantOp::create(builder, loc, builder.getF64FloatAttr(1));
+    return arith::AddFOp::create(builder, loc, scalars[0], scalars[0]);
+  }
+};
+
 class ToyDialect : public Dialect {
 public:
   explicit ToyDialect(MLIRContext *context)
       : Dialect(getDialectNamespace(), context, TypeID::get<ToyDialect>()) {
-    addOperations<SquareplusOp, SumSquaresOp>();
+    addOperations<SquareplusOp, SumSquaresOp, WrongOp>();
     addInterfaces<ToyInliner>();
   }
   static StringRef getDialectNamespace() { return "toy"; }
@@ -251,6 +272,22 @@ bool printResults(const std::string &target) {
 MLIR_DECLARE_EXPLICIT_TYPE_ID(ToyDialect)
 MLIR_DEFINE_EXPLICIT_TYPE_ID(ToyDialect)
 
+/// Says what is wrong with operations whose scalar code is not that of their elements, and gives whether one
+/// was refused.
+static bool acceptsWrongCode(StringRef element) {
+  DialectRegistry registry;
+  registerDialects(registry);
+  MLIRContext context(registry);
+  context.loadAllAvailableDialects();
+  std::string type = ("tensor<4x" + element + ">").str();
+  std::string text = "func.func @f(%x: " + type + ") -> " + type + " {\n  %0 = \"toy.wrong\"(%x) : (" + type +
+                     ") -> " + type + "\n  return %0 : " + type + "\n}\n";
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
+  PassManager pm(&context);
+  ad::buildAdFrontendPipeline(pm, ad::AdToCpuOptions());
+  return !module || succeeded(pm.run(*module));
+}
+
 /// Arguments are files of policies.
 int main(int argc, char **argv) {
   ad::registerADTransformsPasses();
@@ -260,6 +297,9 @@ int main(int argc, char **argv) {
   for (int index = 1; index < argc; ++index)
     if (!printPrecision(argv[index], ""))
       return 3;
+  for (const char *element : {"f32", "f64", "i32"})
+    if (acceptsWrongCode(element))
+      return 4;
   if (!printFusions(/*hasPolicy=*/true) || !printFusions(/*hasPolicy=*/false))
     return 1;
   for (const char *target : {"reference", "cpu", "gpu-sim"})

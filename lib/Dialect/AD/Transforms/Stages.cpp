@@ -16,16 +16,16 @@ StringRef ad::howToReach(Stage stage) {
            "--ad-to-gpu-fusion";
   case Stage::lowered:
     return "run --ad-to-cpu-frontend --ad-to-cpu-fusion --convert-ad-to-linalg first, or for a GPU "
-           "--ad-to-cpu-frontend --ad-to-gpu-fusion --convert-ad-to-linalg";
+           "--ad-to-gpu-frontend --ad-to-gpu-fusion --convert-ad-to-linalg";
   case Stage::outlined:
     return "run --ad-to-cpu-frontend --ad-to-cpu-fusion --convert-ad-to-linalg --ad-outline-kernels first, "
            "or for "
-           "a GPU --ad-to-cpu-frontend --ad-to-gpu-fusion --convert-ad-to-linalg --ad-outline-kernels";
+           "a GPU --ad-to-gpu-frontend --ad-to-gpu-fusion --convert-ad-to-linalg --ad-outline-kernels";
   case Stage::planned:
     return "run --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-cpu-kernels first, or for a GPU "
-           "--ad-to-cpu-frontend --ad-to-gpu-fusion --ad-to-gpu-kernels";
+           "--ad-to-gpu-frontend --ad-to-gpu-fusion --ad-to-gpu-kernels";
   case Stage::emitted:
-    return "run --ad-to-cpu-frontend --ad-to-gpu-fusion --ad-to-gpu-kernels --ad-to-gpu-code first";
+    return "run --ad-to-gpu-frontend --ad-to-gpu-fusion --ad-to-gpu-kernels --ad-to-gpu-code first";
   }
   return "";
 }

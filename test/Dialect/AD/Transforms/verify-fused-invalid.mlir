@@ -3,7 +3,7 @@
 
 func.func @not_fused(%x: tensor<4xf32>) -> tensor<4xf32> {
   %c = ad.constant dense<1.0> : tensor<4xf32>
-  // expected-error @+1 {{'ad.exp' op is not in an ad.fusion; run --ad-to-cpu-frontend --ad-to-cpu-fusion first, or for a GPU --ad-to-cpu-frontend --ad-to-gpu-fusion}}
+  // expected-error @+1 {{'ad.exp' op is not in an ad.fusion; run --ad-to-cpu-frontend --ad-to-cpu-fusion first, or for a GPU --ad-to-gpu-frontend --ad-to-gpu-fusion}}
   %y = ad.exp %x : tensor<4xf32>
   return %y : tensor<4xf32>
 }

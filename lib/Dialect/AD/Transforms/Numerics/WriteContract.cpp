@@ -33,6 +33,13 @@ static Value commonSize(OpBuilder &builder, Location loc, ArrayRef<SizeOrigin> o
   return common;
 }
 
+// Those of the operation; of one without any, those of the contract around it.
+static PermissionsAttr permissionsFor(Operation *op) {
+  auto allow = op->getAttrOfType<PermissionsAttr>("allow");
+  NumericsAttr contract = allow ? NumericsAttr() : numericsInForceAt(op);
+  return contract ? PermissionsAttr::get(op->getContext(), contract.permissions()) : allow;
+}
+
 namespace {
 // Makes the broadcasts of one elementwise operation explicit.
 class BroadcastMaker {
@@ -97,7 +104,7 @@ private:
 
   void broadcast(OpOperand &operand, ValueRange dynamicSizes) {
     auto target = type.clone(cast<RankedTensorType>(operand.get().getType()).getElementType());
-    PermissionsAttr allow = op->getAttrOfType<PermissionsAttr>("allow");
+    PermissionsAttr allow = permissionsFor(op);
     LDBG() << op->getName() << " broadcasts operand " << operand.getOperandNumber() << " to " << target;
     Location loc = rememberWritten(op, operand.getOperandNumber());
     operand.set(BroadcastOp::create(builder, loc, target, operand.get(), dynamicSizes, allow));
@@ -134,25 +141,27 @@ void broadcastOperand(Operation *op, OpOperand &operand, SizeAnalysis &sizes) {
 }
 } // namespace
 
-static void writeBroadcasts(NumericsOpInterface op, SizeAnalysis &sizes) {
+static void writeBroadcasts(Operation *op, SizeAnalysis &sizes) {
   if (isElementwiseOp(op))
     BroadcastMaker(op, sizes).run();
-  if (OpOperand *operand = op.getBroadcastOperand())
+  auto numerics = dyn_cast<NumericsOpInterface>(op);
+  if (OpOperand *operand = numerics ? numerics.getBroadcastOperand() : nullptr)
     broadcastOperand(op, *operand, sizes);
+}
+
+static void writeContract(NumericsOpInterface op) {
+  if (NumericsAttr contract = op.hasPermissions() ? NumericsAttr() : numericsInForceAt(op))
+    op.setPermissions(contract.permissions());
+  if (!op.getSummationOrder())
+    if (OrderAttr order = op.getCanonicalOrder())
+      op.setSummationOrder(order);
 }
 
 void ad::writeContract(ArrayRef<Operation *> ops) {
   SizeAnalysis sizes;
-  for (Operation *any : ops) {
-    auto op = dyn_cast<NumericsOpInterface>(any);
-    if (!op)
-      continue;
-    NumericsAttr contract = op.hasPermissions() ? NumericsAttr() : numericsInForceAt(op);
-    if (contract)
-      op.setPermissions(contract.permissions());
-    if (!op.getSummationOrder())
-      if (OrderAttr order = op.getCanonicalOrder())
-        op.setSummationOrder(order);
+  for (Operation *op : ops) {
+    if (auto numerics = dyn_cast<NumericsOpInterface>(op))
+      ::writeContract(numerics);
     ::writeBroadcasts(op, sizes);
   }
 }
@@ -164,10 +173,10 @@ void ad::writeContract(Operation *root) {
 }
 
 void ad::writeBroadcasts(Operation *root) {
-  SmallVector<NumericsOpInterface> ops;
-  root->walk([&](NumericsOpInterface op) { ops.push_back(op); });
+  SmallVector<Operation *> ops;
+  root->walk([&](Operation *op) { ops.push_back(op); });
   SizeAnalysis sizes;
-  for (NumericsOpInterface op : ops)
+  for (Operation *op : ops)
     ::writeBroadcasts(op, sizes);
 }
 
