@@ -237,10 +237,12 @@ function(adjoint_install_package)
   install(DIRECTORY "${CMAKE_SOURCE_DIR}/docs" DESTINATION ${documents} FILES_MATCHING PATTERN "*.md" PATTERN "*.svg"
     PATTERN measurements EXCLUDE)
   install(FILES "${CMAKE_SOURCE_DIR}/examples/first.mlir" DESTINATION "${documents}/examples")
-  install(DIRECTORY "${CMAKE_SOURCE_DIR}/examples/c" DESTINATION "${documents}/examples")
+  install(DIRECTORY "${CMAKE_SOURCE_DIR}/examples/c" "${CMAKE_SOURCE_DIR}/examples/how-do-i"
+    DESTINATION "${documents}/examples")
+  install(FILES "${CMAKE_SOURCE_DIR}/LICENSE" DESTINATION "${documents}" RENAME copyright)
   install(DIRECTORY "${CMAKE_SOURCE_DIR}/test/Embedding/project" DESTINATION "${documents}/test/Embedding")
   foreach(root IN ITEMS "${CMAKE_SOURCE_DIR}" "${CMAKE_BINARY_DIR}")
     install(DIRECTORY "${root}/include/adjoint" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-      FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc" PATTERN "*.def")
+      FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc" PATTERN "*.def" PATTERN CMakeFiles EXCLUDE)
   endforeach()
 endfunction()

@@ -29,8 +29,8 @@ void adjointRegisterPasses(void);
 AdjointError *adjointModuleParse(MlirContext context, const char *source, size_t size, const char *name,
                                  MlirModule *module);
 /* Runs passes, written as in `ad-opt --pass-pipeline` inside of builtin.module(...):
-   "canonicalize,ad-to-cpu". Registers Adjoint's passes. After an error the module is still valid IR or to be
-   destroyed. */
+   "canonicalize,ad-to-cpu"; builtin.module(...) around them may be written, too. Registers Adjoint's passes.
+   After an error the module is still valid IR or to be destroyed. */
 AdjointError *adjointModuleRunPipeline(MlirModule module, const char *pipeline);
 /* Appends a public function `gradient` that calls `function` and returns all its results, then the gradient
    of the first, a float of rank 0, for each argument in `wrt`. Compilation and the pipelines make its code;

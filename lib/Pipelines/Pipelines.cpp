@@ -296,8 +296,9 @@ template <typename Options> struct ModulePipeline {
                  std::function<void(OpPassManager &, const Options &)> build) {
     auto add = [build, name = name.str()](OpPassManager &pm, StringRef text,
                                           function_ref<LogicalResult(const Twine &)> refuse) {
-      if (pm.getOpAnchorName() != ModuleOp::getOperationName())
-        return refuse(name + " is for builtin.module, and cannot be nested in " + pm.getOpAnchorName());
+      StringRef anchor = pm.getOpAnchorName();
+      if (anchor != ModuleOp::getOperationName() && anchor != OpPassManager::getAnyOpAnchorName())
+        return refuse(name + " is for builtin.module, and cannot be nested in " + anchor);
       Options options;
       if (failed(options.parseFromString(text)))
         return failure();

@@ -79,7 +79,8 @@ static LogicalResult verifyScalarCode(Operation *op) {
   SmallVector<Value> scalars;
   for (Value operand : op->getOperands())
     scalars.push_back(code.addArgument(getElementTypeOrSelf(operand), op->getLoc()));
-  auto builder = OpBuilder::atBlockBegin(&code);
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointToStart(&code);
   Value element = elementwise.emitScalar(builder, op->getLoc(), scalars);
   Type expected = getElementTypeOrSelf(op->getResult(0));
   if (!element || element.getType() != expected) {

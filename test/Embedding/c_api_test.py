@@ -98,9 +98,9 @@ MISUSE = {
     "right": (-1, "no error"), "interrupted": (6, "interrupted"), "module": (1, "cut.mlir:1:13: error:"),
     "pipeline": (0, "there are no passes 'ad-nothing'"), "no function": (0, "no function 'f'"),
     "nested pipeline": (0, "ad-to-cpu is for builtin.module, and cannot be nested in func.func"),
-    "nested device pipeline": (0, "ad-to-gpu is for builtin.module, and cannot be nested in any"),
+    "nested device pipeline": (0, "ad-to-gpu is for builtin.module, and cannot be nested in func.func"),
     "open pipeline": (0, "expected ')' at the end of 'builtin.module(ad-to-cpu'"),
-    "whole pipeline": (1, "unknown mode 'slow'"),
+    "whole pipeline": (1, "as the numerics mode, but got 'slow'"),
     **{f"null {what}": (0, f"expected a {text}, found a null pointer") for what, text in (
         ("pipeline", "pipeline"), ("name", "name"), ("source", "source"), ("module", "module"),
         ("module compiled", "module"), ("arguments", "argument"), ("program", "program"), ("title", "name"),

@@ -120,7 +120,7 @@ static void showModules(void) {
   show("square", adjointModuleParse(context, square, strlen(square), "square.mlir", &module));
   show("pipeline", adjointModuleRunPipeline(module, "ad-nothing"));
   show("nested pipeline", adjointModuleRunPipeline(module, "func.func(ad-to-cpu)"));
-  show("nested device pipeline", adjointModuleRunPipeline(module, "any(ad-to-gpu)"));
+  show("nested device pipeline", adjointModuleRunPipeline(module, "func.func(canonicalize,ad-to-gpu)"));
   show("open pipeline", adjointModuleRunPipeline(module, "builtin.module(ad-to-cpu"));
   show("whole pipeline", adjointModuleRunPipeline(module, " builtin.module(ad-to-cpu{numerics=slow}) "));
   show("null pipeline", adjointModuleRunPipeline(module, NULL));

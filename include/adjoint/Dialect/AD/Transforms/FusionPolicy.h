@@ -27,7 +27,8 @@ public:
   virtual StringRef whyNotJoined(ArrayRef<Operation *> one, ArrayRef<Operation *> other) const = 0;
 };
 
-/// Gives each context that loads `ad` through the registry the policy. One registry has one policy.
+/// Gives each context that loads `ad` through the registry the policy. A second one of a registry has no
+/// effect.
 template <typename Policy> void registerFusionPolicy(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *, ADDialect *dialect) { dialect->addInterfaces<Policy>(); });
 }
