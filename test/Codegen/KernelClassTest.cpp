@@ -102,8 +102,8 @@ TEST_F(KernelClassTest, EachTargetHasTheEight) {
       EXPECT_NE(classes().find(name, target), nullptr) << name.str();
   EXPECT_NE(classes().find("attention", TargetKind::gpu), nullptr);
   EXPECT_EQ(classes().find("attention", TargetKind::cpu), nullptr); // loops, which other classes compute
-  EXPECT_EQ(classes().names(),
-            "attention, contraction, elementwise, generic, row, scan, scatter, sort, transposition");
+  EXPECT_EQ(classes().names(), "attention, attention_grad, contraction, elementwise, generic, row, scan, "
+                               "scatter, sort, transposition");
   EXPECT_FALSE(classes().isKnown("fast"));
   EXPECT_EQ(findTargetKind("cpu"), TargetKind::cpu);
   EXPECT_EQ(findTargetKind("tpu"), std::nullopt);

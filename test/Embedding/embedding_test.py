@@ -70,7 +70,8 @@ def expected_results():
     squares = (difference**2).sum(axis=1, keepdims=True)
     slope = 2 * difference / squares
     inner = slope * (1 + product / root) / 2
-    return {"values": numpy.log(squares), "gradient of x": inner * w - slope, "gradient of w": inner * x}
+    return {"values": numpy.log(squares), "gradient of x": inner * w - slope, "gradient of w": inner * x,
+            "shifted": x + w.max(axis=0)}
 
 
 def precision(done):

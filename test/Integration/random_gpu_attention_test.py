@@ -126,15 +126,19 @@ def program(rng, element, sizes, is_few, is_gradient):
         values = [("y", element, (*row, sizes[6])), ("l2", wide, row)]
         wanted = [values, values[:1], values[1:]][int(rng.choice([0, 0, 1, 2]))]
     tensor = {name: tensor_type(types[name], shown[name]) for name in shapes}
-    arguments = ", ".join(f'%{name}: {kind} {{ad.name = "{name}"}}' for name, kind in tensor.items())
+    # A number that is repeated, as the zeros that nothing gives to the cotangent.
+    closed = [name for name, kind in tensor.items() if "?" not in kind and types[name] != "i1"]
+    number = str(rng.choice(closed)) if closed and rng.random() < 0.2 else None
+    arguments = ", ".join(f'%{name}: {kind} {{ad.name = "{name}"}}' for name, kind in tensor.items() if name != number)
+    constant = f"%{number} = ad.constant dense<0.25> : {tensor[number]}\n  " if number else ""
     results = [(name, kind, tensor_type(kind, shape)) for name, kind, shape in wanted]
     body = (f"func.func @main({arguments}) -> (" + ", ".join(f'{kind} {{ad.name = "{name}"}}' for name, _, kind in results)
-            + ") {\n  " + ", ".join(f"%{name}" for name, *_ in values) + f" = ad.attention{'_grad' * is_gradient} "
+            + ") {\n  " + constant + ", ".join(f"%{name}" for name, *_ in values) + f" = ad.attention{'_grad' * is_gradient} "
             + ", ".join(f"%{name}" for name in shapes if name != "m") + (" mask %m" if "m" in shapes else "") + words + " : "
             + ", ".join(tensor.values()) + "\n  return " + ", ".join(f"%{name}" for name, *_ in results) + " : "
             + ", ".join(kind for *_, kind in results) + "\n}\n")
     arrays = [(name, types[name], rng.random(shape) < 0.6 if types[name] == "i1" else drawn(rng, types[name], shape))
-              for name, shape in shapes.items()]
+              for name, shape in shapes.items() if name != number]
     return body, arrays, [(name, kind) for name, kind, _ in results]
 
 

@@ -78,7 +78,7 @@ ad.kernel private @stride(%a: tensor<4xf32>, %s: index) -> tensor<64xf32> attrib
 
 // -----
 
-// expected-error @+1 {{'ad.kernel' op expected a registered kernel class, but got 'fast'; known are attention, contraction, elementwise, generic, row, scan, scatter, sort, transposition}}
+// expected-error @+1 {{'ad.kernel' op expected a registered kernel class, but got 'fast'; known are attention, attention_grad, contraction, elementwise, generic, row, scan, scatter, sort, transposition}}
 ad.kernel private @unknown_class(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = "fast"} {
   ad.yield %a : tensor<4xf32>
 }

@@ -152,3 +152,14 @@ func.func @main(%q: tensor<1x8x1024x256xbf16>) -> tensor<1x8x1024x256xbf16> {
   %y, %l = ad.attention %q, %q, %q : tensor<1x8x1024x256xbf16>, tensor<1x8x1024x256xbf16>, tensor<1x8x1024x256xbf16>
   return %y : tensor<1x8x1024x256xbf16>
 }
+
+// -----
+
+// A number that is repeated is an operand: the kernel has nothing beside the operation.
+// CHECK-LABEL: func.func @main(
+// CHECK:       ad.launch @movement_0
+func.func @main(%k: tensor<1x2x64x16xf32>) -> tensor<1x2x64x16xf32> {
+  %q = ad.constant dense<0.5> : tensor<1x2x64x16xf32>
+  %y, %l = ad.attention %q, %k, %k : tensor<1x2x64x16xf32>, tensor<1x2x64x16xf32>, tensor<1x2x64x16xf32>
+  return %y : tensor<1x2x64x16xf32>
+}

@@ -123,6 +123,22 @@ struct ToyInliner : DialectInlinerInterface {
   bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final { return true; }
 };
 
+/// `toy.shifted %x, %row`: their sum, where the row repeats. It has no contract, permissions or order.
+class ShiftedOp : public Op<ShiftedOp, OpTrait::NOperands<2>::Impl, OpTrait::OneResult, OpTrait::ZeroRegions,
+                            OpTrait::ZeroSuccessors, MemoryEffectOpInterface::Trait,
+                            ConditionallySpeculatable::Trait, OpTrait::AlwaysSpeculatableImplTrait,
+                            ad::FusableOpInterface::Trait, ad::ElementwiseOpInterface::Trait> {
+public:
+  using Op::Op;
+  static ArrayRef<StringRef> getAttributeNames() { return {}; }
+  static StringRef getOperationName() { return "toy.shifted"; }
+  void getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &) {}
+
+  Value emitScalar(OpBuilder &builder, Location loc, ValueRange scalars) {
+    return arith::AddFOp::create(builder, loc, scalars[0], scalars[1]);
+  }
+};
+
 /// Its scalar code gives numbers of another type, adds integers as floats, or gives nothing, by its operand's
 /// type.
 class WrongOp
@@ -148,7 +164,7 @@ class ToyDialect : public Dialect {
 public:
   explicit ToyDialect(MLIRContext *context)
       : Dialect(getDialectNamespace(), context, TypeID::get<ToyDialect>()) {
-    addOperations<SquareplusOp, SumSquaresOp, WrongOp>();
+    addOperations<SquareplusOp, SumSquaresOp, ShiftedOp, WrongOp>();
     addInterfaces<ToyInliner>();
   }
   static StringRef getDialectNamespace() { return "toy"; }
@@ -169,11 +185,14 @@ func.func @loss(%x: tensor<6x200xf32>, %w: tensor<6x200xf32>) -> tensor<f32> {
   %1 = ad.reduce_sum %0 axes [0] : tensor<6xf32> -> tensor<f32>
   return %1 : tensor<f32>
 }
-func.func @main(%x: tensor<6x200xf32>, %w: tensor<6x200xf32>) -> (tensor<6xf32>, tensor<6x200xf32>, tensor<6x200xf32>) {
+func.func @main(%x: tensor<6x200xf32>, %w: tensor<6x200xf32>)
+    -> (tensor<6xf32>, tensor<6x200xf32>, tensor<6x200xf32>, tensor<6x200xf32>) {
   %0 = func.call @f(%x, %w) : (tensor<6x200xf32>, tensor<6x200xf32>) -> tensor<6xf32>
   %v, %g, %h = ad.value_and_grad @loss(%x, %w) wrt [0, 1]
       : (tensor<6x200xf32>, tensor<6x200xf32>) -> (tensor<f32>, tensor<6x200xf32>, tensor<6x200xf32>)
-  return %0, %g, %h : tensor<6xf32>, tensor<6x200xf32>, tensor<6x200xf32>
+  %row = ad.reduce_max %w axes [0] : tensor<6x200xf32> -> tensor<200xf32>
+  %s = "toy.shifted"(%x, %row) : (tensor<6x200xf32>, tensor<200xf32>) -> tensor<6x200xf32>
+  return %0, %g, %h, %s : tensor<6xf32>, tensor<6x200xf32>, tensor<6x200xf32>, tensor<6x200xf32>
 }
 )";
 

@@ -12,7 +12,7 @@ StringRef ad::howToReach(Stage stage) {
   case Stage::decomposed:
     return "run --ad-to-cpu-frontend first";
   case Stage::fused:
-    return "run --ad-to-cpu-frontend --ad-to-cpu-fusion first, or for a GPU --ad-to-cpu-frontend "
+    return "run --ad-to-cpu-frontend --ad-to-cpu-fusion first, or for a GPU --ad-to-gpu-frontend "
            "--ad-to-gpu-fusion";
   case Stage::lowered:
     return "run --ad-to-cpu-frontend --ad-to-cpu-fusion --convert-ad-to-linalg first, or for a GPU "

@@ -2,6 +2,7 @@
 
 #include "Body.h"
 #include "Rules.h"
+#include "adjoint/Interfaces/NamedKernelOpInterface.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -18,6 +19,7 @@ public:
     llvm::sort(members,
                [&](Operation *lhs, Operation *rhs) { return graph.positionOf(lhs) < graph.positionOf(rhs); });
     takesCopies = llvm::all_of(members, mayReadThroughViews);
+    takesNumbers = llvm::none_of(members, llvm::IsaPred<NamedKernelOpInterface>);
     builder.setInsertionPointToStart(&body);
     for (Operation *member : members)
       add(member);
@@ -108,7 +110,7 @@ private:
     Operation *op = value.getDefiningOp();
     bool repeats = op && viewKindOf(op) == ViewKind::broadcast && isCopyableView(op);
     if (op && op->getBlock() == &graph.getBlock() &&
-        (isSmallConstant(op) || (takesCopies && (repeats || graph.isCopied(op))))) {
+        ((takesNumbers && isSmallConstant(op)) || (takesCopies && (repeats || graph.isCopied(op))))) {
       copies.insert(op);
       return add(op);
     }
@@ -119,7 +121,7 @@ private:
   ClusterGraph &graph;
   llvm::SetVector<Operation *> &copies;
   SmallVector<Operation *> members;
-  bool takesCopies = false;
+  bool takesCopies = false, takesNumbers = false; // a named kernel has nothing beside it
   OpBuilder builder;
   Block body;
   IRMapping mapping;
