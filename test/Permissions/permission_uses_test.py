@@ -27,7 +27,8 @@ ALL = ["reorder", "algebra", "contract", "widen", "mma", "narrow", "approx", "fi
 # By file of lib and permission: how many lines ask for it, and the tests of this file.
 LISTED = {
     ("Codegen/CPU/Contraction/DotProducts.cpp", "mma"): (1, ["dot-product-instruction"]),
-    ("Codegen/GPU/Attention/AttentionClass.cpp", "mma"): (3, ["tensor-cores of attention"]),
+    ("Codegen/GPU/Attention/AttentionClass.cpp", "mma"): (5, ["tensor-cores of attention",
+                                                             "tensor-cores of few queries"]),
     ("Codegen/GPU/Attention/AttentionGradClass.cpp", "mma"): (3, ["tensor-cores of attention's gradient"]),
     ("Codegen/GPU/Contraction/ContractionEmitter.cpp", "mma"): (1, ["tensor-cores sm_80", "tensor-cores sm_90a"]),
     ("Codegen/GPU/Contraction/ContractionEmitter.cpp", "narrow"): (1, ["tf32 sm_80", "tf32 sm_90a"]),
@@ -214,6 +215,16 @@ def attention():
             + ", ".join(["tensor<1x1x64x64xbf16>"] * 3)).replace(" : T ->", " : tensor<64x64xbf16> ->")
     options, pipeline = gpu("sm_90a")
     return Use("tensor-cores of attention", ["mma"], body, "tensor<1x1x64x64xE>", "bf16", options, pipeline=pipeline)
+
+
+def attention_of_few_queries():
+    body = ("%s = ad.slice %x [0, 0] strides [1, 1] : T -> tensor<4x64xbf16>\n"
+            "  %q = ad.reshape %s : tensor<4x64xbf16> -> tensor<1x1x4x64xbf16>\n"
+            "  %k = ad.reshape %y : T -> tensor<1x1x1024x64xbf16>\n  %r, %l = ad.attention %q, %k, %k {ALLOW} : "
+            "tensor<1x1x4x64xbf16>, tensor<1x1x1024x64xbf16>, tensor<1x1x1024x64xbf16>")
+    options, pipeline = gpu("sm_90a")
+    return Use("tensor-cores of few queries", ["mma"], body.replace(" : T ->", " : tensor<64x1024xbf16> ->"),
+               "tensor<1x1x4x64xE>", "bf16", options, (64, 1024), pipeline)
 
 
 def gpu(chip):
@@ -404,7 +415,7 @@ USES = [
         pipeline=CPU),
     *(product(f"tensor-cores {chip}", ["mma"], "f16", "f32", *gpu(chip)) for chip in ("sm_80", "sm_90a")),
     *(product(f"tf32 {chip}", ["contract", "narrow"], "f32", "f32", *gpu(chip)) for chip in ("sm_80", "sm_90a")),
-    attention(), attention_grad(), parts_of_bf16("bf16x6", "sm_80"), parts_of_bf16("bf16x9", "sm_90a"),
+    attention(), attention_of_few_queries(), attention_grad(), parts_of_bf16("bf16x6", "sm_80"), parts_of_bf16("bf16x9", "sm_90a"),
     dots(),
 ]
 CHOICES = {
