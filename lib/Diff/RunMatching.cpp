@@ -47,6 +47,8 @@ std::string valueKey(const Record &record) {
   return record.kind + "\t" + shapeKey(record) + "\t" + (record.hash.empty() ? record.summary : record.hash);
 }
 
+std::string namedValueKey(const Record &record) { return nameKey(record) + "\t" + valueKey(record); }
+
 bool mayHaveSameBits(const Record &left, const Record &right) {
   return compareBits(left, right) != Verdict::Different;
 }
@@ -61,10 +63,13 @@ public:
       openLeft.push_back(i);
     for (size_t i = 0; i < right.size(); ++i)
       openRight.push_back(i);
-    for (auto [records, names] : {std::pair(left, &leftResults), {right, &rightResults}})
-      for (const Record &record : records)
+    for (auto [records, names, values] :
+         {std::tuple(left, &leftResults, &leftValues), {right, &rightResults, &rightValues}})
+      for (const Record &record : records) {
+        values->insert(namedValueKey(record));
         if (record.kind == "RESULT")
           names->insert(plainName(record));
+      }
   }
   RunMatching run();
 
@@ -77,11 +82,15 @@ private:
   /// Whether values that differ in their order have equal bits in another one: one run has a further
   /// operation of the name, and the other run has another one.
   bool isReordered(llvm::ArrayRef<size_t> l, llvm::ArrayRef<size_t> r) const;
+  /// Whether a value of other bits is that of another operation of this name in the other run: an operation that
+  /// the compiler turns to another axis gets transpositions of its name.
+  bool isMoved(size_t leftNumber, size_t rightNumber) const;
   /// The last records with equal bits, else the last with the last.
   std::pair<size_t, size_t> findPair(llvm::ArrayRef<size_t> l, llvm::ArrayRef<size_t> r) const;
 
   llvm::ArrayRef<Record> left, right;
   llvm::StringSet<> leftResults, rightResults; ///< names of operations
+  llvm::StringSet<> leftValues, rightValues;   ///< values with their names
   Numbers openLeft, openRight;
   RunMatching result;
 };
@@ -112,6 +121,12 @@ bool RunMatcher::isReordered(llvm::ArrayRef<size_t> l, llvm::ArrayRef<size_t> r)
   });
 }
 
+bool RunMatcher::isMoved(size_t leftNumber, size_t rightNumber) const {
+  const Record &l = left[leftNumber], &r = right[rightNumber];
+  return !mayHaveSameBits(l, r) &&
+         (rightValues.contains(namedValueKey(l)) || leftValues.contains(namedValueKey(r)));
+}
+
 void RunMatcher::match(const Key &key, ValueMatch by) {
   bool onlyLast = by == ValueMatch::LastNamed;
   llvm::StringMap<std::pair<Numbers, Numbers>> groups;
@@ -132,6 +147,8 @@ void RunMatcher::match(const Key &key, ValueMatch by) {
     }
     bool isUnsure = onlyLast || isChosen || (by == ValueMatch::Name && isReordered(l, r));
     for (auto [leftNumber, rightNumber] : llvm::zip_first(llvm::ArrayRef(l).take_front(r.size()), r)) {
+      if (!isUnsure && by == ValueMatch::Name && isMoved(leftNumber, rightNumber))
+        continue;
       bool isGuess = by == ValueMatch::Value ? left[leftNumber].hash.empty()
                                              : isUnsure || isOfOperation(leftNumber, rightNumber);
       result.pairs.push_back({leftNumber, rightNumber, by, isGuess && isInside(left[leftNumber])});

@@ -104,6 +104,17 @@ TEST(RunMatching, EqualBitsComeBeforeTheLastOfItsParts) {
   EXPECT_EQ(pairsOf(matchRuns(right, left)), (Pairs{{0, 0}}));
 }
 
+TEST(RunMatching, AnOperationAlongAnotherAxisIsMatchedWithItsTransposition) {
+  std::vector<Record> left = {record("ad.argsort", "%a", "1")};
+  std::vector<Record> right = {record("ad.transpose", "%a", "2"), record("ad.argsort", "%a", "3"),
+                               record("ad.transpose", "%a(2)", "1")};
+  EXPECT_EQ(pairsOf(matchRuns(left, right)), (Pairs{{0, 2}}));
+  EXPECT_EQ(pairsOf(matchRuns(right, left)), (Pairs{{2, 0}}));
+  right[2].hash = "4";
+  ASSERT_EQ(pairsOf(matchRuns(left, right)), (Pairs{{0, 1}}));
+  EXPECT_FALSE(matchRuns(left, right).pairs[0].isGuess);
+}
+
 TEST(RunMatching, AConstantOfAnotherTypeIsAnotherConstant) {
   Record left = record("", "%t", "1"), right = record("", "%t", "2", 0, 8);
   left.kind = right.kind = "INITIA";

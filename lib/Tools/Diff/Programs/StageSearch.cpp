@@ -27,6 +27,7 @@ struct PassStage {
 
 // The passes in their order, with the stages of docs/architecture.md. Later passes generate code.
 static constexpr PassStage passStages[] = {{"parse", "parsing"},
+                                           {"ad-keep-fuse-groups", "numerics"},
                                            {"ad-import-linalg", "numerics"},
                                            {"ad-verify-program", "numerics"},
                                            {"ad-set-numerics", "numerics"},
