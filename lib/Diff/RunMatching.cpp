@@ -82,8 +82,8 @@ private:
   /// Whether values that differ in their order have equal bits in another one: one run has a further
   /// operation of the name, and the other run has another one.
   bool isReordered(llvm::ArrayRef<size_t> l, llvm::ArrayRef<size_t> r) const;
-  /// Whether a value of other bits is that of another operation of this name in the other run: an operation that
-  /// the compiler turns to another axis gets transpositions of its name.
+  /// Whether a value of other bits is that of another operation of this name in the other run: an operation
+  /// that the compiler turns to another axis gets transpositions of its name.
   bool isMoved(size_t leftNumber, size_t rightNumber) const;
   /// The last records with equal bits, else the last with the last.
   std::pair<size_t, size_t> findPair(llvm::ArrayRef<size_t> l, llvm::ArrayRef<size_t> r) const;
