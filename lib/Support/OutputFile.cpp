@@ -178,18 +178,36 @@ Error TemporaryFile::publish() {
   return path.moveTo(finalPath) ? Error::success() : systemError("cannot write", finalPath);
 }
 
-Error mlir::ad::runner::replaceFile(StringRef path, llvm::ArrayRef<StringRef> parts) {
-  Expected<TemporaryFile> file = TemporaryFile::create(path);
+static Expected<TemporaryFile> writeTemporary(const NewFile &wanted) {
+  Expected<TemporaryFile> file = TemporaryFile::create(wanted.path);
   if (!file)
     return file.takeError();
-  if (Error error = writeSequentially(file->getDescriptor(), path, parts))
-    return error;
+  if (Error error = writeSequentially(file->getDescriptor(), wanted.path, wanted.parts))
+    return std::move(error);
   // Else a name could outlive a loss of power, and its content not. File systems that cannot sync refuse it.
   if (::fdatasync(file->getDescriptor()) != 0 && errno != EINVAL && errno != ENOTSUP)
-    return systemError("cannot write", path);
-  if (Error error = closeChecked(file->takeDescriptor(), path))
-    return error;
-  return file->publish();
+    return systemError("cannot write", wanted.path);
+  if (Error error = closeChecked(file->takeDescriptor(), wanted.path))
+    return std::move(error);
+  return file;
+}
+
+Error mlir::ad::runner::replaceFiles(llvm::ArrayRef<NewFile> files) {
+  std::vector<TemporaryFile> written;
+  for (const NewFile &file : files) {
+    Expected<TemporaryFile> made = writeTemporary(file);
+    if (!made)
+      return made.takeError();
+    written.push_back(std::move(*made));
+  }
+  for (TemporaryFile &file : written)
+    if (Error error = file.publish())
+      return error;
+  return Error::success();
+}
+
+Error mlir::ad::runner::replaceFile(StringRef path, llvm::ArrayRef<StringRef> parts) {
+  return replaceFiles(NewFile{path, parts});
 }
 
 Error mlir::ad::runner::checkWritable(StringRef path, bool isAppendedTo) {

@@ -3,6 +3,7 @@
 // Tests of files that an output may overwrite: files and targets of links, but no pipe and no device.
 #include "TestUtils.h"
 #include "adjoint/Support/Npy.h"
+#include "adjoint/Support/OutputFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -92,6 +93,21 @@ TEST(OutputFile, OutputReportsAFullDevice) {
   EXPECT_TEXT(write(link), "2: cannot write '" + link + "': No space left on device");
   EXPECT_EQ(kind(link), S_IFLNK);
   EXPECT_EQ(kind("/dev/full"), S_IFCHR);
+}
+
+TEST(OutputFile, FilesThatBelongTogetherAreReplacedTogether) {
+  std::string first = unit::scratch("first"), second = unit::scratch("second");
+  std::string missing = unit::scratch("no-folder") + "/file";
+  auto content = [](const std::string &path) {
+    return llvm::cantFail(llvm::errorOrToExpected(llvm::MemoryBuffer::getFile(path)))->getBuffer().str();
+  };
+  llvm::StringRef old = "old", fresh = "new";
+  EXPECT_TEXT(unit::text(replaceFiles({{first, old}, {second, old}})), "ok");
+  EXPECT_EQ(content(first) + content(second), "oldold");
+  EXPECT_NE(unit::text(replaceFiles({{first, fresh}, {missing, fresh}})), "ok");
+  EXPECT_EQ(content(first), "old");
+  EXPECT_TEXT(unit::text(replaceFiles({{first, fresh}, {second, fresh}})), "ok");
+  EXPECT_EQ(content(first) + content(second), "newnew");
 }
 
 TEST(OutputFile, StreamNeedsARegularFile) {

@@ -227,6 +227,10 @@ def refusals(folder):
             yield f"{options}: exit code {done.returncode}, {done.stderr}"
         if (folder / "first.so").exists():
             yield f"{options}: a file is written"
+    (folder / "first.h").mkdir()
+    done = command(BIN / "ad-runner", "first.mlir", "--emit=first.so", folder=folder, ok=False)
+    if done.returncode != 2 or "first.h': Is a directory" not in done.stderr or (folder / "first.so").exists():
+        yield f"without a header: exit code {done.returncode}, {done.stderr}"
 
 
 def main():

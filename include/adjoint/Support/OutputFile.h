@@ -50,7 +50,13 @@ llvm::Expected<std::string> findRegularFile(llvm::StringRef path);
 /// Whether both paths refer to the same file, which need not exist.
 bool isSameFile(llvm::StringRef path, llvm::StringRef other);
 
-/// Replaces `path`, also if it is a link, by a new file.
+struct NewFile {
+  llvm::StringRef path; ///< of a file that is replaced, also if it is a link
+  llvm::ArrayRef<llvm::StringRef> parts;
+};
+
+/// Writes files that belong together. None is replaced unless there is space for all.
+llvm::Error replaceFiles(llvm::ArrayRef<NewFile> files);
 llvm::Error replaceFile(llvm::StringRef path, llvm::ArrayRef<llvm::StringRef> parts);
 
 /// The path that means standard output.

@@ -86,15 +86,17 @@ Error mlir::ad::runner::emitLibrary(StringRef path, const CompiledProgram &progr
   if (!program.device.empty())
     return usageError("--emit writes libraries of programs for target cpu only; emit FILE.adx for " +
                       program.device);
+  llvm::SmallString<128> header(path);
+  llvm::sys::path::replace_extension(header, ".h");
+  if (Error error = checkWritable(header))
+    return error;
   std::string function = libraryProgram(path, program.signature.entry);
   Expected<std::string> library = linkLibrary(path, program, function);
   if (!library)
     return library.takeError();
-  llvm::SmallString<128> header(path);
-  llvm::sys::path::replace_extension(header, ".h");
-  if (Error error = replaceFile(path, {*library}))
-    return error;
-  return replaceFile(header, {cHeader(llvm::sys::path::filename(header), function, program.signature, cpu)});
+  std::string declarations = cHeader(llvm::sys::path::filename(header), function, program.signature, cpu);
+  StringRef libraryText = *library, headerText = declarations;
+  return replaceFiles({{path, libraryText}, {header, headerText}});
 }
 
 Error mlir::ad::runner::emitProgram(StringRef path, CompiledProgram program, const CpuTarget &cpu,

@@ -265,7 +265,7 @@ Expected<Options> OptionsReader::read() {
                     &OptionsReader::readOutputs})
     if (Error error = (this->*read)(options))
       return std::move(error);
-  for (Check check : {&OptionsReader::checkEmit, &OptionsReader::checkOutputs, &OptionsReader::checkTogether})
+  for (Check check : {&OptionsReader::checkOutputs, &OptionsReader::checkEmit, &OptionsReader::checkTogether})
     if (Error error = (this->*check)(options))
       return std::move(error);
   return options;

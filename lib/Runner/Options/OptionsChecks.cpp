@@ -5,6 +5,7 @@
 #include "OptionsReader.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/OutputFile.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 using namespace llvm::opt;
@@ -50,6 +51,10 @@ Error OptionsReader::checkEmit(const Options &options) const {
         }))
       return usageError("--emit runs nothing: give --dim to adrt-run, or argument '" + dim.name +
                         "' a source");
+  StringRef ending = llvm::sys::path::extension(options.emit);
+  if (!ending.empty() && ending != ".adx" && ending != ".o" && ending != ".so")
+    return usageError("--emit chooses what it writes by the end of the name, .adx, .o or .so, but got '" +
+                      options.emit + "'");
   if (options.target == Target::Reference)
     return usageError("--emit has no compiled code for target 'reference', expected cpu, gpu-sim or cuda");
   return Error::success();
