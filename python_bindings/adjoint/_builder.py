@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Place = tuple[str, int, int, str]
 
 # Operations that compute no tensors by themselves.
-_WITHOUT_KERNELS = {"ad.receive", "ad.require", "ad.value_and_grad", "ad.vjp"}
+_WITHOUT_KERNELS = {"ad.constant", "ad.feed", "ad.receive", "ad.require", "ad.value_and_grad", "ad.vjp"}
 
 _INSIDE = (os.path.dirname(os.path.abspath(__file__)) + os.sep, contextlib.__file__)
 

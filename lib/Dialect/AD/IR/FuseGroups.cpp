@@ -3,6 +3,8 @@
 // As in Written.cpp, the group is metadata of a fused location.
 
 #include "adjoint/Dialect/AD/IR/FuseGroups.h"
+#include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/CallInterfaces.h"
@@ -47,8 +49,16 @@ static bool computesTensors(Operation *op) {
          !isa<CallOpInterface, SymbolUserOpInterface, RegionBranchOpInterface>(op);
 }
 
+static bool hasNoKernel(Operation *op) {
+  return op->hasTrait<OpTrait::ConstantLike>() || isa<FeedOp, tensor::EmptyOp>(op);
+}
+
 LogicalResult ad::verifyFuseGroup(Operation *op, NamedAttribute attribute) {
   StringRef name = attribute.getName();
+  if (op->getParentOfType<FusionOp>() || isa<FusionOp>(op))
+    return op->emitOpError("expected no '") << name << "' in 'ad.fusion', which is one kernel by itself";
+  if (hasNoKernel(op))
+    return op->emitOpError("expected no '") << name << "' on an operation that has no kernel";
   if (!computesTensors(op))
     return op->emitOpError("expected '") << name << "' on an operation that computes tensors by itself";
   if (name == kNoFuseAttr && !isa<UnitAttr>(attribute.getValue()))

@@ -61,3 +61,49 @@ func.func @loop(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
   } {ad.no_fuse}
   return %y : tensor<4xf32>
 }
+
+// -----
+
+func.func @constant() -> tensor<4xf32> {
+  // expected-error@+1 {{expected no 'ad.fuse_group' on an operation that has no kernel}}
+  %y = ad.constant {ad.fuse_group = "a"} dense<1.0> : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func @empty() -> tensor<4xf32> {
+  // expected-error@+1 {{expected no 'ad.no_fuse' on an operation that has no kernel}}
+  %y = tensor.empty() {ad.no_fuse} : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func @feed() -> tensor<4xf32> {
+  // expected-error@+1 {{expected no 'ad.no_fuse' on an operation that has no kernel}}
+  %y = ad.feed "y" {ad.no_fuse} : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func @fusion(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{expected no 'ad.no_fuse' in 'ad.fusion', which is one kernel by itself}}
+  %y = ad.fusion elementwise (%a = %x) {ad.no_fuse} : (tensor<4xf32>) -> tensor<4xf32> {
+    %e = ad.exp %a : tensor<4xf32>
+    ad.yield %e : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func @part(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = ad.fusion elementwise (%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {
+    // expected-error@+1 {{expected no 'ad.fuse_group' in 'ad.fusion', which is one kernel by itself}}
+    %e = ad.exp %a {ad.fuse_group = "a"} : tensor<4xf32>
+    ad.yield %e : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
