@@ -109,7 +109,7 @@ SmallVector<Value> SplitParts::addStageOnTensorCores(Value byte, Value key, Valu
       Value column = code.binary<arith::MulIOp>(code.add(firstTile, tile), SplitShape::kN * 2);
       Value start = code.add(byte, code.add(column, k * shape.valuePitch()));
       SmallVector<Value> columns = tensorCores.transposedAt(start, shape.valuePitch());
-      SplitTensorCores::Sums sums;
+      Fragment sums;
       MutableArrayRef<Value> own = MutableArrayRef(next).slice(4 * tile, 4);
       llvm::copy(own, sums.begin());
       llvm::copy(tensorCores.multiply(rows, columns, sums), own.begin());

@@ -83,7 +83,7 @@ SmallVector<Value> SplitScores::addSliceOnTensorCores(Value count, ValueRange su
     for (int64_t tile = 0; tile < kColumnTiles; ++tile) {
       Value byte = code.binary<arith::MulIOp>(code.add(firstKey, tile * SplitShape::kN), shape.slicePitch());
       SmallVector<Value> columns = tensorCores.columnsAt(byte, shape.slicePitch(), k);
-      SplitTensorCores::Sums sums;
+      Fragment sums;
       llvm::copy(before.slice(4 * tile, 4), sums.begin());
       llvm::append_range(next, tensorCores.multiply(rows, columns, sums));
     }

@@ -1,9 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "SplitTensorCores.h"
-#include "SplitShape.h"
-#include "adjoint/Dialect/AD/IR/ADOps.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "adjoint/Codegen/Target/Chips.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -16,10 +16,6 @@ static Value inWarp(AttentionCode &code) { return code.binary<arith::RemUIOp>(co
 
 Value SplitTensorCores::rowOfThread(int64_t number) {
   return code.add(code.binary<arith::DivUIOp>(inWarp(code), kThreadsOfRow), number * kHalf);
-}
-
-Value SplitTensorCores::columnOfThread() {
-  return code.binary<arith::MulIOp>(code.binary<arith::RemUIOp>(inWarp(code), kThreadsOfRow), 2);
 }
 
 Value SplitTensorCores::operandOf(Value word) {
@@ -36,7 +32,7 @@ SmallVector<Value> SplitTensorCores::rowsAt(int64_t byte, int64_t stride, Value 
       Value row = code.binary<arith::MinUIOp>(rowOfThread(number), code.i32(rows - 1));
       Value place = code.add(code.binary<arith::MulIOp>(row, stride), code.add(k, columnOfThread()));
       SmallVector<Value> two = code.loadVector(code.shared(byte), code.add(place, half * kHalf), 2);
-      registers.push_back(pair(two[0], two[1]));
+      registers.push_back(mma.pack(two[0], two[1]));
     }
   return registers;
 }
@@ -68,33 +64,4 @@ SmallVector<Value> SplitTensorCores::transposedAt(Value byte, int64_t pitch) {
         operandOf(code.binary<arith::OrIOp>(words[0], code.binary<arith::ShLIOp>(words[1], 16))));
   }
   return registers;
-}
-
-// Two numbers that the type has, as one register.
-Value SplitTensorCores::pair(Value low, Value high) {
-  OpBuilder &builder = code.builder;
-  auto position = [&](int32_t i) {
-    return LLVM::ConstantOp::create(builder, code.loc, builder.getI32Type(), i);
-  };
-  Value both = LLVM::UndefOp::create(builder, code.loc, VectorType::get(2, code.accumulator));
-  both = LLVM::InsertElementOp::create(builder, code.loc, both, low, position(0));
-  both = LLVM::InsertElementOp::create(builder, code.loc, both, high, position(1));
-  Value narrow = ConvertOp::create(builder, code.loc, VectorType::get(2, element), both);
-  return element.isF16() ? narrow : LLVM::BitcastOp::create(builder, code.loc, builder.getI32Type(), narrow);
-}
-
-SplitTensorCores::Sums SplitTensorCores::multiply(ArrayRef<Value> rows, ArrayRef<Value> columns,
-                                                  const Sums &sums) {
-  OpBuilder &builder = code.builder;
-  NVVM::MMATypes type = element.isF16() ? NVVM::MMATypes::f16 : NVVM::MMATypes::bf16;
-  auto result = LLVM::LLVMStructType::getLiteral(builder.getContext(),
-                                                 SmallVector<Type>(sums.size(), code.accumulator));
-  int64_t extents[] = {SplitShape::kM, SplitShape::kN, SplitShape::kK};
-  Value product = NVVM::MmaOp::create(builder, code.loc, result, rows, columns, ValueRange(sums), extents,
-                                      std::nullopt, std::nullopt, std::array{type, type},
-                                      std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
-  Sums next;
-  for (auto [i, sum] : llvm::enumerate(next))
-    sum = LLVM::ExtractValueOp::create(builder, code.loc, product, static_cast<int64_t>(i));
-  return next;
 }

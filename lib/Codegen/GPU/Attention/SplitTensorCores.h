@@ -6,20 +6,19 @@
 #ifndef ADJOINT_LIB_CODEGEN_GPU_ATTENTION_SPLITTENSORCORES_H
 #define ADJOINT_LIB_CODEGEN_GPU_ATTENTION_SPLITTENSORCORES_H
 
-#include "AttentionCode.h"
+#include "MmaCode.h"
 
 namespace mlir::ad::device {
 
 class SplitTensorCores {
 public:
   SplitTensorCores(AttentionCode &code, Type element, int64_t rows)
-      : code(code), element(element), rows(rows) {}
+      : code(code), mma(code, element), element(element), rows(rows) {}
 
-  /// The accumulators of a thread: its columns of its first row, and of its second.
-  using Sums = std::array<Value, 4>;
-  /// Of a fragment: the thread's row `number` of two, and the first of its two columns (i32).
+  /// Of a fragment, which all warps have for themselves: the thread's row `number` of two, and the first of its
+  /// two columns (i32).
   Value rowOfThread(int64_t number);
-  Value columnOfThread();
+  Value columnOfThread() { return mma.columnOfThread(); }
 
   /// Rows from a byte on, so many numbers apart; elements from `k` on (i32).
   SmallVector<Value> rowsAt(int64_t byte, int64_t stride, Value k);
@@ -28,14 +27,16 @@ public:
   SmallVector<Value> columnsAt(Value byte, int64_t pitch, Value k);
   /// Eight columns of rows of memory, from a byte on (i32), which are the elements of the sum.
   SmallVector<Value> transposedAt(Value byte, int64_t pitch);
-  Sums multiply(ArrayRef<Value> rows, ArrayRef<Value> columns, const Sums &sums);
+  Fragment multiply(ArrayRef<Value> rows, ArrayRef<Value> columns, const Fragment &sums) {
+    return mma.multiply(rows, columns, sums);
+  }
 
 private:
-  Value pair(Value low, Value high);
   Value operandOf(Value word);
   Value at(Value byte) { return code.at(code.shared(0), code.builder.getI8Type(), byte); }
 
   AttentionCode &code;
+  MmaCode mma;
   Type element;
   int64_t rows;
 };
