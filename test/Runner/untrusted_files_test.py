@@ -260,6 +260,19 @@ def outside(folder, inside):
     return target
 
 
+def check_unknown_names(folder):
+    """Names in bytecode may hold any bytes: those of an operation and of its dialect, and of another's attribute."""
+    text = 'func.func @main() attributes {otherXs.one} {\n  "unkXown.oddXs"() : () -> ()\n  return\n}\n'
+    module = bytecode(text, folder)
+    for name in (b"unkXown", b"oddXs", b"otherXs"):
+        for byte in (b"\0", b"\x1b", b"\xff"):
+            changed = folder / "changed.mlirbc"
+            changed.write_bytes(module.read_bytes().replace(name, name.replace(b"X", byte)))
+            for words in (["ad-opt"], ["ad-opt", "--ad-simplify"], ["ad-runner"]):
+                yield from problem(run(*words, changed), 1, "dialect 'unk" if name != b"unkXown" else "own")
+            yield from problem(run("ad-opt", "--allow-unregistered-dialect", changed, "-o", folder / "out"), 0)
+
+
 def check_names(folder):
     trace = traced(folder)
     info = json.loads((trace / "run.json").read_text())
@@ -608,6 +621,7 @@ CHECKS = [("locations", check_locations), *[check_nested(*each) for each in NEST
           ("expressions", check_expressions), ("long chains", check_long_chains),
           ("arrays", check_arrays), ("later blocks", check_later_blocks),
           ("characters", check_characters), ("lines", check_lines), ("names", check_names),
+          ("unknown names", check_unknown_names),
           ("sources", check_sources), ("links", check_links), ("records", check_records),
           ("options", check_options), ("kernels", check_kernels), ("whole kernel", check_whole_kernel),
           ("fusion", check_fusion), ("order", check_order), ("claims", check_claims), ("outputs", check_outputs),

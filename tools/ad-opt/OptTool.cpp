@@ -176,9 +176,10 @@ static bool mayBeNestedByNames(StringRef text) {
 // The driver parses the file itself, and would overflow its stack, or print without an end, where a module is
 // nested too deeply. Its messages say what else is wrong with text; those about bytecode may hold names of
 // any bytes.
-static LogicalResult verifyDepth(llvm::SourceMgr &sources, const DialectRegistry &registry, bool isText) {
+static LogicalResult verifyDepth(llvm::SourceMgr &sources, const DialectRegistry &registry, bool isText,
+                                 bool allowsUnregistered) {
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  context.allowUnregisteredDialects();
+  context.allowUnregisteredDialects(allowsUnregistered);
   SourceMgrDiagnosticHandler handler(sources, &context, ad::printableErrors());
   std::optional<ScopedDiagnosticHandler> silence;
   if (isText)
@@ -189,7 +190,8 @@ static LogicalResult verifyDepth(llvm::SourceMgr &sources, const DialectRegistry
 }
 
 // Programs of a file are separated by lines of `// -----`.
-static bool isReadable(const llvm::MemoryBuffer &file, const DialectRegistry &registry) {
+static bool isReadable(const llvm::MemoryBuffer &file, const DialectRegistry &registry,
+                       bool allowsUnregistered) {
   llvm::SourceMgr sources(ad::noFiles());
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(file.getMemBufferRef(), false), llvm::SMLoc());
   if (std::optional<ad::UnreadableText> found = ad::findUnreadable(file.getBuffer())) {
@@ -198,14 +200,15 @@ static bool isReadable(const llvm::MemoryBuffer &file, const DialectRegistry &re
     return false;
   }
   if (isBytecode(file.getMemBufferRef()))
-    return succeeded(verifyDepth(sources, registry, /*isText=*/false));
+    return succeeded(verifyDepth(sources, registry, /*isText=*/false, allowsUnregistered));
   SmallVector<StringRef> programs;
   file.getBuffer().split(programs, kDefaultSplitMarker);
   return llvm::all_of(programs, [&](StringRef text) {
     llvm::SourceMgr part(ad::noFiles());
     part.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, file.getBufferIdentifier()),
                             llvm::SMLoc());
-    return !mayBeNestedByNames(text) || succeeded(verifyDepth(part, registry, /*isText=*/true));
+    return !mayBeNestedByNames(text) ||
+           succeeded(verifyDepth(part, registry, /*isText=*/true, /*allowsUnregistered=*/true));
   });
 }
 
@@ -235,7 +238,7 @@ static int runDriver(MutableArrayRef<char *> arguments, DialectRegistry &registr
   std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(input, &problem);
   if (!file)
     return failAboutFile(problem);
-  if (!isReadable(*file, registry))
+  if (!isReadable(*file, registry, config.shouldAllowUnregisteredDialects()))
     return kExitProgram;
   registry.addExtension(
       TypeID::get<MessagesExtension>(),
