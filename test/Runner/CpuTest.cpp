@@ -20,6 +20,16 @@ TEST(Cpu, NamedCPUsHaveTheirOwnVectors) {
     EXPECT_TRUE(vectorBytes(name) == bytes || vectorBytes(name) == -1);
 }
 
+TEST(Cpu, CodeNeedsNoExtensionThatItMayNotUse) {
+  std::vector<CpuTarget> cpus = {hostCpu()};
+  for (llvm::StringRef name : {"znver3", "btver2", "x86-64"})
+    cpus.push_back(llvm::cantFail(findCpu(name, /*elsewhere=*/true)));
+  for (const CpuTarget &cpu : cpus) {
+    EXPECT_TRUE(llvm::StringRef(cpu.featureString()).contains("-sse4a")) << cpu.cpu;
+    EXPECT_FALSE(llvm::is_contained(cpu.needed, "sse4a")) << cpu.cpu;
+  }
+}
+
 TEST(Cpu, ThisMachineHasTheVectorsOfItsFeatures) {
   CpuTarget host = hostCpu();
   bool wide = llvm::is_contained(host.features, "+avx512f");

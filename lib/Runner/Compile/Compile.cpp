@@ -170,8 +170,10 @@ std::string CpuTarget::featureString() const { return llvm::join(features, ",");
 
 CpuTarget mlir::ad::runner::hostCpu() {
   CpuTarget host{llvm::sys::getHostCPUName().str(), {}};
-  for (const auto &feature : llvm::sys::getHostCPUFeatures())
-    host.features.push_back((feature.second ? "+" : "-") + feature.first().str());
+  for (const auto &feature : llvm::sys::getHostCPUFeatures()) {
+    bool isUsed = feature.second && feature.first() != ad::kUnusedExtension;
+    host.features.push_back((isUsed ? "+" : "-") + feature.first().str());
+  }
   llvm::sort(host.features);
   for (llvm::StringRef feature : host.features)
     if (feature.consume_front("+"))
@@ -189,11 +191,16 @@ static bool isFor64Bit(llvm::StringRef name) {
          llvm::X86::parseArchX86(name, /*Only64Bit=*/true) != llvm::X86::CK_None;
 }
 
+static std::vector<std::string> withoutUnused() {
+  bool isX86 = llvm::Triple(llvm::sys::getProcessTriple()).isX86();
+  return isX86 ? std::vector<std::string>{"-" + ad::kUnusedExtension.str()} : std::vector<std::string>();
+}
+
 llvm::Expected<CpuTarget> mlir::ad::runner::findCpu(llvm::StringRef name, bool elsewhere) {
   CpuTarget host = hostCpu();
   if (name.empty() || name == "native" || name == host.cpu)
     return host;
-  CpuTarget wanted{name.str(), {}};
+  CpuTarget wanted{name.str(), withoutUnused()};
   llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine = machineFor({"generic", {}});
   if (!machine)
     return machine.takeError();

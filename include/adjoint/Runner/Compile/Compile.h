@@ -13,7 +13,7 @@ namespace mlir::ad::runner {
 /// The CPU to compile for.
 struct CpuTarget {
   std::string cpu;                   ///< by LLVM's name
-  std::vector<std::string> features; ///< `+avx512f`, …; empty for a CPU given by name
+  std::vector<std::string> features; ///< `+avx512f`, …; of a CPU given by name only those that it may not use
   std::vector<std::string> needed;   ///< features that its code may use, without a sign
   int64_t vectorBytes = 16;          ///< of the widest vector register
   bool dotProducts = false;          ///< of pairs of bf16 (AVX512_BF16) and of four i8 (AVX512_VNNI)
