@@ -8,6 +8,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -39,6 +40,8 @@ static bool isSupported(Operation *op) {
   return !onTensors && isScalarCode(op);
 }
 
+static constexpr StringLiteral kAnyOfAd = "operations of the ad dialect";
+
 // The mnemonic of `ad` for a foreign operation, whose name may end in the kind of its elements: arith.addf,
 // math.exp. A list, since the program may have no operation of `ad`, and then the dialect is not loaded.
 static std::string sameName(Operation *op) {
@@ -50,7 +53,7 @@ static std::string sameName(Operation *op) {
   for (StringRef end : {"", "f", "i", "si"})
     if (StringRef name = stem; name.consume_back(end) && llvm::is_contained(names, name))
       return ("ad." + name).str();
-  return "operations of the ad dialect";
+  return kAnyOfAd.str();
 }
 
 // For operations that are frequent in programs written for other compilers.
@@ -105,8 +108,12 @@ static LogicalResult verify(Operation *op, Stage stage) {
     return refuseCall(call);
   if (isa_and_nonnull<ADDialect>(op->getDialect()))
     return op->emitOpError("is in no kernel; ") << howToReach(stage);
-  return op->emitOpError("is not supported in a program for this target; write ")
-         << insteadOf(op) << " instead";
+  std::string instead = insteadOf(op);
+  InFlightDiagnostic error = op->emitOpError("is not supported in a program for this target; write ")
+                             << instead << " instead";
+  if (instead == kAnyOfAd)
+    error << ", or give the operation a kernel by FusableOpInterface if the dialect is yours";
+  return error;
 }
 
 static bool isElement(Type type) {
@@ -127,7 +134,17 @@ static bool isHostType(Type type) {
   return tensor ? isElement(tensor.getElementType()) : isHostScalar(type);
 }
 
+// Loops of targets count elements in 64 bits, also those of tensors that no memory ever holds.
+static bool isCountable(RankedTensorType type) {
+  int64_t count = 1;
+  return !type.hasStaticShape() || llvm::is_contained(type.getShape(), 0) ||
+         llvm::all_of(type.getShape(), [&](int64_t size) { return !llvm::MulOverflow(count, size, count); });
+}
+
 LogicalResult ad::verifyHostType(Location loc, Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (tensor && !isCountable(tensor))
+    return emitError(loc, "expected a tensor of fewer than 2^63 elements, but got ") << type;
   if (isHostType(type))
     return success();
   return emitError(loc, "a value of type ")

@@ -89,3 +89,20 @@ ad.kernel private @k(%x: tensor<?xf32>, %e: tensor<?xf32>) -> tensor<?xf32> attr
   } -> tensor<?xf32>
   ad.yield %r : tensor<?xf32>
 }
+
+// -----
+
+func.func @uncountable(%x: tensor<1x1xf32>) -> tensor<f32> {
+  // expected-error @+1 {{expected a tensor of fewer than 2^63 elements, but got 'tensor<2147483648x4294967296xf32>'}}
+  %b = ad.broadcast %x : tensor<1x1xf32> -> tensor<2147483648x4294967296xf32>
+  %y = ad.reduce_sum %b axes [0, 1] : tensor<2147483648x4294967296xf32> -> tensor<f32>
+  return %y : tensor<f32>
+}
+
+// -----
+
+func.func @countable(%x: tensor<1x1xf32>) -> tensor<0x2147483648x4294967296xf32> {
+  %b = ad.broadcast %x : tensor<1x1xf32> -> tensor<2147483648x4294967295xf32>
+  %e = ad.broadcast %x : tensor<1x1xf32> -> tensor<0x2147483648x4294967296xf32>
+  return %e : tensor<0x2147483648x4294967296xf32>
+}
