@@ -59,7 +59,7 @@ AdjointError *capi::makeError(Failure::Reason reason, std::string message) {
 }
 
 AdjointError *capi::makeMissing(const char *what) {
-  return makeError(Failure::Reason::Options, std::string("expected a ") + what + ", found a null pointer");
+  return makeError(Failure::Reason::Options, std::string("the ") + what + " is a null pointer");
 }
 
 static AdjointSeverity severityOf(const Message &message) {

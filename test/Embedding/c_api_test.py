@@ -101,7 +101,7 @@ MISUSE = {
     "nested device pipeline": (0, "ad-to-gpu is for builtin.module, and cannot be nested in func.func"),
     "open pipeline": (0, "expected ')' at the end of 'builtin.module(ad-to-cpu'"),
     "whole pipeline": (1, "as the numerics mode, but got 'slow'"),
-    **{f"null {what}": (0, f"expected a {text}, found a null pointer") for what, text in (
+    **{f"null {what}": (0, f"the {text} is a null pointer") for what, text in (
         ("pipeline", "pipeline"), ("name", "name"), ("source", "source"), ("module", "module"),
         ("module compiled", "module"), ("arguments", "argument"), ("program", "program"), ("title", "name"),
         ("results", "place for the results"), ("text", "source"), ("options", "list of options"),
