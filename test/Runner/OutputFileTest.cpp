@@ -1,9 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Tests of files that an output may overwrite: files and targets of links, but no pipe and no device.
+#include "adjoint/Support/OutputFile.h"
 #include "TestUtils.h"
 #include "adjoint/Support/Npy.h"
-#include "adjoint/Support/OutputFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 

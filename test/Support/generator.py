@@ -185,8 +185,9 @@ class Generator(Draws):
         else:
             text = '"0x' + np.ascontiguousarray(array).tobytes().hex().upper() + '"'
         type = tensor_type(element, sizes)
-        # A splat of one element would be read as one, so its type says all.
-        return self.add("constant", element, sizes, sizes, [], f"ad.constant dense<{text}> : {type}", [],
+        # Other compilers write those of arith. A splat of one element would be read as one, so its type says all.
+        name = "arith.constant" if self.chance(0.3) else "ad.constant"
+        return self.add("constant", element, sizes, sizes, [], f"{name} dense<{text}> : {type}", [],
                         {"value": array})
 
     def operand(self, element, low=0, high=4, where=None):

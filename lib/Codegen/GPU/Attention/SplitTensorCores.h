@@ -15,8 +15,8 @@ public:
   SplitTensorCores(AttentionCode &code, Type element, int64_t rows)
       : code(code), mma(code, element), element(element), rows(rows) {}
 
-  /// Of a fragment, which all warps have for themselves: the thread's row `number` of two, and the first of its
-  /// two columns (i32).
+  /// Of a fragment, which all warps have for themselves: the thread's row `number` of two, and the first of
+  /// its two columns (i32).
   Value rowOfThread(int64_t number);
   Value columnOfThread() { return mma.columnOfThread(); }
 
