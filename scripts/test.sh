@@ -174,9 +174,11 @@ fuzz_campaigns() {
     case $name in
       kernels | programs) count=$((FUZZ_COUNT * 2 / 3)) ;;
       activity | control | import | linalg | nests) count=$((FUZZ_COUNT / 2)) ;;
-      fused | gpu-sim) count=$((FUZZ_COUNT / 3)) ;;
-      gradients | kills | plain | traced) count=$((FUZZ_COUNT / 5)) ;;
-      diff | sizes) count=$((FUZZ_COUNT / 15)) ;;
+      fused | gpu-sim) count=$((FUZZ_COUNT / 4)) ;;
+      gradients | kills | plain) count=$((FUZZ_COUNT / 6)) ;;
+      traced) count=$((FUZZ_COUNT / 9)) ;;
+      diff) count=$((FUZZ_COUNT / 18)) ;;
+      sizes) count=$((FUZZ_COUNT / 27)) ;;
       files) count=$((FUZZ_COUNT * 2)) ;;
       *) count=$FUZZ_COUNT ;;
     esac

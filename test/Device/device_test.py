@@ -217,7 +217,7 @@ def main():
           for said, text in {"GLIBC_2.36 not found": "#!/bin/sh\necho GLIBC_2.36 not found >&2; exit 1\n",
                              "Exec format error": "\x7fELF"}.items()),
         ("a damaged program", functools.partial(named, "dot-9x17x1", truncate, "exit code 2")),
-    ], 2))
+    ], 3))
 
 
 if __name__ == "__main__":

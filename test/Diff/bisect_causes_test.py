@@ -242,7 +242,7 @@ def main():
     cases += [(f"exchanged: {a} | {b}", check_exchanged(a, b, lines)) for a, b, lines in EXCHANGED]
     cases += [(f"shared: {a} | {b}", check_shared_cause(a, b, expected)) for a, b, expected in SHARED]
     cases += [(f"no rewrite: {a} | {b}", check_without_cause(a, b, kind)) for a, b, kind in WITHOUT_CAUSE]
-    return checks.run_checks("bisect_causes", [*checks.sample(cases, 8), ("needed to compile", check_needed)])
+    return checks.run_checks("bisect_causes", [*checks.sample(cases, 12), ("needed to compile", check_needed)])
 
 
 if __name__ == "__main__":

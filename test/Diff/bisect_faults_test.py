@@ -252,9 +252,9 @@ def check_median(folder):
 
 def main():
     cases = [(f"{fault.words} | {' | '.join(fault.options)} | {fault.side}", check_fault(fault))
-             for fault in checks.sample(FAULTS, 10)]
+             for fault in checks.sample(FAULTS, 20)]
     plans = [(f"{case[0]} over {case[1]} of {case[3]}, {output}", check_wrong_plan(case, output))
-             for case, output in checks.sample([*((case, False) for case in WRONG_PLANS), (WRONG_PLANS[0], True)], 6)]
+             for case, output in checks.sample([*((case, False) for case in WRONG_PLANS), (WRONG_PLANS[0], True)], 9)]
     others = [("first value", check_first_value), ("guess", check_guess), ("no fault", check_no_fault),
               # A sample may be of the slow ones.
               *([("median", check_median)] if checks.SAMPLE < 0 else [])]

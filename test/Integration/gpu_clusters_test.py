@@ -106,7 +106,7 @@ def wrong_program(folder):
 
 
 def main():
-    tests = [(case, functools.partial(wrong, case)) for case in checks.sample(CASES, 4)]
+    tests = [(case, functools.partial(wrong, case)) for case in checks.sample(CASES, 6)]
     tests += [(f"sectors of {tile}", functools.partial(wrong_reads, tile)) for tile in ("128x256", "128x128")]
     return checks.run_checks("gpu-clusters", [*tests, ("half a cluster", wrong_launch), ("a program", wrong_program)])
 

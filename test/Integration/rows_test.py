@@ -75,7 +75,7 @@ def wrong_of_open_length(element, folder):
 
 
 def main():
-    cases = [(case, functools.partial(wrong, case)) for case in checks.sample(CASES, 3)]
+    cases = [(case, functools.partial(wrong, case)) for case in checks.sample(CASES, 5)]
     cases += [(f"{element}, open length", functools.partial(wrong_of_open_length, element))
               for element in checks.sample(ELEMENTS, 2)]
     return checks.run_checks("rows", cases)

@@ -146,7 +146,7 @@ def main():
         if len({path for path, _ in cases}) < MIN_PROGRAMS:
             print(f"only {len({path for path, _ in cases})} programs found, expected {MIN_PROGRAMS}")
             failed += 1
-        cases = [*checks.sample(cases, 6), *checks.sample(digits(folder), 3)]
+        cases = [*checks.sample(cases, 10), *checks.sample(digits(folder), 3)]
         for number, (path, options) in enumerate(cases):
             (folder / str(number)).mkdir()
             wrong = complaint(path, options, folder / str(number))

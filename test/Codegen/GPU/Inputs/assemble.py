@@ -442,7 +442,7 @@ def main():
             paths.append(pathlib.Path(name) / f"classes-{element}.mlir")
             paths[-1].write_text(of_classes(element))
         pairs = [(path, chip) for path in paths for chip in chips_for(path, path.parent == pathlib.Path(name))]
-        for path, chip in checks.sample(pairs, 20):
+        for path, chip in checks.sample(pairs, 30):
             wrong, (registers, stack), kernels = complaints(ptxas, path, chip)
             run += kernels
             failed += bool(wrong)
