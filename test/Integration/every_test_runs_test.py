@@ -106,8 +106,8 @@ DIFFERENTIATED = {
 SEVERAL = {"batch_norm": 3, "scaled_dot": 3, "top_k": 2, "attention": 2, "attention_grad": 3}
 # In every program here, or only after ad-fuse.
 ELSEWHERE = "receive fusion kernel launch buffer copy yield elementary convert require guard".split()
-# Campaigns that CI does not run: they compile libraries once more, for minutes.
-APART = ["mutations", "parser", "races"]
+# Campaigns that CI does not run: they compile libraries once more, for minutes, or need PyTorch.
+APART = ["mutations", "parser", "pytorch", "races"]
 
 
 def operations():
