@@ -57,11 +57,12 @@ class Draw:
 def attention(draw):
     heads, size, width = draw.pick(1, 2, 4), draw.pick(1, 3, 8, 16, 33), draw.pick(1, 5, 8, 16)
     groups = draw.pick(1, 1, 2) if draw.chance(0.5) else 1
-    n, m = draw.pick(1, 2, 7, 16, 65), draw.pick(1, 3, 8, 64, 130)
+    # The gradient by a single key is 0, of which rounded numbers have no share.
+    n, m = draw.pick(1, 2, 7, 16, 65), draw.pick(2, 3, 8, 64, 130)
     causal, window = draw.chance(0.4), draw.size(1, 20) if draw.chance(0.3) else None
     softcap, scale = 3.0 if draw.chance(0.3) else None, 0.3 if draw.chance(0.3) else None
     if causal or window:
-        m = max(n, m) if draw.chance(0.5) else n
+        m = max(n, m) if draw.chance(0.5) else max(n, 2)
     batch = [draw.size(1, 3)] if draw.chance(0.7) else []
     q, k = draw.normals(*batch, heads * groups, n, size), draw.normals(*batch, heads, m, size)
     arrays = [q, k, draw.normals(*batch, heads, m, width)]
@@ -118,7 +119,7 @@ def convolution(draw):
 def transposed_convolution(draw):
     rank, groups = draw.pick(1, 2, 2, 3), draw.pick(1, 1, 2)
     kernel, options, spans = _windows(draw, rank)
-    options["padding"] = [draw.size(0, max(0, min(2, span - 1))) for span in spans]
+    options["padding"] = [draw.size(0, min(2, (span - 1) // 2)) for span in spans]
     options["output_padding"] = [draw.size(0, max(step, spread) - 1)
                                  for step, spread in zip(options["stride"], options["dilation"])]
     inputs, outputs = groups * draw.pick(1, 2, 3), groups * draw.pick(1, 2, 5)
