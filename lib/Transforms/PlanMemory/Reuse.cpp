@@ -68,11 +68,14 @@ int64_t MemoryPlanner::dyingOperand(OpResult value, LaunchOp launch) {
 }
 
 // Memory of static size is there from the start. Memory of dynamic size is allocated where the value is
-// written: as a result of its own shape, and not by a loop.
+// written: as a result of its own shape, and not by a loop. Values of another static size become the result by
+// reshapes through open sizes, which fail when the program runs.
 bool MemoryPlanner::mayBeWrittenInPlace(Value value, Operation *op, const Returned &as) {
-  bool isStatic = cast<RankedTensorType>(value.getType()).hasStaticShape();
-  if (cast<RankedTensorType>(function.getResultTypes()[as.result]).hasStaticShape())
-    return isStatic;
+  auto type = cast<RankedTensorType>(value.getType());
+  auto result = cast<RankedTensorType>(function.getResultTypes()[as.result]);
+  bool isStatic = type.hasStaticShape();
+  if (result.hasStaticShape())
+    return isStatic && bytesPerUnit(type) == bytesPerUnit(result);
   // Sides of a branch write into static memory that is there before the branch.
   return as.hasShapeOfResult && (isa<LaunchOp, FeedOp>(op) || (isa<scf::IfOp>(op) && !isStatic));
 }
