@@ -68,8 +68,8 @@ int64_t MemoryPlanner::dyingOperand(OpResult value, LaunchOp launch) {
 }
 
 // Memory of static size is there from the start. Memory of dynamic size is allocated where the value is
-// written: as a result of its own shape, and not by a loop. Values of another static size become the result by
-// reshapes through open sizes, which fail when the program runs.
+// written: as a result of its own shape, and not by a loop. Values of another static size become the result
+// by reshapes through open sizes, which fail when the program runs.
 bool MemoryPlanner::mayBeWrittenInPlace(Value value, Operation *op, const Returned &as) {
   auto type = cast<RankedTensorType>(value.getType());
   auto result = cast<RankedTensorType>(function.getResultTypes()[as.result]);

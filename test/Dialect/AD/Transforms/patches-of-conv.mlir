@@ -1,18 +1,23 @@
 // RUN: ad-opt %s --ad-decompose=target=gpu | FileCheck %s --enable-var-scope
 // RUN: ad-opt %s --ad-decompose=target=cpu | FileCheck %s --check-prefix=CPU
 
-// CPU-COUNT-5: ad.conv
+// CPU-COUNT-7: ad.conv
 
-// A copy of the input for each row of the window, and one of these for each column: windows, then their elements.
+// The windows that the result has, then their elements: indices of rows and of columns, as one axis.
 // CHECK-LABEL: func.func @few_elements(
 // CHECK-SAME:    %[[X:.+]]: tensor<8x20x30x4xf32>, %[[W:.+]]: tensor<2x3x4x5xf32>)
-// CHECK:       %[[R0:.+]] = ad.slice %[[X]] [0, 0, 0, 0] strides [1, 2, 1, 1] : tensor<8x20x30x4xf32> -> tensor<8x10x30x4xf32>
-// CHECK:       %[[U0:.+]] = ad.reshape %[[R0]] : tensor<8x10x30x4xf32> -> tensor<8x10x30x1x4xf32>
-// CHECK:       %[[R1:.+]] = ad.slice %[[X]] [0, 1, 0, 0] strides [1, 2, 1, 1]
-// CHECK:       %[[U1:.+]] = ad.reshape %[[R1]]
-// CHECK:       %[[ROWS:.+]] = ad.concat axis 3 %[[U0]], %[[U1]] : tensor<8x10x30x1x4xf32>, tensor<8x10x30x1x4xf32>
-// CHECK-COUNT-3: ad.slice %[[ROWS]]
-// CHECK:       %[[P:.+]] = ad.concat axis 4 {{.+}} : tensor<8x10x26x2x1x4xf32>, tensor<8x10x26x2x1x4xf32>, tensor<8x10x26x2x1x4xf32>
+// CHECK:       %[[R:.+]] = ad.iota axis 0 : tensor<10x26x2x3xi32>
+// CHECK:       %[[R2:.+]] = ad.mul %[[R]], %{{.+}}
+// CHECK:       %[[RW:.+]] = ad.iota axis 2
+// CHECK:       %[[ROW:.+]] = ad.add %[[R2]], %[[RW]]
+// CHECK:       %[[ROWS:.+]] = ad.reshape %[[ROW]] : tensor<10x26x2x3xi32> -> tensor<1560xi32>
+// CHECK:       %[[C:.+]] = ad.iota axis 1
+// CHECK:       %[[CW:.+]] = ad.iota axis 3
+// CHECK:       %[[CW2:.+]] = ad.mul %[[CW]], %{{.+}}
+// CHECK:       %[[COLUMN:.+]] = ad.add %[[C]], %[[CW2]]
+// CHECK:       %[[COLUMNS:.+]] = ad.reshape %[[COLUMN]]
+// CHECK:       %[[P:.+]] = ad.gather %[[X]][%[[ROWS]], %[[COLUMNS]]] axes [1, 2] slices [0, 2] outside fill
+// CHECK:       ad.reshape %[[P]] : tensor<8x1560x4xf32> -> tensor<8x10x26x2x3x4xf32>
 // CHECK:       ad.dot {{.+}} : (tensor<8x10x26x24xf32>, tensor<24x5xf32>) -> tensor<8x10x26x5xf32>
 func.func @few_elements(%x: tensor<8x20x30x4xf32>, %w: tensor<2x3x4x5xf32>) -> tensor<8x10x26x5xf32> {
   %y = ad.conv %x, %w dims "b01c,01co->b01o" strides [2, 1] filter_dilation [1, 2]
@@ -20,11 +25,35 @@ func.func @few_elements(%x: tensor<8x20x30x4xf32>, %w: tensor<2x3x4x5xf32>) -> t
   return %y : tensor<8x10x26x5xf32>
 }
 
-// The gradient of a filter has few places: there is a copy of the input for each of them.
+// Padding is what the indices leave, and a filter may have its channels first: they are where the sum has them.
+// CHECK-LABEL: func.func @padded(
+// CHECK-SAME:    %[[X:.+]]: tensor<8x4x20xf32>, %[[W:.+]]: tensor<5x4x3xf32>)
+// CHECK-NOT:   ad.pad
+// CHECK:       %[[I:.+]] = ad.sub %{{.+}}, %{{.+}} : tensor<20x3xi32>, tensor<i32>
+// CHECK:       ad.gather %[[X]][%[[I]]] axes [2] slices [0, 2] outside fill : tensor<8x4x20xf32>, tensor<20x3xi32>
+// CHECK:       ad.dot
+func.func @padded(%x: tensor<8x4x20xf32>, %w: tensor<5x4x3xf32>) -> tensor<8x5x20xf32> {
+  %y = ad.conv %x, %w dims "bc0,oc0->bo0" low [1] high [1] : (tensor<8x4x20xf32>, tensor<5x4x3xf32>) -> tensor<8x5x20xf32>
+  return %y : tensor<8x5x20xf32>
+}
+
+// Of windows of one element, each place reads one.
+// CHECK-LABEL: func.func @strided(
+// CHECK-SAME:    %[[X:.+]]: tensor<8x20x30x4xf32>, %[[W:.+]]: tensor<1x1x4x5xf32>)
+// CHECK:       ad.slice %[[X]] [0, 0, 0, 0] strides [1, 2, 3, 1] : tensor<8x20x30x4xf32> -> tensor<8x10x10x4xf32>
+// CHECK-NOT:   ad.gather
+// CHECK:       ad.dot {{.+}} : (tensor<8x10x10x4xf32>, tensor<4x5xf32>) -> tensor<8x10x10x5xf32>
+func.func @strided(%x: tensor<8x20x30x4xf32>, %w: tensor<1x1x4x5xf32>) -> tensor<8x10x10x5xf32> {
+  %y = ad.conv %x, %w dims "b01c,01co->b01o" strides [2, 3]
+      : (tensor<8x20x30x4xf32>, tensor<1x1x4x5xf32>) -> tensor<8x10x10x5xf32>
+  return %y : tensor<8x10x10x5xf32>
+}
+
+// The gradient of a filter has few places. The channels, which the input has last, are last in the patches too, and
+// axes of the sum first.
 // CHECK-LABEL: func.func @few_places(
 // CHECK-SAME:    %[[X:.+]]: tensor<?x58x4xf32>, %[[G:.+]]: tensor<?x56x5xf32>)
-// CHECK-COUNT-3: ad.slice {{.+}} -> tensor<?x56x4xf32>
-// CHECK:       %[[P:.+]] = ad.concat axis 2 {{.+}} : tensor<?x56x1x4xf32>, tensor<?x56x1x4xf32>, tensor<?x56x1x4xf32>
+// CHECK:       ad.gather %[[X]][%{{.+}}] axes [1] slices [0, 2] outside fill : tensor<?x58x4xf32>, tensor<168xi32>
 // CHECK:       ad.dot {{.+}} -> tensor<3x4x5xf32>
 func.func @few_places(%x: tensor<?x58x4xf32>, %g: tensor<?x56x5xf32>) -> tensor<3x4x5xf32> {
   %w = ad.conv %x, %g dims "b0c,b0o->0co" : (tensor<?x58x4xf32>, tensor<?x56x5xf32>) -> tensor<3x4x5xf32>

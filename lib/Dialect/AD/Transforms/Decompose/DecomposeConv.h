@@ -17,6 +17,7 @@ struct LetteredTensor {
 
 /// The letter of the elements of the window along a spatial axis; the digit is that of its places.
 inline char stepLetter(char digit) { return static_cast<char>('A' + (digit - '0')); }
+inline char digitOf(char stepLetter) { return static_cast<char>('0' + (stepLetter - 'A')); }
 std::string withStepLetters(StringRef letters);
 
 /// The result of a convolution as ad.dot, in its order: the sum over the letters that its result does not

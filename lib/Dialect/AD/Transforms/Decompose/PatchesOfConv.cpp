@@ -5,6 +5,7 @@
 
 #include "DecomposeConv.h"
 #include "DecompositionSteps.h"
+#include "adjoint/Dialect/AD/IR/ADIndexingOps.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
 #include "adjoint/Dialect/AD/Transforms/Patterns.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -12,122 +13,211 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-// Copies are made one after the other along each spatial axis: with more of them the code becomes large.
-static constexpr int64_t kMaxParts = 16;
+// Along an axis, patches have at most so many elements for each one of the input.
+static constexpr int64_t kMaxCopies = 16;
+
+// Stands for neighbouring axes of indices.
+static constexpr char kIndices = '*';
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 namespace {
-/// Replaces each spatial axis of a tensor by one for the places of the window and one for its elements.
+/// The elements that all windows read, with zeros where they read padding. Axes of the result are side by
+/// side, and so are those of the sum, in its order; the last ones are those that the last axis of the input
+/// is of, whose elements are then read and written side by side.
 class Patches {
 public:
   Patches(OpBuilder &builder, Location loc, ConvOp op)
-      : builder(builder), loc(loc), axes(*ConvAxes::split(op.getDims())), windows(op.getWindowAxes()),
-        made{op.getInput(), axes.input.str()} {
-    for (char letter : withStepLetters(StringRef(axes.summed().data(), axes.summed().size())))
-      summed += letter;
-    for (auto [letter, size] : llvm::zip_equal(axes.result, typeOf(op.getResult()).getShape()))
-      if (ConvAxes::isSpatial(letter))
-        places[letter - '0'] = size;
+      : builder(builder), loc(loc), op(op), axes(*ConvAxes::split(op.getDims())),
+        windows(op.getWindowAxes()) {
+    std::string kept;
+    for (char letter : axes.result)
+      if (axes.input.contains(letter))
+        kept += letter;
+    SmallVector<char> summed = axes.summed();
+    std::string steps = withStepLetters(StringRef(summed.data(), summed.size()));
+    bool endsInKept = isSlice(axes.input.back()) && axes.result.contains(axes.input.back());
+    letters = endsInKept ? steps + kept : kept + steps;
+    keepOrderOfSlices();
   }
 
   LetteredTensor build() {
-    for (char letter : axes.input)
-      if (ConvAxes::isSpatial(letter))
-        split(letter);
-    return made;
+    if (llvm::all_of(windows,
+                     [](const WindowAxis &window) { return window.size == 1 && window.isUnpadded(); }))
+      return elementsOfPlaces();
+    SmallVector<Value> indices;
+    SmallVector<int64_t> read, slices;
+    for (auto [axis, letter] : llvm::enumerate(axes.input)) {
+      if (!ConvAxes::isSpatial(letter)) {
+        slices.push_back(runs().find(letter));
+        continue;
+      }
+      read.push_back(axis);
+      indices.push_back(indexOf(letter, typeOf(op.getInput()).getDimSize(axis)));
+    }
+    Value made =
+        GatherOp::create(builder, loc, op.getInput(), indices, read, ArrayRef<int64_t>(), ArrayRef<int64_t>(),
+                         slices, Outside::fill, llvm::APFloat(0.0), PermissionsAttr());
+    return {reshaped(made, sizesOf(letters)), letters};
   }
 
 private:
-  /// Along the axis of the digit stays what there is more of; the other one gets an axis with a part for
-  /// each.
-  void split(char digit) {
-    const WindowAxis &window = windows[digit - '0'];
-    int64_t count = places[digit - '0'];
-    bool splitsPlaces = !ShapedType::isDynamic(count) && count < window.size;
-    int64_t parts = splitsPlaces ? count : window.size;
-    char part = splitsPlaces ? digit : stepLetter(digit);
-    int64_t axis = made.letters.find(digit);
-    if (splitsPlaces)
-      made.letters[axis] = stepLetter(digit);
-    int64_t stays = splitsPlaces ? window.size : count;
-    int64_t between = splitsPlaces ? window.dilation : window.stride,
-            next = splitsPlaces ? window.stride : window.dilation;
-    int64_t at = positionOf(part, splitsPlaces ? axes.result.str() : summed);
-    SmallVector<Value> copies;
-    for (int64_t number = 0; number < parts; ++number)
-      copies.push_back(withUnitAxis(slice(axis, number * next, stays, between, window), at));
-    made.tensor = ConcatOp::create(builder, loc, copies, at, PermissionsAttr());
-    made.letters.insert(at, 1, part);
+  /// The elements that windows of one element read, with an axis for the element.
+  LetteredTensor elementsOfPlaces() {
+    SmallVector<int64_t> strides, shape;
+    SmallVector<Value> open;
+    for (char letter : axes.input)
+      strides.push_back(ConvAxes::isSpatial(letter) ? windows[letter - '0'].stride : 1);
+    SmallVector<OpFoldResult> sizes = sizesOf(axes.input);
+    dispatchIndexOpFoldResults(sizes, open, shape);
+    Value read = SliceOp::create(builder, loc, typeOf(op.getInput()).clone(shape), op.getInput(),
+                                 SmallVector<int64_t>(shape.size(), 0), strides, open, PermissionsAttr());
+    // Beside the channels that are summed, with which they are merged.
+    size_t at =
+        axes.input.find_if([&](char letter) { return isSlice(letter) && !axes.result.contains(letter); });
+    std::string made = axes.input.str(), steps = withStepLetters(digits());
+    made.insert(at, steps);
+    sizes.insert(sizes.begin() + at, steps.size(), builder.getIndexAttr(1));
+    return {reshaped(read, sizes), made};
   }
 
-  /// Where the axis of a letter is beside its neighbours in the given order, which are merged then.
-  int64_t positionOf(char letter, const std::string &order) const {
-    size_t place = order.find(letter);
-    if (place > 0)
-      if (size_t before = made.letters.find(order[place - 1]); before != std::string::npos)
-        return before + 1;
-    for (char after : StringRef(order).drop_front(place + 1))
-      if (size_t next = made.letters.find(after); next != std::string::npos)
-        return next;
-    return made.letters.size();
+  std::string digits() const {
+    SmallVector<char> summed = axes.summed();
+    std::string made(summed.begin(), summed.end());
+    llvm::erase_if(made, [](char letter) { return !ConvAxes::isSpatial(letter); });
+    return made;
   }
 
-  /// `size` elements along the axis from `offset` on, so many apart.
-  Value slice(int64_t axis, int64_t offset, int64_t size, int64_t stride, const WindowAxis &window) {
-    RankedTensorType type = typeOf(made.tensor);
-    SmallVector<int64_t> offsets(type.getRank(), 0), strides(type.getRank(), 1), shape(type.getShape());
-    SmallVector<Value> sizes;
-    for (int64_t other = 0; other < type.getRank(); ++other) {
-      if (other == axis ? !ShapedType::isDynamic(size) : !type.isDynamicDim(other))
+  bool isSlice(char letter) const { return !ConvAxes::isSpatial(letter) && axes.input.contains(letter); }
+
+  /// One letter for indices that are side by side: kernels divide by the sizes of fewer axes.
+  std::string runs() const {
+    std::string made;
+    for (char letter : letters)
+      if (isSlice(letter) || made.empty() || made.back() != kIndices)
+        made += isSlice(letter) ? letter : kIndices;
+    return made;
+  }
+
+  /// The axes that are no indices are in the order of the input, as those of a gather are.
+  void keepOrderOfSlices() {
+    StringRef input = axes.input;
+    for (char &letter : letters)
+      if (isSlice(letter)) {
+        letter = input[input.find_if([&](char other) { return isSlice(other); })];
+        input = input.drop_front(input.find(letter) + 1);
+      }
+  }
+
+  /// How many places the window has along an axis, how many elements, or the size of another axis; open where
+  /// the types leave it open.
+  OpFoldResult sizeOfLetter(char letter) {
+    if (isSlice(letter))
+      return sizeByType(builder, loc, op.getInput(), axes.input.find(letter));
+    bool isPlace = ConvAxes::isSpatial(letter);
+    char digit = isPlace ? letter : digitOf(letter);
+    OpFoldResult elements = sizeByType(builder, loc, op.getFilter(), axes.filter.find(digit));
+    if (!isPlace)
+      return elements;
+    int64_t known = typeOf(op.getResult()).getDimSize(axes.result.find(digit));
+    if (!ShapedType::isDynamic(known))
+      return builder.getIndexAttr(known);
+    OpFoldResult size = sizeOf(builder, loc, op.getInput(), axes.input.find(digit));
+    size = windows[digit - '0'].places(builder, loc, size, elements);
+    return getValueOrCreateConstantIndexOp(builder, loc, size);
+  }
+
+  SmallVector<OpFoldResult> sizesOf(StringRef some) {
+    return llvm::map_to_vector(some, [&](char letter) { return sizeOfLetter(letter); });
+  }
+
+  Value reshaped(Value value, ArrayRef<OpFoldResult> sizes) {
+    SmallVector<int64_t> shape;
+    SmallVector<Value> open;
+    dispatchIndexOpFoldResults(sizes, open, shape);
+    RankedTensorType type = typeOf(value).clone(shape);
+    return type == value.getType() ? value
+                                   : ReshapeOp::create(builder, loc, type, value, open, PermissionsAttr());
+  }
+
+  /// The product of sizes for each run of indices.
+  SmallVector<OpFoldResult> sizesOfRuns() {
+    SmallVector<OpFoldResult> sizes;
+    bool isRun = false;
+    for (char letter : letters) {
+      if (isSlice(letter)) {
+        isRun = false;
         continue;
-      OpFoldResult known = sizeOf(builder, loc, made.tensor, other);
-      if (other == axis)
-        known = window.places(builder, loc, known, builder.getIndexAttr(window.size));
-      sizes.push_back(getValueOrCreateConstantIndexOp(builder, loc, known));
+      }
+      OpFoldResult size = sizeOfLetter(letter);
+      if (isRun)
+        sizes.back() = mulSizes(builder, loc, sizes.back(), size);
+      else
+        sizes.push_back(size);
+      isRun = true;
     }
-    offsets[axis] = offset;
-    strides[axis] = stride;
-    shape[axis] = size;
-    return SliceOp::create(builder, loc, type.clone(shape), made.tensor, offsets, strides, sizes,
-                           PermissionsAttr());
+    return sizes;
   }
 
-  Value withUnitAxis(Value part, int64_t at) {
-    SmallVector<int64_t> shape(typeOf(part).getShape());
-    shape.insert(shape.begin() + at, 1);
-    return ReshapeOp::create(builder, loc, typeOf(part).clone(shape), part, dynamicSizes(builder, loc, part),
-                             PermissionsAttr());
+  /// The elements that windows read along an axis, of as many as the input may have.
+  Value indexOf(char digit, int64_t size) {
+    bool isShort = !ShapedType::isDynamic(size) && size < std::numeric_limits<int32_t>::max() / 2;
+    Type element = isShort ? builder.getI32Type() : builder.getI64Type();
+    std::string indices = letters;
+    llvm::erase_if(indices, [&](char letter) { return isSlice(letter); });
+    SmallVector<int64_t> shape;
+    SmallVector<Value> open;
+    dispatchIndexOpFoldResults(sizesOf(indices), open, shape);
+    auto type = RankedTensorType::get(shape, element);
+    const WindowAxis &window = windows[digit - '0'];
+    auto constant = [&](int64_t value) { return integerConstant(builder, loc, element, value); };
+    auto along = [&](char letter, int64_t factor) -> Value {
+      Value number = IotaOp::create(builder, loc, type, open, indices.find(letter), PermissionsAttr());
+      return factor == 1 ? number : MulOp::create(builder, loc, number, constant(factor), PermissionsAttr());
+    };
+    Value index = AddOp::create(builder, loc, along(digit, window.stride),
+                                along(stepLetter(digit), window.dilation), PermissionsAttr());
+    if (window.low != 0)
+      index = SubOp::create(builder, loc, index, constant(window.low), PermissionsAttr());
+    return reshaped(index, sizesOfRuns());
   }
 
   OpBuilder &builder;
   Location loc;
+  ConvOp op;
   ConvAxes axes;
   SmallVector<WindowAxis> windows;
-  LetteredTensor made;
-  std::string summed;
-  std::array<int64_t, 10> places{};
+  std::string letters;
 };
 
+/// Before an input is padded by an operation of its own.
 struct PatchesOfConv : NumericsPattern<ConvOp> {
-  explicit PatchesOfConv(MLIRContext *context) : NumericsPattern(context, "patches-of-conv") {}
+  explicit PatchesOfConv(MLIRContext *context)
+      : NumericsPattern(context, "patches-of-conv", Permissions::none, /*benefit=*/2) {}
 
   LogicalResult match(ConvOp op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
     ConvAxes axes = *ConvAxes::split(op.getDims());
-    if (!op.isUnpadded() || axes.spatialRank() == 0)
-      return rewriter.notifyMatchFailure(op, "expected windows over an input without padding");
+    auto isSpread = [](const WindowAxis &window) { return window.inputDilation != 1; };
+    if (axes.spatialRank() == 0 || llvm::any_of(op.getWindowAxes(), isSpread))
+      return rewriter.notifyMatchFailure(op, "expected windows over an input without zeros between elements");
     for (auto [digit, window] : llvm::enumerate(op.getWindowAxes())) {
       int64_t places = op.getType().getDimSize(axes.result.find(static_cast<char>('0' + digit)));
       auto isFew = [](int64_t count) {
-        return !ShapedType::isDynamic(count) && count > 0 && count <= kMaxParts;
+        return !ShapedType::isDynamic(count) && count > 0 && count <= kMaxCopies;
       };
       if (ShapedType::isDynamic(window.size) || window.size == 0 || places == 0 ||
           (!isFew(window.size) && !isFew(places)))
         return rewriter.notifyMatchFailure(op, "expected few elements in a window, or few places");
     }
-    if (llvm::all_of(op.getWindowAxes(),
-                     [](const WindowAxis &window) { return window.size == 1 && window.stride == 1; }))
-      return rewriter.notifyMatchFailure(op, "expected windows of several elements, or strides");
+    if (llvm::all_of(op.getWindowAxes(), [](const WindowAxis &window) {
+          return window.size == 1 && window.stride == 1 && window.isUnpadded();
+        }))
+      return rewriter.notifyMatchFailure(op, "expected windows of several elements, strides or padding");
+    auto isOnePlace = [&](auto axis) {
+      return !ConvAxes::isSpatial(std::get<0>(axis)) || std::get<1>(axis) == 1;
+    };
+    if (llvm::all_of(llvm::zip_equal(axes.result, op.getType().getShape()), isOnePlace))
+      return rewriter.notifyMatchFailure(op, "expected several places: else the padded input will do");
     auto isChannel = [&](char letter) { return !ConvAxes::isSpatial(letter) && axes.input.contains(letter); };
     if (llvm::none_of(axes.summed(), isChannel) ||
         llvm::all_of(axes.filter, [&](char letter) { return axes.input.contains(letter); }))
