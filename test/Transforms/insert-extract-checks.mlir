@@ -67,17 +67,21 @@ func.func @loop(%t: tensor<?xf32>, %x: tensor<?xf32>) -> tensor<?xf32> {
 
 // The search runs over the loop that the index depends on, which the result's other loop is not.
 // CHECK-LABEL: func.func @gather
-// CHECK: %[[FOUND:.+]]:2 = ad.fusion reduce
+// CHECK: %[[FIRST:.+]] = ad.fusion reduce
 // CHECK: linalg.generic
 // CHECK-SAME: iterator_types = ["reduction"]
 // CHECK: arith.minsi
+// CHECK: ad.yield
+// CHECK: tensor.extract %[[FIRST]][]
+// CHECK: scf.if
+// CHECK: %[[INDEX:.+]] = ad.fusion reduce ({{.+}} = %[[FIRST]])
 // CHECK: linalg.generic
 // CHECK-SAME: iterator_types = ["reduction"]
 // CHECK: arith.addi
 // CHECK: ad.yield
-// CHECK: tensor.extract %[[FOUND]]#0[]
-// CHECK: tensor.extract %[[FOUND]]#1[]
+// CHECK: tensor.extract %[[INDEX]][]
 // CHECK: ad.require 2 %{{.+}}(%{{.+}}, %{{.+}}, %{{.+}}) "tensor.extract"
+// CHECK-NEXT: }
 // CHECK-NEXT: ad.launch
 ad.kernel private @gather_kernel(%t: tensor<10x4xf32>, %k: tensor<3xi64>) -> tensor<3x4xf32> attributes {kernel_class = "generic"} {
   %e = tensor.empty() : tensor<3x4xf32>

@@ -1,8 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A kernel that looks for an index outside of a tensor: two kinds of reductions over the loops that the
-// indices depend on. The first one is the minimum of the numbers of iterations that leave the tensor. The
-// others add up the index of the iteration with this number, and 0 for all others.
+// Kernels that look for an index outside of a tensor: reductions over the loops that the indices depend on.
+// The first one finds the minimum of the numbers of iterations that leave the tensor, and is divided over the
+// machine as others are. The second one, which runs only if there is such an iteration, adds up its index
+// along each axis, and 0 for all other iterations.
 
 #include "FirstOutOfBounds.h"
 #include "HostSizes.h"
@@ -32,7 +33,7 @@ public:
       indices.push_back(extract.getIndices()[axis]);
   }
 
-  FusionOp write(LaunchOp launch, KernelOp kernel);
+  FusionOp write(OpBuilder &host, LaunchOp launch, KernelOp kernel, Value first);
 
 private:
   void findCode();
@@ -52,6 +53,8 @@ private:
       function_ref<Value(OpBuilder &, Value number, ValueRange indices, ValueRange more, Value accumulator)>;
   Value reduce(OpBuilder &builder, int64_t start, ValueRange more, Combine combine);
   Value isOutside(OpBuilder &builder, ValueRange found);
+  SmallVector<Value> findFirst(OpBuilder &builder);
+  SmallVector<Value> readIndices(OpBuilder &builder, Value first);
 
   linalg::GenericOp generic;
   tensor::ExtractOp extract;
@@ -277,44 +280,57 @@ Value FirstOutOfBounds::reduce(OpBuilder &builder, int64_t start, ValueRange mor
       .getResult(0);
 }
 
-FusionOp FirstOutOfBounds::write(LaunchOp launch, KernelOp kernel) {
+// The number of the first iteration that leaves the tensor.
+SmallVector<Value> FirstOutOfBounds::findFirst(OpBuilder &builder) {
+  return {reduce(builder, kNoIteration, {},
+                 [&](OpBuilder &nested, Value iteration, ValueRange found, ValueRange, Value least) -> Value {
+                   Value none = arith::ConstantIntOp::create(nested, loc, kNoIteration, 64);
+                   Value each =
+                       arith::SelectOp::create(nested, loc, isOutside(nested, found), iteration, none);
+                   return arith::MinSIOp::create(nested, loc, least, each);
+                 })};
+}
+
+// The indices of the iteration with that number.
+SmallVector<Value> FirstOutOfBounds::readIndices(OpBuilder &builder, Value first) {
+  SmallVector<Value> results;
+  for (size_t axis = 0; axis < indices.size(); ++axis)
+    results.push_back(reduce(
+        builder, 0, first,
+        [&](OpBuilder &nested, Value iteration, ValueRange found, ValueRange number, Value sum) -> Value {
+          Value zero = arith::ConstantIntOp::create(nested, loc, 0, 64);
+          Value index = arith::IndexCastOp::create(nested, loc, nested.getI64Type(), found[axis]);
+          Value isFirst =
+              arith::CmpIOp::create(nested, loc, arith::CmpIPredicate::eq, iteration, number.front());
+          return arith::AddIOp::create(nested, loc, sum,
+                                       arith::SelectOp::create(nested, loc, isFirst, index, zero));
+        }));
+  return results;
+}
+
+FusionOp FirstOutOfBounds::write(OpBuilder &host, LaunchOp launch, KernelOp kernel, Value first) {
   findCode();
   if (code.readsAccumulator)
     return {};
   closeLoops();
-  OpBuilder builder(launch);
-  auto number = RankedTensorType::get({}, builder.getI64Type());
+  auto number = RankedTensorType::get({}, host.getI64Type());
   bool isRow = kept.size() == 1 || mergesLoops();
+  SmallVector<Value> inputs(launch.getInputs());
+  if (first)
+    inputs.push_back(first);
   auto fusion = FusionOp::create(
-      builder, loc, SmallVector<Type>(indices.size() + 1, number), FusionKind::reduce, launch.getInputs(),
-      builder.getStringAttr(isRow ? kRowClass : kGenericClass), kernel.getOrderAttr(), kernel.getAllowAttr());
+      host, loc, SmallVector<Type>(first ? indices.size() : 1, number), FusionKind::reduce, inputs,
+      host.getStringAttr(isRow ? kRowClass : kGenericClass), kernel.getOrderAttr(), kernel.getAllowAttr());
   Block &body = fusion.getBody().emplaceBlock();
-  for (Type type : kernel.getArgumentTypes())
-    body.addArgument(type, loc);
-  builder.setInsertionPointToStart(&body);
+  for (Value input : inputs)
+    body.addArgument(input.getType(), loc);
+  OpBuilder builder = OpBuilder::atBlockBegin(&body);
   cloneProducers(builder, kernel, body);
   for (unsigned axis : axes)
     sizes.push_back(sizeOf(builder, extract.getTensor(), axis));
   for (unsigned loop : kept)
     extents.push_back(extentOf(builder, loop));
-  SmallVector<Value> results = {
-      reduce(builder, kNoIteration, {},
-             [&](OpBuilder &nested, Value iteration, ValueRange found, ValueRange, Value least) -> Value {
-               Value none = arith::ConstantIntOp::create(nested, loc, kNoIteration, 64);
-               Value each = arith::SelectOp::create(nested, loc, isOutside(nested, found), iteration, none);
-               return arith::MinSIOp::create(nested, loc, least, each);
-             })};
-  for (size_t axis = 0; axis < indices.size(); ++axis)
-    results.push_back(reduce(
-        builder, 0, results.front(),
-        [&](OpBuilder &nested, Value iteration, ValueRange found, ValueRange first, Value sum) -> Value {
-          Value zero = arith::ConstantIntOp::create(nested, loc, 0, 64);
-          Value index = arith::IndexCastOp::create(nested, loc, nested.getI64Type(), found[axis]);
-          Value isFirst =
-              arith::CmpIOp::create(nested, loc, arith::CmpIPredicate::eq, iteration, first.front());
-          return arith::AddIOp::create(nested, loc, sum,
-                                       arith::SelectOp::create(nested, loc, isFirst, index, zero));
-        }));
+  SmallVector<Value> results = first ? readIndices(builder, body.getArguments().back()) : findFirst(builder);
   YieldOp::create(builder, loc, results);
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
     if (isOpTriviallyDead(&op))
@@ -335,7 +351,14 @@ FusionOp FirstOutOfBounds::write(LaunchOp launch, KernelOp kernel) {
   return fusion;
 }
 
-FusionOp ad::findFirstOutOfBounds(LaunchOp launch, KernelOp kernel, linalg::GenericOp generic,
-                                  tensor::ExtractOp extract, ArrayRef<unsigned> axes) {
-  return FirstOutOfBounds(generic, extract, axes).write(launch, kernel);
+FusionOp ad::findFirstOutOfBounds(OpBuilder &host, LaunchOp launch, KernelOp kernel,
+                                  linalg::GenericOp generic, tensor::ExtractOp extract,
+                                  ArrayRef<unsigned> axes) {
+  return FirstOutOfBounds(generic, extract, axes).write(host, launch, kernel, /*first=*/{});
+}
+
+FusionOp ad::readIndicesOutOfBounds(OpBuilder &host, LaunchOp launch, KernelOp kernel,
+                                    linalg::GenericOp generic, tensor::ExtractOp extract,
+                                    ArrayRef<unsigned> axes, Value first) {
+  return FirstOutOfBounds(generic, extract, axes).write(host, launch, kernel, first);
 }

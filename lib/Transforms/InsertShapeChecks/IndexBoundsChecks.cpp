@@ -8,6 +8,7 @@
 #include "HostSizes.h"
 #include "IndexRange.h"
 #include "adjoint/Runtime/adrt.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -121,16 +122,21 @@ private:
       if (!sizes.back())
         return refuse(extract, "the size of a tensor that the host does not know");
     }
-    FusionOp found = findFirstOutOfBounds(launch, kernel, generic, extract, axes);
+    OpBuilder &builder = host.builder;
+    FusionOp found = findFirstOutOfBounds(builder, launch, kernel, generic, extract, axes);
     if (!found)
       return refuse(extract, "an accumulator");
-    OpBuilder &builder = host.builder;
+    Value first = found.getResult(0);
     Value none = arith::ConstantIntOp::create(builder, host.loc, kNoIteration, 64);
-    Value isNone = host.compare(arith::CmpIPredicate::eq, elementOf(found.getResult(0)), none);
+    Value isFound = host.compare(arith::CmpIPredicate::ne, elementOf(first), none);
+    auto branch = scf::IfOp::create(builder, host.loc, isFound, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    FusionOp read = readIndicesOutOfBounds(builder, launch, kernel, generic, extract, axes, first);
     for (auto [number, axis] : llvm::enumerate(axes)) {
       Value index = arith::IndexCastOp::create(builder, host.loc, builder.getIndexType(),
-                                               elementOf(found.getResult(number + 1)));
-      requireBounds(extract, axis, host.either(isNone, isInside(index, sizes[number])), index, sizes[number]);
+                                               elementOf(read.getResult(number)));
+      requireBounds(extract, axis, isInside(index, sizes[number]), index, sizes[number]);
     }
     return success();
   }

@@ -40,7 +40,7 @@ public:
       moves |= key != original[&op];
       scheduled[&op] = key;
       keys.emplace_back(key, &op);
-      if (isa<RequireOp>(op))
+      if (RequireOp::isOneOrHasOne(&op))
         guard = original[&op];
     }
     if (!moves)

@@ -188,6 +188,11 @@ def AD_RequireOp : AD_Op<"require", [MemoryEffects<[MemRead, MemWrite]>]> {
   }];
   let arguments = (ins I32Attr:$kind, I1:$condition, Variadic<Index>:$values, StrAttr:$requiredBy);
   let assemblyFormat = "$kind $condition `(` $values `)` $requiredBy attr-dict";
+  let extraClassDeclaration = [{
+    /// Whether the operation is a condition, or a branch without results that has one: what comes after it runs only
+    /// if the condition holds.
+    static bool isOneOrHasOne(::mlir::Operation *op);
+  }];
 }
 
 def AD_GuardOp : AD_Op<"guard", [MemoryEffects<[MemRead, MemWrite]>]> {

@@ -152,3 +152,11 @@ LogicalResult ConvertOp::verify() {
            << getInput().getType() << " and " << getType();
   return success();
 }
+
+//===- Conditions ---------------------------------------------------------===//
+
+bool RequireOp::isOneOrHasOne(Operation *op) {
+  if (op->getNumResults() > 0)
+    return false;
+  return op->walk([](RequireOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}

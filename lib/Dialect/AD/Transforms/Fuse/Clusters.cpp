@@ -23,7 +23,7 @@ ClusterGraph::ClusterGraph(Block &block, std::optional<TargetKind> target)
       continue;
     effectNumber[&op] = effects.size();
     effects.push_back(&op);
-    if (isa<RequireOp>(op))
+    if (RequireOp::isOneOrHasOne(&op))
       guards.push_back(&op);
   }
   spanStart.resize(position);
@@ -137,7 +137,7 @@ bool ClusterGraph::reaches(ArrayRef<Operation *> from, const Cluster &to) const 
       return true;
     if (lowestFrom(positions.lookup(op)) > to.last)
       continue;
-    if (isa<RequireOp>(op))
+    if (RequireOp::isOneOrHasOne(op))
       return true; // every operation after a condition runs after it, and `to` is one
     if (auto number = effectNumber.find(op); number != effectNumber.end())
       if (number->second + 1 < effects.size())
