@@ -102,6 +102,13 @@ def _windows(draw, rank):
     return kernel, options, spans
 
 
+def _convolved(draw, name, arrays, outputs, options):
+    """Some have a bias."""
+    arrays += [draw.normals(outputs)] if draw.chance(0.5) else []
+    call = lambda module: lambda x, w, b=None: [getattr(module, name)(x, w, b, **options)]
+    return Case(draw.dtype, arrays, call(F), call(TF), f"{name} {options}")
+
+
 def convolution(draw):
     rank, groups = draw.pick(1, 2, 2, 3), draw.pick(1, 1, 2, 4)
     kernel, options, spans = _windows(draw, rank)
@@ -110,10 +117,7 @@ def convolution(draw):
     inputs, outputs = groups * draw.pick(1, 1, 3, 4), groups * per_group
     sizes = [max(1, span - 2 * pad) + draw.size(0, 9) for span, pad in zip(spans, options["padding"])]
     arrays = [draw.normals(draw.size(1, 3), inputs, *sizes), draw.normals(outputs, inputs // groups, *kernel)]
-    arrays += [draw.normals(outputs)] if draw.chance(0.5) else []
-    name = f"conv{rank}d"
-    call = lambda module: lambda x, w, b=None: [getattr(module, name)(x, w, b, groups=groups, **options)]
-    return Case(draw.dtype, arrays, call(F), call(TF), f"{options} {groups=}")
+    return _convolved(draw, f"conv{rank}d", arrays, outputs, {**options, "groups": groups})
 
 
 def transposed_convolution(draw):
@@ -125,10 +129,7 @@ def transposed_convolution(draw):
     inputs, outputs = groups * draw.pick(1, 2, 3), groups * draw.pick(1, 2, 5)
     sizes = [draw.size(2, 6) for _ in kernel]
     arrays = [draw.normals(draw.size(1, 2), inputs, *sizes), draw.normals(inputs, outputs // groups, *kernel)]
-    arrays += [draw.normals(outputs)] if draw.chance(0.5) else []
-    name = f"conv_transpose{rank}d"
-    call = lambda module: lambda x, w, b=None: [getattr(module, name)(x, w, b, groups=groups, **options)]
-    return Case(draw.dtype, arrays, call(F), call(TF), f"{options} {groups=}")
+    return _convolved(draw, f"conv_transpose{rank}d", arrays, outputs, {**options, "groups": groups})
 
 
 def pooling(draw):
