@@ -1,7 +1,7 @@
 // RUN: ad-opt %s --ad-decompose=target=gpu | FileCheck %s --enable-var-scope
 // RUN: ad-opt %s --ad-decompose=target=cpu | FileCheck %s --check-prefix=CPU
 
-// CPU-COUNT-7: ad.conv
+// CPU-COUNT-8: ad.conv
 
 // The windows that the result has, then their elements: indices of rows and of columns, as one axis.
 // CHECK-LABEL: func.func @few_elements(
@@ -35,6 +35,15 @@ func.func @few_elements(%x: tensor<8x20x30x4xf32>, %w: tensor<2x3x4x5xf32>) -> t
 func.func @padded(%x: tensor<8x4x20xf32>, %w: tensor<5x4x3xf32>) -> tensor<8x5x20xf32> {
   %y = ad.conv %x, %w dims "bc0,oc0->bo0" low [1] high [1] : (tensor<8x4x20xf32>, tensor<5x4x3xf32>) -> tensor<8x5x20xf32>
   return %y : tensor<8x5x20xf32>
+}
+
+// A place may be far outside of a short input.
+// CHECK-LABEL: func.func @far(
+// CHECK:       ad.gather %{{.+}}[%{{.+}}] axes [0] slices [1] outside fill : tensor<4x4xf32>, tensor<10xi64>
+func.func @far(%x: tensor<4x4xf32>, %w: tensor<2x4x5xf32>) -> tensor<5x5xf32> {
+  %y = ad.conv %x, %w dims "0c,0co->0o" strides [1000000000] low [2000000000] high [2000000000]
+      : (tensor<4x4xf32>, tensor<2x4x5xf32>) -> tensor<5x5xf32>
+  return %y : tensor<5x5xf32>
 }
 
 // Of windows of one element, each place reads one.

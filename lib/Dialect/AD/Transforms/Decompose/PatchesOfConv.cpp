@@ -161,7 +161,12 @@ private:
 
   /// The elements that windows read along an axis, of as many as the input may have.
   Value indexOf(char digit, int64_t size) {
-    bool isShort = !ShapedType::isDynamic(size) && size < std::numeric_limits<int32_t>::max() / 2;
+    const WindowAxis &window = windows[digit - '0'];
+    // Places and their elements lie in the padded input, which is as long as the sum of the first three.
+    bool isShort =
+        !ShapedType::isDynamic(size) &&
+        llvm::all_of(ArrayRef<int64_t>{size, window.low, window.high, window.reach()},
+                     [](int64_t part) { return std::abs(part) <= std::numeric_limits<int32_t>::max() / 4; });
     Type element = isShort ? builder.getI32Type() : builder.getI64Type();
     std::string indices = letters;
     llvm::erase_if(indices, [&](char letter) { return isSlice(letter); });
@@ -169,7 +174,6 @@ private:
     SmallVector<Value> open;
     dispatchIndexOpFoldResults(sizesOf(indices), open, shape);
     auto type = RankedTensorType::get(shape, element);
-    const WindowAxis &window = windows[digit - '0'];
     auto constant = [&](int64_t value) { return integerConstant(builder, loc, element, value); };
     auto along = [&](char letter, int64_t factor) -> Value {
       Value number = IotaOp::create(builder, loc, type, open, indices.find(letter), PermissionsAttr());
