@@ -111,6 +111,8 @@ static constexpr int64_t kSmallestTileRows = 64;
 static void addFusion(OpPassManager &pm, const SharedOptions &options, StringRef target,
                       FusePassOptions fuse = {}) {
   pm.addNestedPass<func::FuncOp>(createInsertShapeChecksPass());
+  if (options.optimize && target == "gpu")
+    pm.addPass(createSortScattersPass());
   fuse.policy = options.fuse;
   fuse.target = target.str();
   pm.addPass(createFusePass(fuse));

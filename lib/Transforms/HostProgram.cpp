@@ -40,10 +40,9 @@ static bool isSupported(Operation *op) {
   return !onTensors && isScalarCode(op);
 }
 
-static constexpr StringLiteral kAnyOfAd = "operations of the ad dialect";
-
 // The mnemonic of `ad` for a foreign operation, whose name may end in the kind of its elements: arith.addf,
-// math.exp. A list, since the program may have no operation of `ad`, and then the dialect is not loaded.
+// math.exp. Empty for none. A list, since the program may have no operation of `ad`, and then the dialect is
+// not loaded.
 static std::string sameName(Operation *op) {
   static constexpr StringRef names[] = {
       "abs",   "add",   "and",   "atan2",  "broadcast", "ceil", "cos", "div", "erf",  "exp",       "exp2",
@@ -53,7 +52,7 @@ static std::string sameName(Operation *op) {
   for (StringRef end : {"", "f", "i", "si"})
     if (StringRef name = stem; name.consume_back(end) && llvm::is_contained(names, name))
       return ("ad." + name).str();
-  return kAnyOfAd.str();
+  return "";
 }
 
 // For operations that are frequent in programs written for other compilers.
@@ -108,12 +107,11 @@ static LogicalResult verify(Operation *op, Stage stage) {
     return refuseCall(call);
   if (isa_and_nonnull<ADDialect>(op->getDialect()))
     return op->emitOpError("is in no kernel; ") << howToReach(stage);
-  std::string instead = insteadOf(op);
-  InFlightDiagnostic error = op->emitOpError("is not supported in a program for this target; write ")
-                             << instead << " instead";
-  if (instead == kAnyOfAd)
-    error << ", or give the operation a kernel by FusableOpInterface if the dialect is yours";
-  return error;
+  InFlightDiagnostic error = op->emitOpError("is not supported in a program for this target; write ");
+  if (std::string instead = insteadOf(op); !instead.empty())
+    return error << instead << " instead";
+  return error << "operations of the ad dialect instead, or give the operation a kernel by FusableOpInterface if the "
+                  "dialect is yours";
 }
 
 static bool isElement(Type type) {

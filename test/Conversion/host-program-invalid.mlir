@@ -62,7 +62,7 @@ func.func @add(%x: tensor<4xf32>) {
 func.func @print(%x: tensor<4xf32>) {
   %i = arith.constant 0 : index
   %e = tensor.extract %x[%i] : tensor<4xf32>
-  // expected-error @+1 {{'vector.print' op is not supported in a program for this target; write operations of the ad dialect instead}}
+  // expected-error @+1 {{'vector.print' op is not supported in a program for this target; write operations of the ad dialect instead, or give the operation a kernel by FusableOpInterface if the dialect is yours}}
   vector.print %e : f32
   return
 }

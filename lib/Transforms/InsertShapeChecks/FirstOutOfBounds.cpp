@@ -8,6 +8,7 @@
 #include "FirstOutOfBounds.h"
 #include "HostSizes.h"
 #include "adjoint/Dialect/AD/Transforms/KernelClass.h"
+#include "adjoint/Dialect/AD/Transforms/LoopNestCode.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -45,7 +46,6 @@ private:
   Value extentOf(OpBuilder &builder, unsigned loop);
 
   bool mergesLoops();
-  SmallVector<Value> delinearize(OpBuilder &builder, Value number);
   Value elementAt(OpBuilder &builder, OpOperand &operand, ArrayRef<Value> loops);
   void addInputs(OpBuilder &builder, SmallVectorImpl<Value> &inputs, SmallVectorImpl<AffineMap> &maps);
 
@@ -178,17 +178,6 @@ Value FirstOutOfBounds::isOutside(OpBuilder &builder, ValueRange found) {
   return any;
 }
 
-// The number of the iteration, and its index along each kept loop.
-SmallVector<Value> FirstOutOfBounds::delinearize(OpBuilder &builder, Value number) {
-  SmallVector<Value> loops(extents.size());
-  for (int64_t loop = static_cast<int64_t>(extents.size()) - 1; loop >= 0; --loop) {
-    loops[loop] = loop == 0 ? number : builder.createOrFold<arith::RemUIOp>(loc, number, extents[loop]);
-    if (loop > 0)
-      number = builder.createOrFold<arith::DivUIOp>(loc, number, extents[loop]);
-  }
-  return loops;
-}
-
 // The element of the operand that an iteration of the kept loops reads.
 Value FirstOutOfBounds::elementAt(OpBuilder &builder, OpOperand &operand, ArrayRef<Value> loops) {
   Value value = mapping.lookupOrDefault(operand.get());
@@ -256,7 +245,7 @@ Value FirstOutOfBounds::reduce(OpBuilder &builder, int64_t start, ValueRange mor
       at.push_back(linalg::IndexOp::create(nested, loc, loop));
     Value linear = at.empty() ? arith::ConstantIndexOp::create(nested, loc, 0).getResult() : at.front();
     if (mergesLoops()) {
-      at = delinearize(nested, linear);
+      at = delinearize(nested, loc, linear, extents);
     } else {
       for (size_t loop = 1; loop < at.size(); ++loop)
         linear = arith::AddIOp::create(nested, loc, arith::MulIOp::create(nested, loc, linear, extents[loop]),

@@ -7,7 +7,7 @@
 #ifndef ADJOINT_LIB_CODEGEN_GPU_ATTENTION_SPLITSHAPE_H
 #define ADJOINT_LIB_CODEGEN_GPU_ATTENTION_SPLITSHAPE_H
 
-#include "AttentionShape.h"
+#include "MmaShape.h"
 #include "adjoint/Codegen/Target/Chips.h"
 #include "adjoint/Numerics/Order.h"
 #include "llvm/Support/MathExtras.h"
@@ -34,8 +34,8 @@ struct SplitShape {
   static constexpr int64_t kLanes = numerics::canonicalLanes;
   /// Parts that a thread loads before it joins them.
   static constexpr int64_t kParts = 8;
-  /// Rows, columns, and steps of `mma.sync`.
-  static constexpr int64_t kM = 16, kN = 8, kK = 16;
+  /// Columns and steps of `mma.sync`.
+  static constexpr int64_t kN = MmaShape::kN, kK = MmaShape::kK;
 
   bool tensorCores;
   int64_t elementBytes, bytes; ///< of an element of operands, and of a number

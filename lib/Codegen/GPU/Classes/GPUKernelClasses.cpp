@@ -14,6 +14,7 @@
 #include "../Reduction/ColumnRunEmitter.h"
 #include "../Row/RowEmitter.h"
 #include "../Scan/ScanTiles.h"
+#include "../Scatter/RunsEmitter.h"
 #include "../Scatter/ScatterEmitter.h"
 #include "../Sort/SortClass.h"
 #include "../Transpose/BoxTransposeEmitter.h"
@@ -279,12 +280,15 @@ private:
 
 namespace {
 struct ScatterPlan : KernelPlan {
-  explicit ScatterPlan(const OrderedWrite &write) : write(write) {}
+  explicit ScatterPlan(const OrderedWrite &write) : write(write), searched(write.searched) {}
+  explicit ScatterPlan(const UpdateRuns &runs) : runs(runs), searched(runs.searched) {}
   SmallVector<Fact> facts() const override {
-    auto listed = llvm::map_range(write.searched, [](unsigned axis) { return std::to_string(axis); });
-    return {{"indexed-axes", llvm::join(listed, ",")}};
+    auto listed = llvm::map_range(searched, [](unsigned axis) { return std::to_string(axis); });
+    return {{"indexed-axes", llvm::join(listed, ",")}, {"updates", runs ? "sorted" : "searched"}};
   }
-  OrderedWrite write;
+  std::optional<OrderedWrite> write; // one of both
+  std::optional<UpdateRuns> runs;
+  SmallVector<unsigned> searched;
 };
 
 class ScatterClass : public EmitterClass {
@@ -296,29 +300,39 @@ public:
   std::unique_ptr<KernelPlan> matchOnGPU(KernelOp kernel, const GPUTarget &,
                                          std::string &reason) const override {
     ValueRange results = kernel.getBody().front().getTerminator()->getOperands();
-    std::optional<OrderedWrite> write =
-        results.size() == 1 ? matchOrderedWrite(results.front()) : std::nullopt;
-    if (!write)
-      reason = "its updates have another type than its result";
-    return write ? std::make_unique<ScatterPlan>(*write) : nullptr;
+    if (results.size() == 1) {
+      if (std::optional<OrderedWrite> write = matchOrderedWrite(results.front()))
+        return std::make_unique<ScatterPlan>(*write);
+      if (std::optional<UpdateRuns> runs = matchUpdateRuns(results.front()))
+        return std::make_unique<ScatterPlan>(*runs);
+    }
+    reason = "its updates have another type than its result";
+    return nullptr;
   }
 
   // An iteration updates one row, and does not look for it in all of them.
   std::optional<KernelCost> cost(KernelOp kernel, const KernelPlan &plan) const override {
     std::optional<KernelCost> searching = costOfKernel(kernel);
-    OrderedWrite write = writeOf(plan);
-    for (unsigned axis : write.searched)
+    const ScatterPlan &scatter = scatterOf(plan);
+    SmallVector<int64_t> sizes = genericOf(scatter).getStaticLoopRanges();
+    for (unsigned axis : scatter.searched)
       if (searching)
-        searching->operations /= std::max<int64_t>(write.generic.getStaticLoopRanges()[axis], 1);
+        searching->operations /= std::max<int64_t>(sizes[axis], 1);
     return searching;
   }
 
 private:
-  static const OrderedWrite &writeOf(const KernelPlan &plan) {
-    return static_cast<const ScatterPlan &>(plan).write;
+  static const ScatterPlan &scatterOf(const KernelPlan &plan) {
+    return static_cast<const ScatterPlan &>(plan);
+  }
+  static linalg::GenericOp genericOf(const ScatterPlan &plan) {
+    return plan.runs ? plan.runs->generic : plan.write->generic;
   }
   Emitter emitterFor(GPUFunctions &functions, GPUFuncOp function, const KernelPlan &plan) const override {
-    return std::make_unique<ScatterEmitter>(functions.kernel, function, writeOf(plan));
+    const ScatterPlan &scatter = scatterOf(plan);
+    if (scatter.runs)
+      return std::make_unique<RunsEmitter>(functions.kernel, function, *scatter.runs);
+    return std::make_unique<ScatterEmitter>(functions.kernel, function, *scatter.write);
   }
   std::optional<Division> divisionOf(KernelOp, const KernelPlan &) const override { return std::nullopt; }
 };

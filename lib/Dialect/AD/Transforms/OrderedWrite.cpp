@@ -7,13 +7,69 @@
 using namespace mlir;
 using namespace mlir::ad;
 
+// Whether the operation has one result, whose axes are the first loops, and all others are reduced.
+static bool hasChainForm(linalg::GenericOp generic) {
+  if (generic.getNumResults() != 1 || generic.getNumReductionLoops() == 0)
+    return false;
+  AffineMap map = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
+  AffineMap axes = AffineMap::getMultiDimIdentityMap(generic.getNumLoops(), generic.getContext())
+                       .getMajorSubMap(generic.getNumParallelLoops());
+  return map == axes;
+}
+
+static void addLoops(llvm::SmallBitVector &loops, AffineMap map) {
+  for (unsigned loop = 0; loop < loops.size(); ++loop)
+    if (map.isFunctionOfDim(loop))
+      loops.set(loop);
+}
+
+namespace {
+/// What a value of the body of an operation depends on.
+struct Dependence {
+  llvm::SmallBitVector loops;
+  bool onAccumulator = false;
+};
+} // namespace
+
+static Dependence dependenceOf(linalg::GenericOp generic, Value value) {
+  Block *body = generic.getBlock();
+  Dependence found{llvm::SmallBitVector(generic.getNumLoops())};
+  SmallVector<Value> pending = {value};
+  llvm::SmallPtrSet<const void *, 16> seen;
+  while (!pending.empty()) {
+    Value next = pending.pop_back_val();
+    if (!seen.insert(next.getAsOpaquePointer()).second)
+      continue;
+    if (auto argument = dyn_cast<BlockArgument>(next)) {
+      if (argument.getOwner() != body)
+        continue;
+      OpOperand *operand = generic.getMatchingOpOperand(argument);
+      if (generic.isDpsInit(operand))
+        found.onAccumulator = true;
+      else
+        addLoops(found.loops, generic.getMatchingIndexingMap(operand));
+      continue;
+    }
+    Operation *op = next.getDefiningOp();
+    if (op->getBlock() != body)
+      continue;
+    if (auto index = dyn_cast<linalg::IndexOp>(op))
+      found.loops.set(index.getDim());
+    llvm::append_range(pending, op->getOperands());
+  }
+  return found;
+}
+
 namespace {
 class Matcher {
 public:
-  explicit Matcher(linalg::GenericOp generic) : body(generic.getBlock()) { write.generic = generic; }
+  explicit Matcher(linalg::GenericOp generic) : body(generic.getBlock()) {
+    write.generic = generic;
+    write.rank = generic.getNumParallelLoops();
+  }
 
   std::optional<OrderedWrite> match() {
-    if (!hasChainForm())
+    if (!hasChainForm(write.generic))
       return std::nullopt;
     auto choice = body->getTerminator()->getOperand(0).getDefiningOp<arith::SelectOp>();
     if (!choice || choice.getFalseValue() != write.accumulator() || !isHit(choice.getCondition()))
@@ -27,18 +83,6 @@ public:
   }
 
 private:
-  /// One result, whose axes are the first loops; all others are reduced.
-  bool hasChainForm() {
-    linalg::GenericOp generic = write.generic;
-    if (generic.getNumResults() != 1 || generic.getNumReductionLoops() == 0)
-      return false;
-    write.rank = generic.getNumParallelLoops();
-    AffineMap map = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
-    AffineMap axes = AffineMap::getMultiDimIdentityMap(generic.getNumLoops(), generic.getContext())
-                         .getMajorSubMap(write.rank);
-    return map == axes;
-  }
-
   std::optional<unsigned> axisOf(Value value) {
     auto index = value.getDefiningOp<linalg::IndexOp>();
     if (!index || index.getDim() >= write.rank)
@@ -64,36 +108,7 @@ private:
     return true;
   }
 
-  /// The loops on which a value of the body depends.
-  llvm::SmallBitVector loopsOf(Value value) {
-    llvm::SmallBitVector loops(write.generic.getNumLoops());
-    SmallVector<Value> pending = {value};
-    llvm::SmallPtrSet<const void *, 16> seen;
-    while (!pending.empty()) {
-      Value next = pending.pop_back_val();
-      if (!seen.insert(next.getAsOpaquePointer()).second)
-        continue;
-      if (auto argument = dyn_cast<BlockArgument>(next)) {
-        if (argument.getOwner() == body)
-          addLoops(loops, write.generic.getMatchingIndexingMap(write.generic.getMatchingOpOperand(argument)),
-                   argument == write.accumulator());
-        continue;
-      }
-      Operation *op = next.getDefiningOp();
-      if (op->getBlock() != body)
-        continue;
-      if (auto index = dyn_cast<linalg::IndexOp>(op))
-        loops.set(index.getDim());
-      llvm::append_range(pending, op->getOperands());
-    }
-    return loops;
-  }
-
-  static void addLoops(llvm::SmallBitVector &loops, AffineMap map, bool isAccumulator) {
-    for (unsigned loop = 0; !isAccumulator && loop < loops.size(); ++loop)
-      if (map.isFunctionOfDim(loop))
-        loops.set(loop);
-  }
+  llvm::SmallBitVector loopsOf(Value value) { return dependenceOf(write.generic, value).loops; }
 
   /// Whether the searched axes are in the condition alone, so that an iteration need not know the element.
   bool isSearchedAlone() {
@@ -129,4 +144,37 @@ private:
 std::optional<OrderedWrite> ad::matchOrderedWrite(Value output) {
   auto generic = output.getDefiningOp<linalg::GenericOp>();
   return generic ? Matcher(generic).match() : std::nullopt;
+}
+
+// The bound of the comparison of the iteration's number with it; null if it is another one.
+static Value boundOf(linalg::GenericOp generic, Value condition, arith::CmpIPredicate predicate) {
+  auto compared = condition.getDefiningOp<arith::CmpIOp>();
+  auto index = compared ? compared.getLhs().getDefiningOp<linalg::IndexOp>() : linalg::IndexOp();
+  bool isIteration = index && index.getDim() == generic.getNumLoops() - 1;
+  return isIteration && compared.getPredicate() == predicate ? compared.getRhs() : Value();
+}
+
+std::optional<UpdateRuns> ad::matchUpdateRuns(Value output) {
+  auto generic = output.getDefiningOp<linalg::GenericOp>();
+  if (!generic || !hasChainForm(generic) || generic.getNumReductionLoops() != 1)
+    return std::nullopt;
+  UpdateRuns runs{generic, generic.getNumParallelLoops(), {}, {}, {}, {}};
+  auto choice = generic.getBlock()->getTerminator()->getOperand(0).getDefiningOp<arith::SelectOp>();
+  auto both = choice ? choice.getCondition().getDefiningOp<arith::AndIOp>() : arith::AndIOp();
+  if (!both || choice.getFalseValue() != runs.accumulator())
+    return std::nullopt;
+  runs.updated = choice.getTrueValue();
+  runs.begin = boundOf(generic, both.getLhs(), arith::CmpIPredicate::sge);
+  runs.end = boundOf(generic, both.getRhs(), arith::CmpIPredicate::slt);
+  if (!runs.begin || !runs.end)
+    return std::nullopt;
+  for (Value bound : {runs.begin, runs.end}) {
+    Dependence of = dependenceOf(generic, bound);
+    if (of.onAccumulator || of.loops[runs.rank])
+      return std::nullopt;
+    for (unsigned axis : of.loops.set_bits())
+      if (!llvm::is_contained(runs.searched, axis))
+        runs.searched.push_back(axis);
+  }
+  return runs;
 }

@@ -52,6 +52,9 @@ private:
                   ValueRange indices) const;
 };
 
+/// The indices along axes of these sizes of the element with the row-major number.
+SmallVector<Value> delinearize(OpBuilder &builder, Location loc, Value number, ArrayRef<Value> sizes);
+
 /// The sizes of all axes.
 SmallVector<Value> sizesOfTensor(OpBuilder &builder, Location loc, Value tensor);
 

@@ -30,6 +30,25 @@ struct OrderedWrite {
 /// What computes the tensor, if it has this form.
 std::optional<OrderedWrite> matchOrderedWrite(Value output);
 
+/// A chain over one reduction loop, the last one, that changes an element only in a run of its iterations: a
+/// scatter whose updates are sorted (ad-sort-scatters). Loops of the operation before `rank` are the axes of
+/// the result.
+struct UpdateRuns {
+  linalg::GenericOp generic;
+  unsigned rank;         ///< of the result
+  Value begin, end;      ///< the first iteration of the run, and that after its last one; values of the body
+  Value updated;         ///< the new accumulator, a value of the body
+  SmallVector<unsigned> searched; ///< the axes on which the run depends
+
+  /// The accumulator in the body.
+  BlockArgument accumulator() { return generic.getRegionOutputArgs().front(); }
+  /// The elements before all updates.
+  Value start() { return generic.getDpsInits().front(); }
+};
+
+/// What computes the tensor, if it has this form.
+std::optional<UpdateRuns> matchUpdateRuns(Value output);
+
 } // namespace mlir::ad
 
 #endif // ADJOINT_DIALECT_AD_TRANSFORMS_ORDEREDWRITE_H

@@ -305,6 +305,42 @@ def SplitKPass : Pass<"ad-split-k"> {
   let dependentDialects = ["::mlir::ad::ADDialect"];
 }
 
+def SortScattersPass : Pass<"ad-sort-scatters"> {
+  let summary = "Sort the updates of scatters that have many of them";
+  let description = [{
+    This pass sorts the updates of an `ad.scatter` by the elements that they update, and lets each element of the result
+    take its own.
+
+    Why: kernels of GPUs divide the result of a scatter, and each group of threads looks at the indices of all updates
+    (decision 0057). The time grows with the number of groups times that of updates.
+
+    A stable sort keeps the order of the updates of one element, so the results keep their bits. The scatter becomes an
+    `ad.argsort` between fusions: the number of the element of each update, the same in ascending order, where the run of
+    each element begins, and the result, an element of which combines the updates from where its run begins to where the
+    next one does.
+
+    Before:
+    ```mlir
+    %y = ad.scatter add %x[%i], %u axes [0] : tensor<100xf32>, tensor<1000000xi32>, tensor<1000000xf32>
+    ```
+    After:
+    ```mlir
+    %keys = ad.fusion ... (tensor<1000000xi32>) -> tensor<1000000xi32>
+    %places = ad.argsort %keys axis 0 : tensor<1000000xi32>
+    %sorted = ad.fusion ... (tensor<1000000xi32>, tensor<1000000xi64>) -> tensor<1000000xi32>
+    %begins = ad.fusion ... (tensor<1000000xi32>) -> tensor<101xi32>
+    %y = ad.fusion ... (tensor<100xf32>, tensor<101xi32>, tensor<1000000xi64>, tensor<1000000xf32>) -> tensor<100xf32>
+    ```
+    Indices have to be tested before: run it after `ad-insert-shape-checks`.
+
+    Leaves: scatters with batch axes, with fewer than `updates` updates, and those that change a small part of a tensor.
+    Refuses: a number of updates that is not positive.
+  }];
+  let options = [Option<"updates", "updates", "int64_t", "16384", "The fewest updates that are sorted">];
+  let dependentDialects = ["::mlir::ad::ADDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def ChooseInstructionsPass : Pass<"ad-choose-instructions"> {
   let summary = "Fix the tensor core instruction of contractions that may not choose their order";
   let description = [{

@@ -56,6 +56,9 @@ void populateContractionPatterns(RewritePatternSet &patterns);
 /// none).
 void populateSplitKPatterns(RewritePatternSet &patterns, int64_t blocks);
 
+/// Bit-exact: scatters of at least `updates` updates, as kernels with the updates in the order of elements.
+void populateSortScattersPatterns(RewritePatternSet &patterns, int64_t updates);
+
 /// Bit-exact: contractions of 8-bit floats that tensor cores can compute, by contractions of casts to f16,
 /// where no instruction is fixed.
 void populateInstructionPatterns(RewritePatternSet &patterns);

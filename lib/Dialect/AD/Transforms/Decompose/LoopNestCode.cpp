@@ -119,6 +119,16 @@ Value AccessCode::read(Value tensor, const ElementAccess &access, ValueRange sym
 
 //===- Operands -===//
 
+SmallVector<Value> ad::delinearize(OpBuilder &builder, Location loc, Value number, ArrayRef<Value> sizes) {
+  SmallVector<Value> indices(sizes.size());
+  for (int64_t axis = int64_t(sizes.size()) - 1; axis >= 0; --axis) {
+    indices[axis] = axis == 0 ? number : builder.createOrFold<arith::RemUIOp>(loc, number, sizes[axis]);
+    if (axis > 0)
+      number = builder.createOrFold<arith::DivUIOp>(loc, number, sizes[axis]);
+  }
+  return indices;
+}
+
 SmallVector<Value> ad::sizesOfTensor(OpBuilder &builder, Location loc, Value tensor) {
   SmallVector<Value> sizes;
   for (int64_t axis = 0; axis < cast<RankedTensorType>(tensor.getType()).getRank(); ++axis)
