@@ -12,8 +12,8 @@
 // - 3: A version for sizes that are equal at run time. Simplification, then decomposition into operations
 // with a lowering, and simplification of these. Casts move to the kernels that write their operands.
 // - 4: For CPUs, narrow operands of contractions are converted before their kernels; for GPUs, contractions
-// with few tiles are split along K. Conditions on sizes come before fusion moves operations; then fusions and
-// their kernel classes.
+// with few tiles are split along K. Conditions on sizes and indices come before fusion moves operations, and
+// before scatters for GPUs sort their updates; then fusions and their kernel classes.
 // - 5: linalg inside fusions, kernels outside the host program, a buffer for every tensor.
 // - 6: Code of kernels before the host program, which reads the shape of each kernel's range; then LLVM.
 // - 7: For GPUs only: code of a chip from the module of kernels.

@@ -110,7 +110,8 @@ static LogicalResult verify(Operation *op, Stage stage) {
   InFlightDiagnostic error = op->emitOpError("is not supported in a program for this target; write ");
   if (std::string instead = insteadOf(op); !instead.empty())
     return error << instead << " instead";
-  return error << "operations of the ad dialect instead, or give the operation a kernel by FusableOpInterface if the "
+  return error << "operations of the ad dialect instead, or give the operation a kernel by "
+                  "FusableOpInterface if the "
                   "dialect is yours";
 }
 

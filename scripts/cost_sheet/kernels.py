@@ -72,6 +72,7 @@ class Compiled:
     merges: int = 0  # of a sort, the launches that merge its runs
     blocks: int = None  # of a stage of a kernel of several launches, as the host counts them
     work: tuple = None  # bytes of the memory and scalar operations, as the class of the kernel says; None if it cannot
+    begins: int = None  # of a scatter with sorted updates, the number of the tensor of begins; their places follow it
 
     @property
     def tensors(self):
@@ -216,6 +217,12 @@ def works(remarks):
             re.finditer(r'-class \|.*kernel=("[^"]*"|[^,\s]+).*work="(\d+) bytes, (\d+) operations"', remarks)}
 
 
+def begins_of_runs(remarks):
+    """{kernel: which operand says where the updates of each element begin} of scatters with sorted updates."""
+    return {found[2].strip('"'): int(found[1]) for found in
+            re.finditer(r'-class \|.*begins=(\d+).*kernel=("[^"]*"|[^,\s]+)', remarks)}
+
+
 def entry_in(text):
     """The text of the function @main, or all of it."""
     found = re.search(r"^  func\.func @main\(.*?^  }$", text, re.M | re.S)
@@ -264,7 +271,7 @@ def compile_module(path, chip, numerics="", with_ranges=False):
               for kernel, function in node_sizes.functions(dumps["After"], "run_sizes").items()}
     stages = node_sizes.stages(dumps["After"], UNKNOWN_SIZE)
     used, listing = assemble(ptx, chip, with_ranges)
-    work = works(done.stderr)
+    work, begins = works(done.stderr), begins_of_runs(done.stderr)
     found = []
     for code in sass.parse(listing):
         name = source_name(code.name, known)
@@ -278,7 +285,8 @@ def compile_module(path, chip, numerics="", with_ranges=False):
         if name.rstrip('"').endswith("$merge_runs"):
             launches *= of_sort
         found.append(Compiled(name, known[name]["class"], *tensors[whole], known[name], *used[code.name], code,
-                              launches, divisions.get(whole), of_sort, stage and stage[1], work.get(whole.strip('"'))))
+                              launches, divisions.get(whole), of_sort, stage and stage[1], work.get(whole.strip('"')),
+                              begins.get(whole.strip('"'))))
     return found, listing
 
 

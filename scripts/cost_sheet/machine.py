@@ -45,6 +45,15 @@ def pattern(element, rng):
     return values.view(np.uint32)[:PATTERN_BYTES // 4]
 
 
+def runs(tensors, begins, rng):
+    """The sorted updates of a scatter to random elements: where the run of each element begins, and the places."""
+    updates = tensors[begins + 1].elements
+    first = np.sort(rng.integers(0, updates + 1, tensors[begins].elements))
+    holds = {begins: first, begins + 1: rng.permutation(updates)}
+    return {number: values.astype(np.int64 if tensors[number].element == "i64" else np.int32).view(np.uint32)
+            for number, values in holds.items()}
+
+
 class Block:
     """The state of the threads of one block."""
 
@@ -63,6 +72,8 @@ class Block:
         self.local = np.zeros((1 << 12, self.count), np.uint32)
         self.patterns = {number: pattern(tensor.element or "f32", rng) for number, tensor in
                          enumerate(kernel.tensors)}
+        if kernel.begins is not None:
+            self.patterns |= runs(kernel.tensors, kernel.begins, rng)
         self.nothing = pattern("f32", rng)
         self.constants = self.bank(FIRST_PARAMETER[chip_name], blocks, threads, sm_count)
         needed = relevance.needed(loops.Graph(kernel.code))
@@ -225,7 +236,7 @@ class Step:
     def move(self, block, where, active):
         base = self.instruction.base
         if base in ("LDG", "LD"):
-            self.load(block, words_of_tensors(block, where, self.bytes), active)
+            self.load(block, words_of_tensors(block, where, self.bytes, active), active)
         elif base == "LDS":
             self.load(block, [block.shared[(where >> np.uint64(2)) + np.uint64(word) & np.uint64(SHARED_WORDS - 1)]
                               for word in range(max(1, self.bytes // 4))], active)
@@ -278,9 +289,10 @@ def tensor_of(where):
     return (where >> TENSOR_SHIFT).astype(np.int64) - 1
 
 
-def words_of_tensors(block, where, size):
-    """What tensors hold; threads of one instruction nearly always read the same one."""
-    number = int(np.bincount(np.clip(tensor_of(where), 0, 1 << 20)).argmax()) if where.size else 0
+def words_of_tensors(block, where, size, active):
+    """What tensors hold; the active threads of one instruction nearly always read the same one."""
+    read = where[active]
+    number = int(np.bincount(np.clip(tensor_of(read), 0, 1 << 20)).argmax()) if read.size else 0
     data = block.patterns.get(number, block.nothing)
     index = (where & np.uint64(0xffffffff)) >> np.uint64(2)
     found = [data[(index + np.uint64(word)) % np.uint64(data.size)] for word in range(max(1, size // 4))]

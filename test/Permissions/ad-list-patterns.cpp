@@ -54,6 +54,8 @@ int main(int argc, char **argv) {
   print("simplify", context, populateAlgebraPatterns);
   print("simplify", context, populateContractionPatterns);
   print("split-k", context, [](RewritePatternSet &patterns) { populateSplitKPatterns(patterns, 128); });
+  print("sort-scatters", context,
+        [](RewritePatternSet &patterns) { populateSortScattersPatterns(patterns, 1); });
   print("choose-instructions", context, populateInstructionPatterns);
   print("widen-operands", context,
         [](RewritePatternSet &patterns) { populateWidenOperandsPatterns(patterns, /*dotProducts=*/false); });

@@ -96,6 +96,11 @@ CASES = {
         """%i = ad.iota axis 0 : tensor<24xi32>
 %r = ad.scatter add %x[%i], %y axes [0] slices [1] outside clamp : T, tensor<24xi32>, T""",
         elements=F16 + ("f8E4M3FN", "f8E5M2"), shape=(24, 24)),
+    ("sort-updates", "ad.scatter"): Case(
+        """%i = ad.iota axis 1 : tensor<3x8xi32>
+%u = ad.reshape %y : T -> tensor<3x8x24xE>
+%r = ad.scatter max %x[%i], %u axes [0] slices [2] outside drop : T, tensor<3x8xi32>, tensor<3x8x24xE>""",
+        elements=("f32", "f64", "i32"), shape=(24, 24)),
     ("decompose", "ad.sort"): Case("%s, %r = ad.sort %x, %y axis 1 : T, T", elements=("f32", *F16, "i32"),
                                    shape=(24, 24)),
     ("decompose", "ad.top_k"): Case("%r, %p = ad.top_k %x axis 1 k 5 : T",

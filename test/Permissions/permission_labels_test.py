@@ -28,7 +28,7 @@ from cases import CASES, FOLDS, NEVER, STRUCTURE  # noqa: E402
 
 ALL = ["reorder", "algebra", "contract", "widen", "mma", "narrow", "approx", "finite"]
 PASSES = {"decompose": "ad-decompose", "decompose-for-gpus": "ad-decompose=target=gpu", "simplify": "ad-simplify",
-          "split-k": "ad-split-k", "widen-operands": "ad-widen-operands", "choose-instructions": "ad-choose-instructions",
+          "split-k": "ad-split-k", "sort-scatters": "ad-sort-scatters=updates=1", "widen-operands": "ad-widen-operands", "choose-instructions": "ad-choose-instructions",
           "canonicalization": "ad-simplify"}
 Pattern = collections.namedtuple("Pattern", "set name root needs")
 
@@ -122,6 +122,8 @@ def optimize(text, kind, permissions, tool="ad-opt", unlabelled=""):
     # The driver of these passes does not count.
     if kind == "split-k" and "ad.reduce_sum" in done.stdout or kind == "widen-operands" and "ad.cast" in done.stdout:
         applied.add(kind)
+    if kind == "sort-scatters" and "ad.argsort" in done.stdout:
+        applied.add("sort-updates")
     if kind == "choose-instructions" and "ad.cast" in done.stdout:
         applied.add("widen-bytes")
     return done.stdout, applied

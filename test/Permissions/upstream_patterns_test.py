@@ -37,7 +37,7 @@ ALLOWED = {
         "populateControlFlowToLLVMConversionPatterns": "to LLVM", "populateGpuToNVVMConversionPatterns": "to NVVM"},
 }
 # Patterns of this project by name; integers of sizes fold when they are built.
-OWN = re.compile(r"populate(Decompose\w+|Index|Loop|Movement|Algebra|Contraction|SplitK|PatchesOfConv|PhasesOfConv|Allowed|InterfacesToLinalg|LoopNestsToLinalg|Check)Patterns")
+OWN = re.compile(r"populate(Decompose\w+|Index|Loop|Movement|Algebra|Contraction|SplitK|SortScatters|PatchesOfConv|PhasesOfConv|Allowed|InterfacesToLinalg|LoopNestsToLinalg|Check)Patterns")
 DRIVERS = {"applyPatternsGreedily", "walkAndApplyPatterns"}  # run sets that are found by the other names
 BUILDERS = {"createOrFold", "tryToFold", "tryFold"}
 

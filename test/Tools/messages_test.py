@@ -169,6 +169,7 @@ UNREAD = "module attributes {da.numerics = #ad.numerics<fast>} {\n}\n"
 NUMBERS = {
     "--ad-simplify=max-rewrites": (-7, "expected 'max-rewrites' with a number of at least -1, but got -7"),
     "--ad-split-k=blocks": (-1, "expected 'blocks' with a number of at least 1, but got -1"),
+    "--ad-sort-scatters=updates": (0, "expected 'updates' with a number of at least 1, but got 0"),
     "--ad-emit-cpu=vector-bytes": (24, "expected 'vector-bytes' with a power of two from 8 to 1024, but got 24"),
     "--ad-prepack-operands=vector-bytes": (0, "expected 'vector-bytes' with a power of two from 8 to 1024, but got 0"),
 }

@@ -3,7 +3,7 @@
 // RUN: ad-opt %s --ad-emit-gpu --remarks-filter=ad-gpu 2> %t.remarks | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK --input-file=%t.remarks
 
-// REMARK-DAG: scatter-class | Category:ad-gpu | indexed-axes=0, kernel=rows, updates=searched, work="59520 bytes, 10240 operations"
+// REMARK-DAG: scatter-class | Category:ad-gpu | indexed-axes=0, kernel=rows, work="59520 bytes, 10240 operations"
 // REMARK-DAG: generic-class | Category:ad-gpu | kernel=other_accumulator, reason="its updates have another type than its result"
 
 // Two blocks for each multiprocessor at most: every one of them looks at all indices.

@@ -284,7 +284,10 @@ struct ScatterPlan : KernelPlan {
   explicit ScatterPlan(const UpdateRuns &runs) : runs(runs), searched(runs.searched) {}
   SmallVector<Fact> facts() const override {
     auto listed = llvm::map_range(searched, [](unsigned axis) { return std::to_string(axis); });
-    return {{"indexed-axes", llvm::join(listed, ",")}, {"updates", runs ? "sorted" : "searched"}};
+    SmallVector<Fact> all = {{"indexed-axes", llvm::join(listed, ",")}};
+    if (BlockArgument begins = runs ? runs->begins() : BlockArgument())
+      all.push_back({"begins", std::to_string(begins.getArgNumber())});
+    return all;
   }
   std::optional<OrderedWrite> write; // one of both
   std::optional<UpdateRuns> runs;

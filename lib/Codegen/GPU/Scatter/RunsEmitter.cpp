@@ -32,8 +32,8 @@ LogicalResult RunsEmitter::emitElement(const Position &element) {
         end = binary<arith::MinSIOp>(bounds->back(), reductionLoops.total(runs.generic)),
         length = binary<arith::MaxSIOp>(binary<arith::SubIOp>(end, begin), indexConstant(0)),
         atOnce = indexConstant(kUpdatesAtOnce);
-  Value middle = binary<arith::AddIOp>(
-      begin, binary<arith::MulIOp>(binary<arith::DivUIOp>(length, atOnce), atOnce));
+  Value middle =
+      binary<arith::AddIOp>(begin, binary<arith::MulIOp>(binary<arith::DivUIOp>(length, atOnce), atOnce));
   FailureOr<Value> most = emitSteps(loops, begin, middle, kUpdatesAtOnce, *start);
   if (failed(most))
     return failure();

@@ -2,6 +2,7 @@
 
 #include "adjoint/Dialect/AD/Transforms/OrderedWrite.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
@@ -152,6 +153,14 @@ static Value boundOf(linalg::GenericOp generic, Value condition, arith::CmpIPred
   auto index = compared ? compared.getLhs().getDefiningOp<linalg::IndexOp>() : linalg::IndexOp();
   bool isIteration = index && index.getDim() == generic.getNumLoops() - 1;
   return isIteration && compared.getPredicate() == predicate ? compared.getRhs() : Value();
+}
+
+BlockArgument UpdateRuns::begins() const {
+  Value read = begin;
+  if (auto cast = read.getDefiningOp<arith::IndexCastOp>())
+    read = cast.getIn();
+  auto extract = read.getDefiningOp<tensor::ExtractOp>();
+  return extract ? dyn_cast<BlockArgument>(extract.getTensor()) : BlockArgument();
 }
 
 std::optional<UpdateRuns> ad::matchUpdateRuns(Value output) {

@@ -1,10 +1,11 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Scatters with many updates, for GPUs: the updates are sorted by the element that they update, and each
-// element takes its own, a run of them (UpdateRuns in OrderedWrite.h).
+// element takes its own, a run of them (UpdateRuns in OrderedWrite.h, decision 0074).
 
 #include "adjoint/Dialect/AD/IR/ADIndexingOps.h"
 #include "adjoint/Dialect/AD/IR/ADSortingOps.h"
+#include "adjoint/Dialect/AD/IR/ScalarCode.h"
 #include "adjoint/Dialect/AD/Transforms/KernelClass.h"
 #include "adjoint/Dialect/AD/Transforms/LoopNestCode.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
@@ -51,6 +52,15 @@ static int64_t keyCount(ScatterOp op) {
       llvm::map_to_vector(op.getAxes(), [&](int64_t axis) { return op.getType().getDimSize(axis); }));
 }
 
+// Floats of 16 and 8 bits are converted where they are read, which is exact.
+static Value withoutCast(Value update) {
+  auto cast = update.getDefiningOp<CastOp>();
+  auto from = cast ? dyn_cast<FloatType>(getElementTypeOrSelf(cast.getInput())) : FloatType();
+  return from && computeType(from) == getElementTypeOrSelf(update) && computeType(from) != from
+             ? cast.getInput()
+             : update;
+}
+
 static Type positionType(OpBuilder &builder, int64_t last) {
   bool isShort = !ShapedType::isDynamic(last) && last <= std::numeric_limits<int32_t>::max();
   return isShort ? builder.getI32Type() : builder.getI64Type();
@@ -59,6 +69,8 @@ static Type positionType(OpBuilder &builder, int64_t last) {
 // A tensor that the scatter writes whole, since it is in no memory yet.
 static bool isMadeHere(Value input) {
   Operation *op = input.getDefiningOp();
+  while (auto cast = dyn_cast_or_null<CastOp>(op))
+    op = cast.getInput().getDefiningOp();
   return op && (op->hasTrait<OpTrait::ConstantLike>() || viewKindOf(op) == ViewKind::broadcast);
 }
 
@@ -69,8 +81,15 @@ struct Code {
   Location loc;
 
   Value number(int64_t value) const { return arith::ConstantIndexOp::create(builder, loc, value); }
-  template <class Op> Value make(Value lhs, Value rhs) const {
-    return builder.createOrFold<Op>(loc, lhs, rhs);
+  Value add(Value lhs, Value rhs) const { return builder.createOrFold<arith::AddIOp>(loc, lhs, rhs); }
+  Value subtract(Value lhs, Value rhs) const { return builder.createOrFold<arith::SubIOp>(loc, lhs, rhs); }
+  Value multiply(Value lhs, Value rhs) const { return builder.createOrFold<arith::MulIOp>(loc, lhs, rhs); }
+  Value both(Value lhs, Value rhs) const { return builder.createOrFold<arith::AndIOp>(loc, lhs, rhs); }
+  Value least(Value lhs, Value rhs) const { return builder.createOrFold<arith::MinSIOp>(loc, lhs, rhs); }
+  /// The index, or the nearest one of an axis of that size.
+  Value clamp(Value index, Value size) const {
+    index = least(index, subtract(size, number(1)));
+    return builder.createOrFold<arith::MaxSIOp>(loc, index, number(0));
   }
   Value compare(arith::CmpIPredicate predicate, Value lhs, Value rhs) const {
     return builder.createOrFold<arith::CmpIOp>(loc, predicate, lhs, rhs);
@@ -91,7 +110,7 @@ struct Code {
   Value product(ArrayRef<Value> sizes) const {
     Value all = number(1);
     for (Value size : sizes)
-      all = make<arith::MulIOp>(all, size);
+      all = multiply(all, size);
     return all;
   }
 };
@@ -100,7 +119,7 @@ class SortedUpdates {
 public:
   SortedUpdates(PatternRewriter &rewriter, ScatterOp op)
       : rewriter(rewriter), loc(op.getLoc()), op(op), access(op.getIndexedAccess()),
-        updates(productOf(typeOf(op.getIndices().front()).getShape())),
+        update(withoutCast(op.getUpdate())), updates(productOf(typeOf(op.getIndices().front()).getShape())),
         keyType(positionType(rewriter, keyCount(op))), placeType(positionType(rewriter, updates)) {}
 
   Value build() {
@@ -153,7 +172,7 @@ private:
   static Value linearize(const Code &code, ValueRange indices, ArrayRef<Value> sizes) {
     Value number = code.number(0);
     for (auto [index, size] : llvm::zip_equal(indices, sizes))
-      number = code.make<arith::AddIOp>(code.make<arith::MulIOp>(number, size), index);
+      number = code.add(code.multiply(number, size), index);
     return number;
   }
 
@@ -186,11 +205,10 @@ private:
     Value isInside;
     for (auto [index, size] : llvm::zip_equal(indices, sizes)) {
       if (op.getOutside() == Outside::clamp) {
-        Value last = code.make<arith::SubIOp>(size, code.number(1));
-        index = code.make<arith::MaxSIOp>(code.make<arith::MinSIOp>(index, last), code.number(0));
+        index = code.clamp(index, size);
       } else {
         Value inside = code.compare(arith::CmpIPredicate::ult, index, size);
-        isInside = isInside ? code.make<arith::AndIOp>(isInside, inside) : inside;
+        isInside = isInside ? code.both(isInside, inside) : inside;
       }
     }
     Value number = linearize(code, indices, sizes);
@@ -213,7 +231,7 @@ private:
     auto type = RankedTensorType::get(ShapedType::isDynamic(keys) ? keys : keys + 1, placeType);
     auto write = [&](const Code &code, ValueRange arguments) {
       Value count = sizesOfTensor(code.builder, loc, arguments[0]).front();
-      Value end = code.make<arith::AddIOp>(code.product(keySizes(code, arguments[1])), code.number(1));
+      Value end = code.add(code.product(keySizes(code, arguments[1])), code.number(1));
       return forEach(code, placeType, end, {}, [&](const Code &body, ValueRange) {
         return body.convert(lowerBound(body, arguments[0], count, body.convert(body.loop(0), keyType)),
                             placeType);
@@ -228,18 +246,23 @@ private:
   }
 
   Value lowerBound(const Code &code, Value sorted, Value count, Value key) {
-    Value found = code.number(0);
+    Value found = code.number(0), last = code.subtract(count, code.number(1));
     for (int step = searchSteps() - 1; step >= 0; --step) {
-      Value next = code.make<arith::AddIOp>(found, code.number(int64_t(1) << step));
+      Value next = code.add(found, code.number(int64_t(1) << step));
       Value isThere = code.compare(arith::CmpIPredicate::ule, next, count);
-      Value last = code.make<arith::SubIOp>(next, code.number(1));
-      auto element = tensor::ExtractOp::create(code.builder, loc, sorted, last);
-      element->setAttr(kInsideOnlyAttr, code.builder.getUnitAttr());
       // The key itself is not less than the key.
-      Value read = code.select(isThere, element, key);
+      Value read = code.select(isThere, keyAt(code, sorted, code.subtract(next, code.number(1)), last), key);
       found = code.select(code.compare(arith::CmpIPredicate::slt, read, key), next, found);
     }
     return found;
+  }
+
+  /// The key, or the last one. An open number of them may be none.
+  Value keyAt(const Code &code, Value sorted, Value place, Value last) {
+    auto key = tensor::ExtractOp::create(code.builder, loc, sorted, code.least(place, last));
+    if (ShapedType::isDynamic(updates))
+      key->setAttr(kInsideOnlyAttr, code.builder.getUnitAttr());
+    return key;
   }
 
   /// The elements before all updates: a value that is everywhere, or the input.
@@ -248,7 +271,8 @@ private:
     if (!op.getType().hasStaticShape() || !matchPattern(op.getInput(), m_Constant(&constant)) ||
         !constant.isSplat())
       return input;
-    Value out = tensor::EmptyOp::create(code.builder, loc, op.getType().getShape(), constant.getElementType());
+    Value out =
+        tensor::EmptyOp::create(code.builder, loc, op.getType().getShape(), constant.getElementType());
     Value value = arith::ConstantOp::create(code.builder, loc, constant.getSplatValue<TypedAttr>());
     return linalg::FillOp::create(code.builder, loc, value, out).getResult(0);
   }
@@ -257,8 +281,9 @@ private:
     auto write = [&](const Code &code, ValueRange arguments) {
       MLIRContext *context = code.builder.getContext();
       unsigned rank = access.rank;
-      Value start = startOf(code, arguments[0]), update = arguments[3];
-      SmallVector<Value> sizes = keySizes(code, arguments[0]), all = sizesOfTensor(code.builder, loc, update);
+      Value start = startOf(code, arguments[0]);
+      SmallVector<Value> sizes = keySizes(code, arguments[0]),
+                         all = sizesOfTensor(code.builder, loc, arguments[3]);
       SmallVector<Value> shape =
           llvm::map_to_vector(access.partAxesOfIndices(), [&](int64_t axis) { return all[axis]; });
       AffineMap loops = AffineMap::getMultiDimIdentityMap(rank + 1, context);
@@ -266,19 +291,21 @@ private:
       iterators.push_back(utils::IteratorType::reduction);
       return linalg::GenericOp::create(
                  code.builder, loc, start.getType(), arguments[2], start,
-                 {AffineMap::get(rank + 1, 0, code.builder.getAffineDimExpr(rank)), loops.getMajorSubMap(rank)},
+                 {AffineMap::get(rank + 1, 0, code.builder.getAffineDimExpr(rank)),
+                  loops.getMajorSubMap(rank)},
                  iterators,
                  [&](OpBuilder &nested, Location, ValueRange scalars) {
                    Code body{nested, loc};
                    Value isOwn = isInRun(body, arguments[1], sizes);
-                   Value read = body.at(update, positionOfUpdate(body, body.index(scalars[0]), shape));
+                   Value read = body.at(arguments[3], positionOfUpdate(body, body.index(scalars[0]), shape));
+                   read = convertScalar(nested, loc, read, scalars[1].getType());
                    Value updated = op.emitUpdate(nested, loc, {scalars[1], read}, {});
                    linalg::YieldOp::create(nested, loc, body.select(isOwn, updated, scalars[1]));
                  })
           .getResult(0);
     };
-    return kernel(FusionKind::nest, kScatterClass, op.getType(),
-                  {op.getInput(), begins, places, op.getUpdate()}, write);
+    return kernel(FusionKind::nest, kScatterClass, op.getType(), {op.getInput(), begins, places, update},
+                  write);
   }
 
   /// Whether the iteration is one of the element that is computed.
@@ -287,10 +314,10 @@ private:
         llvm::map_to_vector(access.axes, [&](int64_t axis) { return code.loop(axis); });
     Value number = linearize(code, indices, sizes);
     Value begin = code.index(code.at(begins, number));
-    Value end = code.index(code.at(begins, code.make<arith::AddIOp>(number, code.number(1))));
+    Value end = code.index(code.at(begins, code.add(number, code.number(1))));
     Value iteration = code.loop(access.rank);
-    return code.make<arith::AndIOp>(code.compare(arith::CmpIPredicate::sge, iteration, begin),
-                                    code.compare(arith::CmpIPredicate::slt, iteration, end));
+    return code.both(code.compare(arith::CmpIPredicate::sge, iteration, begin),
+                     code.compare(arith::CmpIPredicate::slt, iteration, end));
   }
 
   SmallVector<Value> positionOfUpdate(const Code &code, Value place, ArrayRef<Value> shape) {
@@ -307,14 +334,17 @@ private:
   Location loc;
   ScatterOp op;
   IndexedAccess access;
+  Value update;
   int64_t updates; ///< how many, of an element or of a slice of them; ShapedType::kDynamic if not known
   Type keyType, placeType;
 };
 
 struct SortUpdates : NumericsPattern<ScatterOp> {
-  SortUpdates(MLIRContext *context, int64_t fewest) : NumericsPattern(context, "sort-updates"), fewest(fewest) {}
+  SortUpdates(MLIRContext *context, int64_t fewest)
+      : NumericsPattern(context, "sort-updates"), fewest(fewest) {}
 
-  LogicalResult match(ScatterOp op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
+  LogicalResult match(ScatterOp op, SmallVectorImpl<Operation *> &,
+                      PatternRewriter &rewriter) const override {
     if (!op.getBatch().empty())
       return rewriter.notifyMatchFailure(op, "expected no batch axes, along which kernels are divided");
     if (op.getKind() != ScatterKind::set &&
@@ -328,7 +358,8 @@ struct SortUpdates : NumericsPattern<ScatterOp> {
     if (!ShapedType::isDynamic(updates) && updates > std::numeric_limits<int32_t>::max())
       return rewriter.notifyMatchFailure(op, "expected fewer updates, as many as a sort has");
     // An open number is taken for the fewest.
-    int64_t atLeast = ShapedType::isDynamic(updates) ? fewest : updates, elements = productOf(op.getType().getShape());
+    int64_t atLeast = ShapedType::isDynamic(updates) ? fewest : updates,
+            elements = productOf(op.getType().getShape());
     if (!isMadeHere(op.getInput()) &&
         (ShapedType::isDynamic(elements) || elements / kElementsPerUpdate > atLeast))
       return rewriter.notifyMatchFailure(op, "expected updates of a large part of the elements");

@@ -126,6 +126,20 @@ def argsort(shape, element):
     return function([kind], [order], f"  %y = ad.argsort %a axis {len(shape) - 1} : {kind}")
 
 
+def take(shape, count, element):
+    """Of so many rows, or elements, at indices that are tested first."""
+    table, indices, result = tensor(shape, element), tensor((count,), "i32"), tensor((count, *shape[1:]), element)
+    return function([table, indices], [result], f"  %y = ad.take %a, %b axis 0 : {table}, {indices}")
+
+
+def scatter_add(shape, count, element):
+    """Into rows, or elements, of an argument, by as many updates."""
+    table, indices, update = tensor(shape, element), tensor((count,), "i32"), tensor((count, *shape[1:]), element)
+    slices = " slices [1]" if len(shape) > 1 else ""
+    body = f"  %y = ad.scatter add %a[%b], %c axes [0]{slices} outside drop : {table}, {indices}, {update}"
+    return function([table, indices, update], [table], body)
+
+
 def attention(heads, length, depth, element, words=""):
     kind = tensor((1, heads, length, depth), element)
     return function([kind] * 3, [kind], f"  %y, %l = ad.attention %a, %b, %c{words} : {kind}, {kind}, {kind}")

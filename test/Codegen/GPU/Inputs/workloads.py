@@ -71,6 +71,16 @@ def sorts():
         yield f"argsort {'x'.join(map(str, shape))} {element}", cost_cases.argsort(shape, element), "strict"
 
 
+def indexing():
+    """Of single elements, few elements with many updates, and rows."""
+    for shape, count, element in (((1 << 20,), 1 << 20, "f32"), ((32000, 4096), 8192, "bf16")):
+        yield f"take {count} of {'x'.join(map(str, shape))} {element}", cost_cases.take(shape, count, element), "strict"
+    for shape, count, element in (((1 << 20,), 1 << 20, "f32"), ((1000,), 1 << 20, "f32"), ((100000, 64), 1 << 20, "f32"),
+                                  ((100000, 64), 1 << 20, "bf16")):
+        name = f"scatter {count} into {'x'.join(map(str, shape))} {element}"
+        yield name, cost_cases.scatter_add(shape, count, element), "strict"
+
+
 def attention():
     """Of f32 by FMA, and of bf16 on tensor cores: few and short heads, long ones that are causal."""
     for heads, length, depth, element, words, mode in ((8, 1024, 64, "f32", "", "strict"), (8, 1024, 64, "bf16", "", "strict"),
@@ -131,6 +141,7 @@ def all_workloads():
     yield from rows()
     yield from running_sums()
     yield from sorts()
+    yield from indexing()
     yield from attention()
     yield from decoding()
     yield from others()

@@ -129,3 +129,18 @@ ad.kernel @row(%a: tensor<4x4xf32>) -> tensor<4xf32> attributes {kernel_class = 
   %r = tensor.extract_slice %a[1, 0] [1, 4] [1, 1] : tensor<4x4xf32> to tensor<4xf32>
   ad.yield %r : tensor<4xf32>
 }
+
+// -----
+
+// expected-error @+1 {{'ad.kernel' op expected tensors of integers or floats in a kernel, but got 'tensor<4xindex>'; cast indices to i64}}
+ad.kernel @indices(%a: tensor<4xindex>) -> tensor<4xindex> attributes {kernel_class = "generic"} {
+  ad.yield %a : tensor<4xindex>
+}
+
+// -----
+
+ad.kernel @index_inside(%a: tensor<4xi64>) -> tensor<4xi64> attributes {kernel_class = "generic"} {
+  // expected-error @+1 {{'tensor.empty' op expected tensors of integers or floats in a kernel, but got 'tensor<4xindex>'; cast indices to i64}}
+  %e = tensor.empty() : tensor<4xindex>
+  ad.yield %a : tensor<4xi64>
+}

@@ -35,15 +35,17 @@ std::optional<OrderedWrite> matchOrderedWrite(Value output);
 /// the result.
 struct UpdateRuns {
   linalg::GenericOp generic;
-  unsigned rank;         ///< of the result
-  Value begin, end;      ///< the first iteration of the run, and that after its last one; values of the body
-  Value updated;         ///< the new accumulator, a value of the body
+  unsigned rank;    ///< of the result
+  Value begin, end; ///< the first iteration of the run, and that after its last one; values of the body
+  Value updated;    ///< the new accumulator, a value of the body
   SmallVector<unsigned> searched; ///< the axes on which the run depends
 
   /// The accumulator in the body.
   BlockArgument accumulator() { return generic.getRegionOutputArgs().front(); }
   /// The elements before all updates.
   Value start() { return generic.getDpsInits().front(); }
+  /// The tensor that holds where runs begin; null if these are computed.
+  BlockArgument begins() const;
 };
 
 /// What computes the tensor, if it has this form.

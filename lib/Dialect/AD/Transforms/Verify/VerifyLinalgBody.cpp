@@ -229,13 +229,23 @@ static LogicalResult verifyDepth(Block &body) {
   return success();
 }
 
+// Memory holds numbers: `index` is as wide as the target says.
+static LogicalResult verifyElements(Operation *op, TypeRange types) {
+  for (Type type : types)
+    if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && !tensor.getElementType().isIntOrFloat())
+      return op->emitOpError("expected tensors of integers or floats in a kernel, but got ")
+             << type << "; cast indices to i64";
+  return success();
+}
+
 LogicalResult ad::verifyLinalgBody(Operation *fusionOrKernel) {
   auto kernel = dyn_cast<KernelOp>(fusionOrKernel);
   OrderAttr order = kernel ? kernel.getOrderAttr() : cast<FusionOp>(fusionOrKernel).getOrderAttr();
   Block &body = fusionOrKernel->getRegion(0).front();
-  bool failedAny = failed(verifyDepth(body));
+  bool failedAny =
+      failed(verifyDepth(body)) || failed(verifyElements(fusionOrKernel, body.getArgumentTypes()));
   for (Operation &op : body) {
-    if (failed(verifyIntegers(&op))) {
+    if (failed(verifyElements(&op, op.getResultTypes())) || failed(verifyIntegers(&op))) {
       failedAny = true;
     } else if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
       failedAny |= failed(verifyGeneric(generic, order));
