@@ -3,7 +3,8 @@
 """Random layers of convolutional networks with their gradients by the input and the filter: the CPU with one thread and
 with several, with other tiles and vectors, and the emulated GPU give the bits of the reference interpreter. Sums are
 longer than a block of the order and operands larger than a first-level cache, so that sums are divided and operands
-packed. Layouts, element types, groups, kernels, strides, paddings, dilations and open sizes are drawn."""
+packed. Layouts, element types, groups, kernels, strides, paddings, dilations, open sizes, and which of result and
+gradients a program has, are drawn."""
 
 import sys
 from pathlib import Path
@@ -37,6 +38,8 @@ class Layer:
         while self.products > MAX_PRODUCTS and max(self.sizes) > 9:
             self.sizes[int(np.argmax(self.sizes))] //= 2
         self.opened = rng.random() < 0.2
+        drawn = [name for name in ("y", "dx", "dw") if rng.random() < 0.6]
+        self.made_names = drawn or ["y"]
 
     @property
     def places(self):
@@ -75,10 +78,12 @@ class Layer:
         arguments = ", ".join(f'%{name}: {kind} {{ad.name = "{name}"}}' for name, kind in (("x", x), ("w", w), ("g", y)))
         if element.startswith("i"):
             return (f'func.func @main({arguments}) -> ({y} {{ad.name = "y"}}) {{\n  %y = {conv}\n  return %y : {y}\n}}\n', ["y"])
+        names, types = self.made_names, {"y": y, "dx": x, "dw": w}
+        results = ", ".join(f'{types[name]} {{ad.name = "{name}"}}' for name in names)
         return (f"func.func private @f(%x: {x}, %w: {w}) -> {y} {{\n  %y = {conv}\n  return %y : {y}\n}}\n"
-                f'func.func @main({arguments}) -> ({y} {{ad.name = "y"}}, {x} {{ad.name = "dx"}}, {w} {{ad.name = "dw"}}) {{\n'
+                f"func.func @main({arguments}) -> ({results}) {{\n"
                 f"  %y, %dx, %dw = ad.vjp @f(%x, %w) cotangents(%g) wrt [0, 1] : ({x}, {w}, {y}) -> ({y}, {x}, {w})\n"
-                f"  return %y, %dx, %dw : {y}, {x}, {w}\n}}\n", ["y", "dx", "dw"])
+                f"  return {', '.join(f'%{name}' for name in names)} : {', '.join(types[name] for name in names)}\n}}\n", names)
 
 
 def check(seed, folder):

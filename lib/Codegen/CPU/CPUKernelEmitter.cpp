@@ -28,6 +28,7 @@ LogicalResult CPUKernelEmitter::bindArguments() {
   if (failed(kernelArguments.bindScalars()))
     return failure();
   bindSlicedArguments();
+  paddedInputs.bind();
   return success();
 }
 

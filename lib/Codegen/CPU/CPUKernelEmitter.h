@@ -28,6 +28,7 @@
 #include "Contraction/ContractionBlocks.h"
 #include "Contraction/DotProducts.h"
 #include "Contraction/FillingTile.h"
+#include "Contraction/PaddedInputs.h"
 #include "Contraction/ProductGroups.h"
 #include "Contraction/RegisterTranspose.h"
 #include "Contraction/RowTiles.h"
@@ -120,7 +121,8 @@ private:
   FlatBroadcast flatBroadcast{*this, laneValues, kernelOutputs};
   StackRowCache rowCache{*this, laneValues, memoryAccess, reductionLoops, hoisting, stackMemory};
   AccumulatorSpilling spilling{*this, *this, memoryAccess, maps, reductionLoops, stackMemory};
-  WindowLoads windowLoads{*this, memoryAccess, maps};
+  PaddedInputs paddedInputs{*this, laneValues, stackMemory};
+  WindowLoads windowLoads{*this, memoryAccess, maps, paddedInputs};
 
   //===- Operands of contractions -------------------------------------===//
 
@@ -164,9 +166,9 @@ private:
                            reductionChains, tree,          memoryAccess,  stackMemory, rowCache,
                            laneReductions,  rowReductions, productGroups, byteChains,  interleavedBlocks,
                            partialTrees};
-  CPUValues values{*this,    laneValues, memoryAccess,       maps,          reductions, interleavedStores,
-                   rowCache, panels,     transposedOperands, flatBroadcast, spilling,   windowLoads,
-                   rowPanels};
+  CPUValues values{*this,        laneValues, memoryAccess,       maps,          reductions, interleavedStores,
+                   rowCache,     panels,     transposedOperands, flatBroadcast, spilling,   windowLoads,
+                   paddedInputs, rowPanels};
 
   //===- Loops --------------------------------------------------------===//
 

@@ -12,11 +12,22 @@ FailureOr<Value> CPUValues::compute(Value tensor, const Position &position) {
     if (Value column = interleavedStores.loadColumn(argument->second, position))
       return column;
   FailureOr<Value> value = rowCache.loadSaved(tensor, position);
-  if (!*value)
-    value = ValueEvaluator::compute(tensor, position);
+  if (!*value) {
+    tensor::InsertSliceOp padding = paddingOf(tensor);
+    value = padding ? computePadded(padding, position) : ValueEvaluator::compute(tensor, position);
+  }
   if (succeeded(value))
     rowCache.storeSaved(tensor, position, *value);
   return value;
+}
+
+FailureOr<Value> CPUValues::computePadded(tensor::InsertSliceOp padding, const Position &position) {
+  auto [inside, isInside] = paddedInputs.positionInside(padding, position);
+  FailureOr<Value> element = evaluateOne(padding.getSource(), inside);
+  FailureOr<Value> number = evaluateOne(padding.getDest(), position);
+  if (failed(element) || failed(number) || !isInside)
+    return element;
+  return paddedInputs.choose(isInside, *element, *number);
 }
 
 FailureOr<Value> CPUValues::operandValue(OpOperand *input, ArrayRef<Index> loops) {

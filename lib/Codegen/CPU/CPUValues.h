@@ -7,6 +7,7 @@
 
 #include "../Kernel/Values/ValueEvaluator.h"
 #include "Contraction/AccumulatorSpilling.h"
+#include "Contraction/PaddedInputs.h"
 #include "Contraction/WindowLoads.h"
 #include "Movement/FlatBroadcast.h"
 #include "Packing/RowPanels.h"
@@ -19,11 +20,12 @@ public:
   CPUValues(CPUContext &context, LaneValues &laneValues, MemoryAccess &memoryAccess, AccessMaps &maps,
             CPUReductions &reductions, InterleavedStores &interleavedStores, StackRowCache &rowCache,
             PackedPanels &panels, TransposedOperands &transposedOperands, FlatBroadcast &flatBroadcast,
-            AccumulatorSpilling &spilling, WindowLoads &windowLoads, RowPanels &rowPanels)
+            AccumulatorSpilling &spilling, WindowLoads &windowLoads, PaddedInputs &paddedInputs,
+            RowPanels &rowPanels)
       : ValueEvaluator(context, laneValues, memoryAccess, maps, reductions),
         interleavedStores(interleavedStores), rowCache(rowCache), panels(panels),
         transposedOperands(transposedOperands), flatBroadcast(flatBroadcast), spilling(spilling),
-        windowLoads(windowLoads), rowPanels(rowPanels) {}
+        windowLoads(windowLoads), paddedInputs(paddedInputs), rowPanels(rowPanels) {}
 
   LogicalResult prepare(ValueRange outputs, ArrayRef<Position> positions) override {
     return spilling.evaluateReductions(outputs, positions);
@@ -31,6 +33,7 @@ public:
 
 private:
   FailureOr<Value> compute(Value tensor, const Position &position) override;
+  FailureOr<Value> computePadded(tensor::InsertSliceOp padding, const Position &position);
   FailureOr<Value> operandValue(OpOperand *input, ArrayRef<Index> loops) override;
   Position positionOf(OpOperand *input, ArrayRef<Index> loops) override {
     return flat ? flatBroadcast.flatPosition(input, loops) : ValueEvaluator::positionOf(input, loops);
@@ -44,6 +47,7 @@ private:
   FlatBroadcast &flatBroadcast;
   AccumulatorSpilling &spilling;
   WindowLoads &windowLoads;
+  PaddedInputs &paddedInputs;
   RowPanels &rowPanels;
 };
 

@@ -8,6 +8,7 @@
 #include "Conversions.h"
 #include "Fills.h"
 #include "Layers.h"
+#include "Paddings.h"
 #include "Rules.h"
 #include "Siblings.h"
 #include "adjoint/Dialect/AD/IR/FuseGroups.h"
@@ -92,6 +93,10 @@ private:
       return graph.copyIntoUsers(op);
     if (grow && isConvertedByUsers(op, graph, maxConvertedRows) && allowsRewrite("fuse", "none", op)) {
       LDBG() << op->getName() << " is computed by the kernels that use it";
+      return graph.copyIntoUsers(op);
+    }
+    if (grow && isPaddedByUsers(op, graph) && allowsRewrite("fuse", "none", op)) {
+      LDBG() << op->getName() << " is padded by the kernels that use it";
       return graph.copyIntoUsers(op);
     }
     if (grow && joinUsers(op))

@@ -113,7 +113,9 @@ bool fuse::usersTakeCopies(Operation *op, const ClusterGraph &graph) {
   if (isDynamic && (isSlowInContraction(op, graph) || mayBeUpdatedFirst(op)))
     return false;
   return !op->use_empty() && llvm::all_of(op->getUsers(), [&](Operation *user) {
-    return graph.isCopied(user) || (graph.clusterOf(user) && mayReadThroughViews(user));
+    // Kernels pad arguments, not views that they would have to compute.
+    return (graph.isCopied(user) && !isa<PadOp>(user)) ||
+           (graph.clusterOf(user) && mayReadThroughViews(user));
   });
 }
 

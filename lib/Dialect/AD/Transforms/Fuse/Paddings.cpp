@@ -1,0 +1,60 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+#include "Paddings.h"
+#include "Rules.h"
+#include "adjoint/Dialect/AD/IR/ADWindowOps.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::fuse;
+
+// The kernel has as many zeros on the stack as the last axis has elements.
+static constexpr int64_t kMaxBytesOfRow = 16 * 1024;
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+// Zeros around a tensor of static shape, none of them along the last axis, whose elements are loaded as
+// vectors.
+static bool isAroundRows(PadOp pad) {
+  RankedTensorType type = typeOf(pad.getInput());
+  auto isZero = [](int64_t count) { return count == 0; };
+  bool isWide = type.getElementType().isF32() || type.getElementType().isF64();
+  if (!isWide || type.getRank() == 0 || !type.hasStaticShape() || type.getNumElements() == 0 ||
+      !llvm::all_of(pad.getInterior(), isZero) || pad.getLow().back() != 0 || pad.getHigh().back() != 0 ||
+      type.getShape().back() * type.getElementTypeBitWidth() > 8 * kMaxBytesOfRow)
+    return false;
+  return matchPattern(pad.getValue(), m_PosZeroFloat());
+}
+
+// Whether the kernel of a convolution reads a row of the input at a time: as vectors of the result's columns,
+// or element by element in its innermost loop. It then finds out once for the row whether it is padding.
+static bool readsRows(OpOperand &use) {
+  auto conv = dyn_cast<ConvOp>(use.getOwner());
+  if (!conv || use.getOperandNumber() != 0 || !conv.isUnpadded() ||
+      !typeOf(conv.getResult()).hasStaticShape() || !typeOf(conv.getFilter()).hasStaticShape())
+    return false;
+  std::optional<ConvAxes> axes = ConvAxes::split(conv.getDims());
+  char row = axes->input.back();
+  SmallVector<char> summed = axes->summed();
+  bool isColumn = !axes->result.empty() && axes->result.back() == row;
+  return !ConvAxes::isSpatial(row) && (isColumn || (!summed.empty() && summed.back() == row));
+}
+
+// A view of an argument that the kernel would have to compute.
+static bool isComputedInside(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && (isSmallConstant(op) || isCopyableView(op));
+}
+
+bool fuse::isPaddedByUsers(Operation *op, const ClusterGraph &graph) {
+  auto pad = dyn_cast<PadOp>(op);
+  if (!pad || !graph.classes.contractsSlices() || pad->use_empty() || !isAroundRows(pad) ||
+      isComputedInside(pad.getInput()) || isReadByOtherGroup(op, graph))
+    return false;
+  return llvm::all_of(pad->getUses(), [&](OpOperand &use) {
+    const Cluster *cluster = graph.clusterOf(use.getOwner());
+    return cluster && readsRows(use) &&
+           graph.classes.whyNotJoined({op}, cluster->members.getArrayRef()).empty();
+  });
+}
