@@ -1,28 +1,61 @@
 // RUN: ad-opt %s --ad-decompose=target=gpu | FileCheck %s --enable-var-scope
 // RUN: ad-opt %s --ad-decompose=target=cpu | FileCheck %s --check-prefix=CPU
 
-// CPU-COUNT-8: ad.conv
+// CPU-COUNT-12: ad.conv
 
-// The windows that the result has, then their elements: indices of rows and of columns, as one axis.
+// The windows that the result has, then their elements: the number of a row times that of columns, and of a column.
 // CHECK-LABEL: func.func @few_elements(
 // CHECK-SAME:    %[[X:.+]]: tensor<8x20x30x4xf32>, %[[W:.+]]: tensor<2x3x4x5xf32>)
 // CHECK:       %[[R:.+]] = ad.iota axis 0 : tensor<10x26x2x3xi32>
 // CHECK:       %[[R2:.+]] = ad.mul %[[R]], %{{.+}}
 // CHECK:       %[[RW:.+]] = ad.iota axis 2
 // CHECK:       %[[ROW:.+]] = ad.add %[[R2]], %[[RW]]
-// CHECK:       %[[ROWS:.+]] = ad.reshape %[[ROW]] : tensor<10x26x2x3xi32> -> tensor<1560xi32>
 // CHECK:       %[[C:.+]] = ad.iota axis 1
 // CHECK:       %[[CW:.+]] = ad.iota axis 3
 // CHECK:       %[[CW2:.+]] = ad.mul %[[CW]], %{{.+}}
 // CHECK:       %[[COLUMN:.+]] = ad.add %[[C]], %[[CW2]]
-// CHECK:       %[[COLUMNS:.+]] = ad.reshape %[[COLUMN]]
-// CHECK:       %[[P:.+]] = ad.gather %[[X]][%[[ROWS]], %[[COLUMNS]]] axes [1, 2] slices [0, 2] outside fill
+// CHECK:       %[[PLANE:.+]] = ad.reshape %[[X]] : tensor<8x20x30x4xf32> -> tensor<8x600x4xf32>
+// CHECK:       %[[COLUMNS:.+]] = ad.constant dense<30> : tensor<i32>
+// CHECK:       %[[BEFORE:.+]] = ad.mul %[[ROW]], %[[COLUMNS]]
+// CHECK:       %[[NUMBER:.+]] = ad.add %[[BEFORE]], %[[COLUMN]]
+// CHECK:       %[[I:.+]] = ad.reshape %[[NUMBER]] : tensor<10x26x2x3xi32> -> tensor<1560xi32>
+// CHECK:       %[[P:.+]] = ad.gather %[[PLANE]][%[[I]]] axes [1] slices [0, 2] outside fill
 // CHECK:       ad.reshape %[[P]] : tensor<8x1560x4xf32> -> tensor<8x10x26x2x3x4xf32>
 // CHECK:       ad.dot {{.+}} : (tensor<8x10x26x24xf32>, tensor<24x5xf32>) -> tensor<8x10x26x5xf32>
 func.func @few_elements(%x: tensor<8x20x30x4xf32>, %w: tensor<2x3x4x5xf32>) -> tensor<8x10x26x5xf32> {
   %y = ad.conv %x, %w dims "b01c,01co->b01o" strides [2, 1] filter_dilation [1, 2]
       : (tensor<8x20x30x4xf32>, tensor<2x3x4x5xf32>) -> tensor<8x10x26x5xf32>
   return %y : tensor<8x10x26x5xf32>
+}
+
+// Along an axis with padding, an index may be outside of the plane that the number is in.
+// CHECK-LABEL: func.func @padded_plane(
+// CHECK:       %[[ZERO:.+]] = ad.constant dense<0> : tensor<i32>
+// CHECK:       %[[LOW:.+]] = ad.compare ge %[[ROW:.+]], %[[ZERO]]
+// CHECK:       %[[ROWS:.+]] = ad.constant dense<20> : tensor<i32>
+// CHECK:       %[[HIGH:.+]] = ad.compare lt %[[ROW]], %[[ROWS]]
+// CHECK:       %[[INSIDE:.+]] = ad.and %[[LOW]], %[[HIGH]]
+// CHECK-NOT:   ad.compare
+// CHECK:       %[[NONE:.+]] = ad.constant dense<-1> : tensor<i32>
+// CHECK:       ad.select %[[INSIDE]], %{{.+}}, %[[NONE]]
+func.func @padded_plane(%x: tensor<8x20x30x4xf32>, %w: tensor<3x3x4x5xf32>) -> tensor<8x20x28x5xf32> {
+  %y = ad.conv %x, %w dims "b01c,01co->b01o" low [1, 0] high [1, 0]
+      : (tensor<8x20x30x4xf32>, tensor<3x3x4x5xf32>) -> tensor<8x20x28x5xf32>
+  return %y : tensor<8x20x28x5xf32>
+}
+
+// Axes that are apart, of open sizes, or of a slice, which would be copied, keep an index each.
+// CHECK-LABEL: func.func @no_planes(
+// CHECK:       ad.gather %{{.+}}[%{{.+}}, %{{.+}}] axes [0, 2]
+// CHECK:       ad.gather %{{.+}}[%{{.+}}, %{{.+}}] axes [1, 2]
+// CHECK:       ad.gather %{{.+}}[%{{.+}}, %{{.+}}] axes [1, 2]
+func.func @no_planes(%x: tensor<20x8x30x4xf32>, %o: tensor<8x20x?x4xf32>, %s: tensor<8x21x30x4xf32>, %w: tensor<2x3x4x5xf32>)
+    -> (tensor<19x8x28x5xf32>, tensor<8x19x?x5xf32>, tensor<8x19x28x5xf32>) {
+  %a = ad.conv %x, %w dims "0b1c,01co->0b1o" : (tensor<20x8x30x4xf32>, tensor<2x3x4x5xf32>) -> tensor<19x8x28x5xf32>
+  %b = ad.conv %o, %w dims "b01c,01co->b01o" : (tensor<8x20x?x4xf32>, tensor<2x3x4x5xf32>) -> tensor<8x19x?x5xf32>
+  %part = ad.slice %s [0, 1, 0, 0] strides [1, 1, 1, 1] : tensor<8x21x30x4xf32> -> tensor<8x20x30x4xf32>
+  %c = ad.conv %part, %w dims "b01c,01co->b01o" : (tensor<8x20x30x4xf32>, tensor<2x3x4x5xf32>) -> tensor<8x19x28x5xf32>
+  return %a, %b, %c : tensor<19x8x28x5xf32>, tensor<8x19x?x5xf32>, tensor<8x19x28x5xf32>
 }
 
 // Padding is what the indices leave, and a filter may have its channels first: they are where the sum has them.

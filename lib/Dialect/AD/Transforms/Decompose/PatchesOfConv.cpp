@@ -55,9 +55,17 @@ public:
       read.push_back(axis);
       indices.push_back(indexOf(letter, typeOf(op.getInput()).getDimSize(axis)));
     }
+    Value input = op.getInput();
+    if (isPlane(read) && llvm::all_equal(ValueRange(indices).getTypes())) {
+      input = mergePlane(read);
+      indices = {indexInPlane(indices, read)};
+      read.resize(1);
+    }
+    for (Value &index : indices)
+      index = reshaped(index, sizesOfRuns());
     Value made =
-        GatherOp::create(builder, loc, op.getInput(), indices, read, ArrayRef<int64_t>(), ArrayRef<int64_t>(),
-                         slices, Outside::fill, llvm::APFloat(0.0), PermissionsAttr());
+        GatherOp::create(builder, loc, input, indices, read, ArrayRef<int64_t>(), ArrayRef<int64_t>(), slices,
+                         Outside::fill, llvm::APFloat(0.0), PermissionsAttr());
     return {reshaped(made, sizesOf(letters)), letters};
   }
 
@@ -183,7 +191,58 @@ private:
                                 along(stepLetter(digit), window.dilation), PermissionsAttr());
     if (window.low != 0)
       index = SubOp::create(builder, loc, index, constant(window.low), PermissionsAttr());
-    return reshaped(index, sizesOfRuns());
+    return index;
+  }
+
+  /// Whether the spatial axes are neighbours of known sizes, so that one index will do for all. A slice would
+  /// be copied.
+  bool isPlane(ArrayRef<int64_t> spatial) {
+    if (viewKindOf(op.getInput().getDefiningOp()) != ViewKind::none)
+      return false;
+    ArrayRef<int64_t> shape = typeOf(op.getInput()).getShape();
+    int64_t elements = 1;
+    for (int64_t axis : spatial)
+      if (shape[axis] <= 0 || llvm::MulOverflow(elements, shape[axis], elements))
+        return false;
+    return spatial.size() > 1 && spatial.back() - spatial.front() + 1 == int64_t(spatial.size()) &&
+           elements <= std::numeric_limits<int32_t>::max();
+  }
+
+  Value mergePlane(ArrayRef<int64_t> spatial) {
+    RankedTensorType type = typeOf(op.getInput());
+    SmallVector<int64_t> shape(type.getShape().take_front(spatial.front()));
+    shape.push_back(1);
+    for (int64_t axis : spatial)
+      shape.back() *= type.getDimSize(axis);
+    llvm::append_range(shape, type.getShape().drop_front(spatial.back() + 1));
+    return ReshapeOp::create(builder, loc, type.clone(shape), op.getInput(),
+                             dynamicSizes(builder, loc, op.getInput()), PermissionsAttr());
+  }
+
+  /// The number of an element in the plane, -1 where one of its indices is outside.
+  Value indexInPlane(ArrayRef<Value> indices, ArrayRef<int64_t> spatial) {
+    auto integer = [&](int64_t value) {
+      return integerConstant(builder, loc, typeOf(indices.front()).getElementType(), value);
+    };
+    Value number, isInside;
+    auto require = [&](ComparePredicate predicate, Value index, int64_t bound) {
+      Value holds = CompareOp::create(builder, loc, predicate, index, integer(bound), PermissionsAttr());
+      isInside =
+          isInside ? AndOp::create(builder, loc, isInside, holds, PermissionsAttr()).getResult() : holds;
+    };
+    for (auto [index, axis] : llvm::zip_equal(indices, spatial)) {
+      int64_t size = typeOf(op.getInput()).getDimSize(axis);
+      number =
+          number ? MulOp::create(builder, loc, number, integer(size), PermissionsAttr()).getResult() : number;
+      number = number ? AddOp::create(builder, loc, number, index, PermissionsAttr()).getResult() : index;
+      if (windows[axes.input[axis] - '0'].isUnpadded())
+        continue;
+      require(ComparePredicate::ge, index, 0);
+      require(ComparePredicate::lt, index, size);
+    }
+    return isInside
+               ? SelectOp::create(builder, loc, isInside, number, integer(-1), PermissionsAttr()).getResult()
+               : number;
   }
 
   OpBuilder &builder;
