@@ -35,27 +35,59 @@ static bool isReadByConvolutions(Value tensor) {
   });
 }
 
+// Whole rows of the padded tensor.
+static bool isPartOfRows(tensor::ExtractSliceOp slice) {
+  auto isOne = [](OpFoldResult stride) { return isConstantIntValue(stride, 1); };
+  auto isKnown = [](OpFoldResult offset) { return getConstantIntValue(offset).has_value(); };
+  return slice.getType().hasStaticShape() && slice.getType().getRank() == slice.getSourceType().getRank() &&
+         llvm::all_of(slice.getMixedStrides(), isOne) && llvm::all_of(slice.getMixedOffsets(), isKnown) &&
+         slice.getType().getShape().back() == slice.getSourceType().getShape().back();
+}
+
 void PaddedInputs::bind() {
   for (auto insert : kernel.getBody().getOps<tensor::InsertSliceOp>()) {
     tensor::InsertSliceOp padding = paddingOf(insert.getResult());
     auto found = buffers.find(insert.getSource());
-    if (!padding || found == buffers.end() || !isReadByConvolutions(insert.getResult()))
+    if (!padding || found == buffers.end())
       continue;
     Value number = padding.getDest().getDefiningOp<linalg::FillOp>().getInputs()[0];
-    PaddedInput input{found->second, {}, paddedAxes(padding), nullptr};
-    if (!matchPattern(scalars.lookupOrDefault(number), m_PosZeroFloat()) || input.isPaddedAlong.back())
+    if (!matchPattern(scalars.lookupOrDefault(number), m_PosZeroFloat()) || paddedAxes(padding).back())
       continue;
+    PaddedInput input{found->second, {}, {}, nullptr};
     for (OpFoldResult offset : padding.getMixedOffsets())
       input.low.push_back(*getConstantIntValue(offset));
-    Type memory = memoryType(input.inside.element);
-    int64_t elements = llvm::alignTo(input.inside.shape.back(), vectorLanes);
-    input.zeros = stackMemory.allocate(memory, elements);
-    Value zero = LLVM::ConstantOp::create(builder, loc, builder.getI8Type(), 0);
-    Value bytes =
-        LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), elements * memoryBytes(memory));
-    LLVM::MemsetOp::create(builder, loc, input.zeros, zero, bytes, /*isVolatile=*/false);
-    padded[insert.getResult()] = input;
+    bindPart(insert.getResult(), input, padding.getDestType().getShape());
+    for (Operation *user : insert->getUsers()) {
+      auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
+      if (!slice || !isPartOfRows(slice))
+        continue;
+      PaddedInput part = input;
+      for (auto [low, offset] : llvm::zip_equal(part.low, slice.getMixedOffsets()))
+        low -= *getConstantIntValue(offset);
+      bindPart(slice.getResult(), part, slice.getType().getShape());
+    }
   }
+}
+
+// A padded tensor, or a part of one, whose element 0 is `low` elements before that of the tensor inside.
+void PaddedInputs::bindPart(Value tensor, PaddedInput input, ArrayRef<int64_t> shape) {
+  if (!isReadByConvolutions(tensor))
+    return;
+  for (auto [low, size, inside] : llvm::zip_equal(input.low, shape, input.inside.shape))
+    input.isPaddedAlong.push_back(low > 0 || size - low > inside);
+  input.zeros = zerosFor(input.inside);
+  padded[tensor] = input;
+}
+
+// As many zeros as a row has elements.
+Value PaddedInputs::zerosFor(const Buffer &inside) {
+  Type memory = memoryType(inside.element);
+  int64_t elements = llvm::alignTo(inside.shape.back(), vectorLanes);
+  Value zeros = stackMemory.allocate(memory, elements);
+  Value zero = LLVM::ConstantOp::create(builder, loc, builder.getI8Type(), 0);
+  Value bytes = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), elements * memoryBytes(memory));
+  LLVM::MemsetOp::create(builder, loc, zeros, zero, bytes, /*isVolatile=*/false);
+  return zeros;
 }
 
 const PaddedInput *PaddedInputs::find(Value tensor) const {

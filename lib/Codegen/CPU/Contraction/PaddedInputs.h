@@ -11,10 +11,11 @@
 
 namespace mlir::ad::cpu {
 
-/// An argument with zeros around it along axes before the last one.
+/// An argument with zeros around it along axes before the last one, or a part of that.
 struct PaddedInput {
   Buffer inside;
-  SmallVector<int64_t> low; ///< zeros before the first element, for each axis
+  SmallVector<int64_t>
+      low; ///< the first element of the argument, for each axis; negative where a part begins after it
   SmallVector<bool> isPaddedAlong;
   Value zeros; ///< a pointer to as many zeros as the last axis has elements
 };
@@ -36,6 +37,9 @@ public:
   Value choose(Value isInside, Value element, Value number);
 
 private:
+  void bindPart(Value tensor, PaddedInput input, ArrayRef<int64_t> shape);
+  Value zerosFor(const Buffer &inside);
+
   LaneValues &laneValues;
   StackMemory &stackMemory;
   DenseMap<Value, PaddedInput> padded;

@@ -67,7 +67,8 @@ Value WindowLoads::loadPadded(const PaddedInput &input, ArrayRef<Index> place, A
   row.pointer = memoryAccess.pointerAt(row, memoryAccess.linearIndex(input.inside, first, none, lanesOfRow));
   row.pointer =
       memoryAccess.pointerAt(row, memoryAccess.linearIndex(input.inside, distance, none, lanesOfRow));
-  row.pointer = builder.createOrFold<arith::SelectOp>(loc, isInside, row.pointer, input.zeros);
+  if (isInside)
+    row.pointer = builder.createOrFold<arith::SelectOp>(loc, isInside, row.pointer, input.zeros);
   row.shape = {ShapedType::kDynamic};
   Value column = binary<arith::AddIOp>(place.back().base, step.back().base);
   return memoryAccess.load(row, {{column, place.back().step + step.back().step, nullptr}});

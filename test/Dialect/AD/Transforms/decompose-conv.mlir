@@ -84,6 +84,19 @@ func.func @phases(%x: tensor<5x4xf32>, %w: tensor<3x4x2xf32>) -> tensor<10x2xf32
   return %y : tensor<10x2xf32>
 }
 
+// Phases along two axes: one pass takes each element from its phase.
+// CHECK-LABEL: func.func @phases_of_two_axes(
+// CHECK-COUNT-4: ad.broadcast %{{.+}} : tensor<2x5x1x6x1x16xf32> -> tensor<2x5x2x6x2x16xf32>
+// CHECK-NOT:   ad.concat
+// CHECK:       %[[EVEN:.+]] = ad.broadcast %{{.+}} : tensor<2x1x1x1xi1> -> tensor<2x5x2x6x2x16xi1>
+// CHECK:       %[[ALL:.+]] = ad.select %[[EVEN]]
+// CHECK:       ad.reshape %[[ALL]] : tensor<2x5x2x6x2x16xf32> -> tensor<2x10x12x16xf32>
+func.func @phases_of_two_axes(%x: tensor<2x5x6x16xf32>, %w: tensor<3x3x16xf32>) -> tensor<2x10x12x16xf32> {
+  %y = ad.conv %x, %w dims "b01c,01c->b01c" low [1, 1] high [2, 2] input_dilation [2, 2]
+      : (tensor<2x5x6x16xf32>, tensor<3x3x16xf32>) -> tensor<2x10x12x16xf32>
+  return %y : tensor<2x10x12x16xf32>
+}
+
 // Only one phase has an element of the filter: the places of the others are zeros.
 // CHECK-LABEL: func.func @one_phase(
 // CHECK:       %[[Y:.+]] = ad.dot

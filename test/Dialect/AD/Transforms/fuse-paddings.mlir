@@ -61,3 +61,18 @@ func.func @padded_for_others(%x: tensor<2x9x9x16xf32>, %w: tensor<3x3x16xf32>) -
   %1 = ad.conv %0, %w dims "b01c,01c->b01c" : (tensor<2x11x11x16xf32>, tensor<3x3x16xf32>) -> tensor<2x9x9x16xf32>
   return %1, %0 : tensor<2x9x9x16xf32>, tensor<2x11x11x16xf32>
 }
+
+// Phases of a convolution read parts of one padded input.
+// CHECK-LABEL: @phases
+func.func @phases(%x: tensor<2x9x9x16xf32>, %w: tensor<2x2x16xf32>, %v: tensor<2x1x16xf32>) -> (tensor<2x9x9x16xf32>, tensor<2x9x9x16xf32>) {
+  // CHECK-NOT: ad.fusion movement
+  // CHECK: ad.slice {{.*}} -> tensor<2x10x9x16xf32>
+  // CHECK-NOT: ad.fusion movement
+  // CHECK: return
+  %zero = ad.constant dense<0.0> : tensor<f32>
+  %0 = ad.pad %x, %zero low [0, 0, 0, 0] high [0, 1, 1, 0] interior [0, 0, 0, 0] : tensor<2x9x9x16xf32>, tensor<f32>
+  %1 = ad.conv %0, %w dims "b01c,01c->b01c" : (tensor<2x10x10x16xf32>, tensor<2x2x16xf32>) -> tensor<2x9x9x16xf32>
+  %2 = ad.slice %0 [0, 0, 0, 0] strides [1, 1, 1, 1] : tensor<2x10x10x16xf32> -> tensor<2x10x9x16xf32>
+  %3 = ad.conv %2, %v dims "b01c,01c->b01c" : (tensor<2x10x9x16xf32>, tensor<2x1x16xf32>) -> tensor<2x9x9x16xf32>
+  return %1, %3 : tensor<2x9x9x16xf32>, tensor<2x9x9x16xf32>
+}

@@ -120,7 +120,7 @@ public:
     (void)op.reifyResultShapes(builder, shapes); // succeeds for all of them
     sizes = std::move(shapes.front());
     input = padInput(builder, loc, axes, unionOfWindows(), op.getInput());
-    return interleaved(0);
+    return isChosenPointwise() ? firstPlaces(chosenPointwise()) : interleaved(0);
   }
 
 private:
@@ -140,6 +140,99 @@ private:
       window.high = largest(axis, &WindowAxis::high);
       return window;
     });
+  }
+
+  /// Whether one pass over the result takes each element from its phase. Concatenations interleave axis by
+  /// axis, each of them a copy. The pass reads an element of each phase for an element of the result: few
+  /// phases, and vectors of elements of one phase.
+  bool isChosenPointwise() {
+    constexpr int64_t kMaxPhases = 4, kVectorBits = 512;
+    int64_t phases = 1, interleavedAxes = 0;
+    for (const PhasesOfAxis &axis : along) {
+      phases *= axis.count;
+      interleavedAxes += axis.count > 1;
+      if (static_cast<int64_t>(axis.phases.size()) != axis.count)
+        return false;
+    }
+    RankedTensorType type = op.getType();
+    return interleavedAxes > 1 && phases <= kMaxPhases && type.hasStaticShape() &&
+           op.getInput().getType().hasStaticShape() && op.getFilter().getType().hasStaticShape() &&
+           !ConvAxes::isSpatial(axes.result.back()) &&
+           type.getShape().back() * type.getElementTypeBitWidth() >= kVectorBits;
+  }
+
+  /// All phases, each with the axes of the result of which those with several phases are two: places of a
+  /// phase, and phases.
+  Value chosenPointwise() {
+    SmallVector<int64_t> apart, merged;
+    for (auto [letter, size] : llvm::zip_equal(axes.result, op.getType().getShape())) {
+      const PhasesOfAxis *axis = ConvAxes::isSpatial(letter) ? &along[letter - '0'] : nullptr;
+      apart.push_back(axis ? axis->inPhase : size);
+      merged.push_back(axis ? axis->inPhase * axis->count : size);
+      if (axis && axis->count > 1)
+        apart.push_back(axis->count);
+    }
+    Value whole = chosenFrom(0, op.getType().clone(apart));
+    return ReshapeOp::create(builder, loc, op.getType().clone(merged), whole, ValueRange(),
+                             PermissionsAttr());
+  }
+
+  /// The elements of the phases along the spatial axes from `digit` on; those along the others are chosen.
+  Value chosenFrom(size_t digit, RankedTensorType type) {
+    if (digit == along.size())
+      return repeated(convolution(), type);
+    Value value;
+    for (const Phase &phase : llvm::reverse(along[digit].phases)) {
+      chosen.push_back(&phase);
+      Value part = chosenFrom(digit + 1, type);
+      chosen.pop_back();
+      value = value ? SelectOp::create(builder, loc, type, isInPhase(digit, phase.residue, type), part, value,
+                                       PermissionsAttr())
+                    : part;
+    }
+    return value;
+  }
+
+  /// The axis of the phases along a spatial axis, in a type that has one for each axis with several phases.
+  int64_t axisOfPhases(size_t digit) const {
+    int64_t axis = 0;
+    for (char letter : axes.result) {
+      bool isApart = ConvAxes::isSpatial(letter) && along[letter - '0'].count > 1;
+      axis += 1 + isApart;
+      if (letter == static_cast<char>('0' + digit))
+        break;
+    }
+    return axis - 1;
+  }
+
+  /// The result of a phase, for all phases.
+  Value repeated(Value phase, RankedTensorType type) {
+    SmallVector<int64_t> shape(type.getShape());
+    for (auto [digit, axis] : llvm::enumerate(along))
+      if (axis.count > 1)
+        shape[axisOfPhases(digit)] = 1;
+    Value apart = ReshapeOp::create(builder, loc, type.clone(shape), phase, ValueRange(), PermissionsAttr());
+    return BroadcastOp::create(builder, loc, type, apart, ValueRange(), PermissionsAttr());
+  }
+
+  Value isInPhase(size_t digit, int64_t residue, RankedTensorType type) {
+    SmallVector<bool> places(along[digit].count, false);
+    places[residue] = true;
+    SmallVector<int64_t> shape(type.getRank() - axisOfPhases(digit), 1);
+    shape.front() = along[digit].count;
+    auto own = RankedTensorType::get(shape, builder.getI1Type());
+    Value isPlace = ConstantOp::create(builder, loc, DenseElementsAttr::get(own, places));
+    return BroadcastOp::create(builder, loc, type.clone(builder.getI1Type()), isPlace, ValueRange(),
+                               PermissionsAttr());
+  }
+
+  /// The places that the result has.
+  Value firstPlaces(Value tensor) {
+    for (size_t digit : llvm::seq(along.size())) {
+      int64_t number = axes.result.find(static_cast<char>('0' + digit));
+      tensor = firstAlong(number, tensor, sizes[number]);
+    }
+    return tensor;
   }
 
   /// The phases along the spatial axes from `digit` on; those along the others are chosen.

@@ -41,6 +41,14 @@ static bool readsRows(OpOperand &use) {
   return !ConvAxes::isSpatial(row) && (isColumn || (!summed.empty() && summed.back() == row));
 }
 
+// Whole rows of the padded input, such as those that a phase of a convolution reads.
+static bool isPartOfRows(Operation *op) {
+  auto slice = dyn_cast<SliceOp>(op);
+  auto isOne = [](int64_t stride) { return stride == 1; };
+  return slice && llvm::all_of(slice.getStrides(), isOne) && typeOf(slice.getResult()).hasStaticShape() &&
+         typeOf(slice.getResult()).getShape().back() == typeOf(slice.getInput()).getShape().back();
+}
+
 // A view of an argument that the kernel would have to compute.
 static bool isComputedInside(Value value) {
   Operation *op = value.getDefiningOp();
@@ -52,9 +60,15 @@ bool fuse::isPaddedByUsers(Operation *op, const ClusterGraph &graph) {
   if (!pad || !graph.classes.contractsSlices() || pad->use_empty() || !isAroundRows(pad) ||
       isComputedInside(pad.getInput()) || isReadByOtherGroup(op, graph))
     return false;
-  return llvm::all_of(pad->getUses(), [&](OpOperand &use) {
+  auto isPadded = [&](OpOperand &use, ArrayRef<Operation *> copies) {
     const Cluster *cluster = graph.clusterOf(use.getOwner());
     return cluster && readsRows(use) &&
-           graph.classes.whyNotJoined({op}, cluster->members.getArrayRef()).empty();
+           graph.classes.whyNotJoined(copies, cluster->members.getArrayRef()).empty();
+  };
+  return llvm::all_of(pad->getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (!graph.isCopied(user) || !isPartOfRows(user))
+      return isPadded(use, {op});
+    return llvm::all_of(user->getUses(), [&](OpOperand &ofPart) { return isPadded(ofPart, {op, user}); });
   });
 }
