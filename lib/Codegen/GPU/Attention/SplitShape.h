@@ -62,7 +62,7 @@ struct SplitShape {
   int64_t columnTilesOfWarp() const { return llvm::divideCeil(columns / kN, kPartThreads / kWarpThreads); }
   /// Whether a chunk has one leaf and one node: then the block of the leaf has all weights to sum.
   bool sumsInLeaves() const { return longestChunk <= kLeaf; }
-  int64_t keysOfLeaf() const { return std::min(kLeaf, int64_t(llvm::alignTo(longestChunk, kPartThreads))); }
+  int64_t keysOfLeaf() const { return llvm::alignTo(std::min(kLeaf, longestChunk), kPartThreads); }
   int64_t weightStride() const { return keysOfLeaf() + kVector; }
   int64_t valuePitch() const { return columns * elementBytes + kChunkBytes; }
   int64_t stageBytes() const { return kStageKeys * valuePitch(); }
