@@ -70,6 +70,7 @@ def attention(draw):
     if kind != "none":
         shape = [draw.pick(1, heads * groups), draw.pick(1, n), m]
         mask = draw.rng.random(shape) < 0.7
+        mask[mask.sum(-1) == 1] = True  # nor has that by a single key that is not hidden
         arrays.append(mask if kind == "boolean" else draw.normals(*shape))
 
     def ours(q, k, v, mask=None):
