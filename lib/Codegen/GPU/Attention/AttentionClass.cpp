@@ -1,9 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "AttentionClass.h"
-#include "FmaAttention.h"
-#include "MmaAttention.h"
-#include "SplitAttention.h"
+#include "Fma/FmaAttention.h"
+#include "Mma/MmaAttention.h"
+#include "Split/SplitAttention.h"
 #include "adjoint/Dialect/AD/IR/Permissions.h"
 #include "adjoint/Dialect/AD/IR/RewriteControl.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"

@@ -1,10 +1,10 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "AttentionGradKernel.h"
-#include "FmaGradKeys.h"
-#include "FmaGradQueries.h"
-#include "MmaGradKeys.h"
-#include "MmaGradQueries.h"
+#include "Fma/FmaGradKeys.h"
+#include "Fma/FmaGradQueries.h"
+#include "Mma/MmaGradKeys.h"
+#include "Mma/MmaGradQueries.h"
 
 using namespace mlir;
 using namespace mlir::ad;

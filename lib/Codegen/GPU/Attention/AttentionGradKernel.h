@@ -7,8 +7,8 @@
 #ifndef ADJOINT_LIB_CODEGEN_GPU_ATTENTION_ATTENTIONGRADKERNEL_H
 #define ADJOINT_LIB_CODEGEN_GPU_ATTENTION_ATTENTIONGRADKERNEL_H
 
-#include "FmaGradShape.h"
-#include "MmaGradShape.h"
+#include "Fma/FmaGradShape.h"
+#include "Mma/MmaGradShape.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 

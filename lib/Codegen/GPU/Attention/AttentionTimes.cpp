@@ -3,8 +3,8 @@
 // Microseconds on an H200, which follow the predictions of docs/gpu-cost-sheet.md. They only choose.
 
 #include "AttentionTimes.h"
-#include "FmaShape.h"
-#include "MmaShape.h"
+#include "Fma/FmaShape.h"
+#include "Mma/MmaShape.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
