@@ -25,6 +25,7 @@ SHORT = ("bf16", "f16")
 KINDS = ("keys", "depth", "width", "heads", "queries", "tensor cores", "few queries", "few queries on tensor cores")
 STRICT = ("f32", "f64")
 MANY_KEYS = 500
+LONGEST = 2**63 - 1  # of written chunks
 
 
 def sizes_of(rng, kind):
@@ -67,7 +68,8 @@ def few_queries(rng, kind):
         depth, width = pick(16, 48, 64, 160, 512), pick(16, 64, 80, 144)
     most = max(200, 2_000_000 // (heads * queries * (depth + width)))
     keys = pick(1, 64, 127, 129, 512, 513, 1000, 4096, 4097, 9000, int(rng.integers(1, 20001)))
-    return pick(1, 2), heads, groups, queries, min(keys, most), depth, width, pick(0, 0, 64, 100, 128, 256, 600, 5000) or None
+    chunk = pick(0, 0, 64, 100, 128, 256, 600, 5000, LONGEST) or None
+    return pick(1, 2), heads, groups, queries, min(keys, most), depth, width, chunk
 
 
 def drawn(rng, element, shape):
@@ -157,7 +159,7 @@ def check(seed, folder):
         modes = ["strict"] if "?" in text else ["strict", "fast"]  # open queries may have loops, with shorter functions
         if "?" in text and sizes[1] // sizes[2] > 2:  # and with longer chains of rows
             modes = ["reproducible"]
-    chip = str(rng.choice(["sm_80", "sm_90a"]))
+    chip = str(rng.choice(["sm_80", "sm_90a", "sm_100"]))
     targets = {f"gpu-sim {mode}": ["--target=gpu-sim", f"--chip={chip}", f"--numerics={mode}"] for mode in modes}
     yield from runner.other_bits(folder, text, arguments, results, targets)
 
