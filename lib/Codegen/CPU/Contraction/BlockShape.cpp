@@ -63,6 +63,31 @@ static bool sweepsOneRow(KernelOp kernel, ArrayRef<int64_t> rows) {
          llvm::any_of(kernel.getBody().getArguments(), isSwept);
 }
 
+// Whether each column has its own sums: of a convolution of single channels.
+static bool sumsColumnsApart(ArrayRef<Value> outputs) {
+  auto isApart = [](linalg::GenericOp generic) {
+    AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
+    return isConvolution(generic) && llvm::all_of(generic.getDpsInputOperands(), [&](OpOperand *input) {
+             AffineMap map = generic.getMatchingIndexingMap(input);
+             return out.getNumResults() > 0 && map.getResults().back() == out.getResults().back();
+           });
+  };
+  return llvm::any_of(outputs, [&](Value output) { return dependsOn(output, isApart); });
+}
+
+// The rows that a tile may have. Where columns have their own sums, a tile loads an element for each product,
+// and computes an address for each row: few rows of many vectors have few addresses. Each tile of rows reads
+// the whole filter, which has to be in the first-level cache for that.
+int64_t BlockShape::rowsToTile(const CPUNest &nest) const {
+  constexpr int64_t kWideTile = 4;
+  int64_t rows = nest.rowCount(), columns = nest.shape[nest.laneAxis()];
+  if (ShapedType::isDynamic(rows) || ShapedType::isDynamic(columns) || !sumsColumnsApart(nest.outputs) ||
+      reducedSize(nest.outputs) * columns * memoryBytes(results.front().element) > tiles.alignedBytes)
+    return rows;
+  int64_t vectors = std::clamp<int64_t>(columns / vectorLanes, 1, std::min(tiles.vectors, kWideTile));
+  return std::min(rows, std::max<int64_t>(tiles.accumulators / vectors, 1));
+}
+
 void BlockShape::chooseBlock(CPUNest &nest) {
   Type sum = widestSum(nest.outputs);
   int64_t axis = nest.vectorize ? nest.laneAxis() : -1;
@@ -70,9 +95,10 @@ void BlockShape::chooseBlock(CPUNest &nest) {
     return;
   nest.rowAxes = rowAxesOf(nest, axis);
   nest.blocked = !nest.rowAxes.empty() && !sweepsOneRow(kernel, ArrayRef(nest.shape).take_front(axis));
-  nest.rows = chooseRegisterTile(tiles, nest.rowCount(), nest.shape[axis], vectorLanes, sum).rows;
+  int64_t rows = rowsToTile(nest);
+  nest.rows = chooseRegisterTile(tiles, rows, nest.shape[axis], vectorLanes, sum).rows;
   byteProducts.chooseByteProducts(nest, axis);
-  nest.vectors = vectorsFor(nest, nest.rowCount());
+  nest.vectors = vectorsFor(nest, rows);
 }
 
 // A tile of fewer rows has registers for more vectors. Byte products have been chosen: they transpose

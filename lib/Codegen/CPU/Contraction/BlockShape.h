@@ -24,6 +24,7 @@ public:
   void recordK(ValueRange outputs);
 
 private:
+  int64_t rowsToTile(const CPUNest &nest) const;
   SmallVector<int64_t> rowAxesOf(const CPUNest &nest, int64_t laneAxis);
 
   TransposedOperands &transposedOperands;

@@ -76,3 +76,16 @@ func.func @phases(%x: tensor<2x9x9x16xf32>, %w: tensor<2x2x16xf32>, %v: tensor<2
   %3 = ad.conv %2, %v dims "b01c,01c->b01c" : (tensor<2x10x9x16xf32>, tensor<2x1x16xf32>) -> tensor<2x9x9x16xf32>
   return %1, %3 : tensor<2x9x9x16xf32>, tensor<2x9x9x16xf32>
 }
+
+// Two kernels would find out for rows of three elements what is padding.
+// CHECK-LABEL: @short_rows
+func.func @short_rows(%x: tensor<2x9x9x3xf32>, %w: tensor<2x2x3xf32>, %v: tensor<2x2x3xf32>) -> (tensor<2x9x9x3xf32>, tensor<2x5x5x3xf32>) {
+  // CHECK: ad.fusion movement
+  // CHECK: ad.fusion dot
+  // CHECK: ad.fusion dot
+  %zero = ad.constant dense<0.0> : tensor<f32>
+  %0 = ad.pad %x, %zero low [0, 0, 0, 0] high [0, 1, 1, 0] interior [0, 0, 0, 0] : tensor<2x9x9x3xf32>, tensor<f32>
+  %1 = ad.conv %0, %w dims "b01c,01c->b01c" : (tensor<2x10x10x3xf32>, tensor<2x2x3xf32>) -> tensor<2x9x9x3xf32>
+  %2 = ad.conv %0, %v dims "b01c,01c->b01c" strides [2, 2] : (tensor<2x10x10x3xf32>, tensor<2x2x3xf32>) -> tensor<2x5x5x3xf32>
+  return %1, %2 : tensor<2x9x9x3xf32>, tensor<2x5x5x3xf32>
+}

@@ -27,6 +27,13 @@ static bool isAroundRows(PadOp pad) {
   return matchPattern(pad.getValue(), m_PosZeroFloat());
 }
 
+// Whether the innermost loop of the sum runs along rows of the input.
+static bool sumsRow(ConvOp conv) {
+  std::optional<ConvAxes> axes = ConvAxes::split(conv.getDims());
+  SmallVector<char> summed = axes->summed();
+  return !summed.empty() && summed.back() == axes->input.back();
+}
+
 // Whether the kernel of a convolution reads a row of the input at a time: as vectors of the result's columns,
 // or element by element in its innermost loop. It then finds out once for the row whether it is padding.
 static bool readsRows(OpOperand &use) {
@@ -36,9 +43,8 @@ static bool readsRows(OpOperand &use) {
     return false;
   std::optional<ConvAxes> axes = ConvAxes::split(conv.getDims());
   char row = axes->input.back();
-  SmallVector<char> summed = axes->summed();
   bool isColumn = !axes->result.empty() && axes->result.back() == row;
-  return !ConvAxes::isSpatial(row) && (isColumn || (!summed.empty() && summed.back() == row));
+  return !ConvAxes::isSpatial(row) && (isColumn || sumsRow(conv));
 }
 
 // Whole rows of the padded input, such as those that a phase of a convolution reads.
@@ -55,10 +61,25 @@ static bool isComputedInside(Value value) {
   return op && (isSmallConstant(op) || isCopyableView(op));
 }
 
+// Whether a padded copy, which is made once, would take longer than to find out in each of the kernels what
+// is padding. Of a row that is no vector, that takes as long as its product.
+static bool isSlowerAsCopy(PadOp pad, const ClusterGraph &graph) {
+  constexpr size_t kMaxKernels = 4;
+  constexpr int64_t kVectorBits = 512, kFewProducts = 9;
+  SmallVector<ClusterGraph::Use> uses = graph.usesOf(pad.getResult());
+  RankedTensorType type = typeOf(pad.getInput());
+  if (type.getShape().back() * type.getElementTypeBitWidth() >= kVectorBits)
+    return uses.size() <= kMaxKernels;
+  auto conv = dyn_cast<ConvOp>(uses.front().operand->getOwner());
+  return uses.size() == 1 && conv &&
+         (sumsRow(conv) ||
+          typeOf(conv.getFilter()).getNumElements() <= kFewProducts * type.getShape().back());
+}
+
 bool fuse::isPaddedByUsers(Operation *op, const ClusterGraph &graph) {
   auto pad = dyn_cast<PadOp>(op);
   if (!pad || !graph.classes.contractsSlices() || pad->use_empty() || !isAroundRows(pad) ||
-      isComputedInside(pad.getInput()) || isReadByOtherGroup(op, graph))
+      !isSlowerAsCopy(pad, graph) || isComputedInside(pad.getInput()) || isReadByOtherGroup(op, graph))
     return false;
   auto isPadded = [&](OpOperand &use, ArrayRef<Operation *> copies) {
     const Cluster *cluster = graph.clusterOf(use.getOwner());
