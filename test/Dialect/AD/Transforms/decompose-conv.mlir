@@ -145,3 +145,12 @@ func.func @phases_of_known_size(%x: tensor<5x4xf32>, %w: tensor<3x4x2xf32>) -> t
       : (tensor<?x4xf32>, tensor<3x4x?xf32>) -> tensor<?x?xf32>
   return %y : tensor<?x?xf32>
 }
+
+// No element of the input meets one of the filter, however many that has: a filter without elements has known places.
+// CHECK-LABEL: func.func @no_phase_has_elements(
+// CHECK:       ad.conv %{{.+}}, %{{.+}} dims "a10,10a->01" strides [1, 1] filter_dilation [1, 1] : (tensor<1x?x6xf32>, tensor<2x0x1xf32>) -> tensor<6x?xf32>
+func.func @no_phase_has_elements(%x: tensor<1x?x3xf32>, %w: tensor<2x?x1xf32>) -> tensor<?x?xf32> {
+  %y = ad.conv %x, %w dims "a10,10a->01" strides [3, 1] low [1, 2] high [3, 0] input_dilation [9, 1] filter_dilation [3, 1]
+      : (tensor<1x?x3xf32>, tensor<2x?x1xf32>) -> tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}

@@ -374,13 +374,18 @@ private:
       strides.push_back(phase->window.stride);
       dilations.push_back(phase->window.dilation);
     }
+    Value padded = padInput(builder, loc, axes, cropped, input), filter = filterOfPhases();
     SmallVector<int64_t> shape(op.getType().getShape());
-    for (auto [digit, axis] : llvm::enumerate(along))
-      shape[axes.result.find(static_cast<char>('0' + digit))] = axis.inPhase;
-    Value made =
-        ConvOp::create(builder, loc, op.getType().clone(shape), padInput(builder, loc, axes, cropped, input),
-                       filterOfPhases(), op.getDims(), strides, ArrayRef<int64_t>(), ArrayRef<int64_t>(),
-                       ArrayRef<int64_t>(), dilations, op.getOrderAttr(), op.getAllowAttr());
+    for (auto [digit, phase] : llvm::enumerate(chosen)) {
+      char letter = static_cast<char>('0' + digit);
+      WindowAxis window = phase->window;
+      window.low = window.high = 0;
+      window.size = typeOf(filter).getDimSize(axes.filter.find(letter));
+      shape[axes.result.find(letter)] = window.places(typeOf(padded).getDimSize(axes.input.find(letter)));
+    }
+    Value made = ConvOp::create(builder, loc, op.getType().clone(shape), padded, filter, op.getDims(),
+                                strides, ArrayRef<int64_t>(), ArrayRef<int64_t>(), ArrayRef<int64_t>(),
+                                dilations, op.getOrderAttr(), op.getAllowAttr());
     for (auto [digit, axis] : llvm::enumerate(along)) {
       int64_t number = axes.result.find(static_cast<char>('0' + digit));
       if (ShapedType::isDynamic(axis.inPhase))
