@@ -1,58 +1,51 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "Paddings.h"
+#include "../PaddedRows.h"
 #include "Rules.h"
-#include "adjoint/Dialect/AD/IR/ADWindowOps.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::fuse;
 
-// The kernel has as many zeros on the stack as the last axis has elements.
-static constexpr int64_t kMaxBytesOfRow = 16 * 1024;
-
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-// Zeros around a tensor of static shape, none of them along the last axis, whose elements are loaded as
-// vectors.
-static bool isAroundRows(PadOp pad) {
-  RankedTensorType type = typeOf(pad.getInput());
-  auto isZero = [](int64_t count) { return count == 0; };
-  bool isWide = type.getElementType().isF32() || type.getElementType().isF64();
-  if (!isWide || type.getRank() == 0 || !type.hasStaticShape() || type.getNumElements() == 0 ||
-      !llvm::all_of(pad.getInterior(), isZero) || pad.getLow().back() != 0 || pad.getHigh().back() != 0 ||
-      type.getShape().back() * type.getElementTypeBitWidth() > 8 * kMaxBytesOfRow)
-    return false;
-  return matchPattern(pad.getValue(), m_PosZeroFloat());
+// Whether the innermost loop of the sum runs along rows of the operand.
+static bool sumsRow(FusableOpInterface contraction, AffineMap map) {
+  SmallVector<utils::IteratorType> loops = contraction.getIteratorTypes();
+  auto row = dyn_cast<AffineDimExpr>(map.getResults().back());
+  for (int64_t loop = int64_t(loops.size()) - 1; row && loop >= 0; --loop)
+    if (loops[loop] == utils::IteratorType::reduction)
+      return row.getPosition() == loop;
+  return false;
 }
 
-// Whether the innermost loop of the sum runs along rows of the input.
-static bool sumsRow(ConvOp conv) {
-  std::optional<ConvAxes> axes = ConvAxes::split(conv.getDims());
-  SmallVector<char> summed = axes->summed();
-  return !summed.empty() && summed.back() == axes->input.back();
+static bool hasStaticShapes(Operation *op) {
+  auto isStatic = [](Type type) { return cast<RankedTensorType>(type).hasStaticShape(); };
+  return llvm::all_of(op->getOperandTypes(), isStatic) && llvm::all_of(op->getResultTypes(), isStatic);
+}
+
+// How a convolution reads the tensor: at sums of loops. Null for other uses.
+static AffineMap mapOfWindows(OpOperand &use) {
+  Operation *op = use.getOwner();
+  if (!isContractionOp(op) || use.getOperandNumber() != 0 || op->getNumOperands() != 2 ||
+      !hasStaticShapes(op))
+    return {};
+  AffineMap map = cast<FusableOpInterface>(op).getAccessMaps().front();
+  return map && map.getNumResults() > 0 && !map.isProjectedPermutation() ? map : AffineMap();
 }
 
 // Whether the kernel of a convolution reads a row of the input at a time: as vectors of the result's columns,
 // or element by element in its innermost loop. It then finds out once for the row whether it is padding.
 static bool readsRows(OpOperand &use) {
-  auto conv = dyn_cast<ConvOp>(use.getOwner());
-  if (!conv || use.getOperandNumber() != 0 || !conv.isUnpadded() ||
-      !typeOf(conv.getResult()).hasStaticShape() || !typeOf(conv.getFilter()).hasStaticShape())
+  AffineMap map = mapOfWindows(use);
+  if (!map)
     return false;
-  std::optional<ConvAxes> axes = ConvAxes::split(conv.getDims());
-  char row = axes->input.back();
-  bool isColumn = !axes->result.empty() && axes->result.back() == row;
-  return !ConvAxes::isSpatial(row) && (isColumn || sumsRow(conv));
-}
-
-// Whole rows of the padded input, such as those that a phase of a convolution reads.
-static bool isPartOfRows(Operation *op) {
-  auto slice = dyn_cast<SliceOp>(op);
-  auto isOne = [](int64_t stride) { return stride == 1; };
-  return slice && llvm::all_of(slice.getStrides(), isOne) && typeOf(slice.getResult()).hasStaticShape() &&
-         typeOf(slice.getResult()).getShape().back() == typeOf(slice.getInput()).getShape().back();
+  auto contraction = cast<FusableOpInterface>(use.getOwner());
+  AffineMap result = contraction.getAccessMaps().back();
+  bool isColumn = result.getNumResults() > 0 && result.getResults().back() == map.getResults().back() &&
+                  isa<AffineDimExpr>(map.getResults().back());
+  return isColumn || sumsRow(contraction, map);
 }
 
 // A view of an argument that the kernel would have to compute.
@@ -63,30 +56,32 @@ static bool isComputedInside(Value value) {
 
 // Whether a padded copy, which is made once, would take longer than to find out in each of the kernels what
 // is padding. Of a row that is no vector, that takes as long as its product.
-static bool isSlowerAsCopy(PadOp pad, const ClusterGraph &graph) {
+static bool isSlowerAsCopy(Operation *pad, const ClusterGraph &graph) {
   constexpr size_t kMaxKernels = 4;
   constexpr int64_t kVectorBits = 512, kFewProducts = 9;
-  SmallVector<ClusterGraph::Use> uses = graph.usesOf(pad.getResult());
-  RankedTensorType type = typeOf(pad.getInput());
+  SmallVector<ClusterGraph::Use> uses = graph.usesOf(pad->getResult(0));
+  RankedTensorType type = typeOf(pad->getOperand(0));
   if (type.getShape().back() * type.getElementTypeBitWidth() >= kVectorBits)
     return uses.size() <= kMaxKernels;
-  auto conv = dyn_cast<ConvOp>(uses.front().operand->getOwner());
-  return uses.size() == 1 && conv &&
-         (sumsRow(conv) ||
-          typeOf(conv.getFilter()).getNumElements() <= kFewProducts * type.getShape().back());
+  if (uses.size() != 1)
+    return false;
+  OpOperand &use = *uses.front().operand;
+  AffineMap map = mapOfWindows(use);
+  return map &&
+         (sumsRow(cast<FusableOpInterface>(use.getOwner()), map) ||
+          typeOf(use.getOwner()->getOperand(1)).getNumElements() <= kFewProducts * type.getShape().back());
 }
 
 bool fuse::isPaddedByUsers(Operation *op, const ClusterGraph &graph) {
-  auto pad = dyn_cast<PadOp>(op);
-  if (!pad || !graph.classes.contractsSlices() || pad->use_empty() || !isAroundRows(pad) ||
-      !isSlowerAsCopy(pad, graph) || isComputedInside(pad.getInput()) || isReadByOtherGroup(op, graph))
+  if (!graph.classes.contractsSlices() || op->use_empty() || !padsRows(op) || !isSlowerAsCopy(op, graph) ||
+      isComputedInside(op->getOperand(0)) || isReadByOtherGroup(op, graph))
     return false;
   auto isPadded = [&](OpOperand &use, ArrayRef<Operation *> copies) {
     const Cluster *cluster = graph.clusterOf(use.getOwner());
     return cluster && readsRows(use) &&
            graph.classes.whyNotJoined(copies, cluster->members.getArrayRef()).empty();
   };
-  return llvm::all_of(pad->getUses(), [&](OpOperand &use) {
+  return llvm::all_of(op->getUses(), [&](OpOperand &use) {
     Operation *user = use.getOwner();
     if (!graph.isCopied(user) || !isPartOfRows(user))
       return isPadded(use, {op});

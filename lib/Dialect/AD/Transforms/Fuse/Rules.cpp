@@ -6,6 +6,7 @@
 // a transposition, stays outside.
 
 #include "Rules.h"
+#include "../PaddedRows.h"
 #include "Conversions.h"
 #include "adjoint/Dialect/AD/IR/FuseGroups.h"
 #include "adjoint/Dialect/AD/Transforms/FusionPolicy.h"
@@ -114,8 +115,7 @@ bool fuse::usersTakeCopies(Operation *op, const ClusterGraph &graph) {
     return false;
   return !op->use_empty() && llvm::all_of(op->getUsers(), [&](Operation *user) {
     // Kernels pad arguments, not views that they would have to compute.
-    return (graph.isCopied(user) && !isa<PadOp>(user)) ||
-           (graph.clusterOf(user) && mayReadThroughViews(user));
+    return (graph.isCopied(user) && !padsRows(user)) || (graph.clusterOf(user) && mayReadThroughViews(user));
   });
 }
 
