@@ -1,9 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// DEFINE: %{args} = --arg q=normal:1 --arg k=normal:2 --dim k.2=700
-// RUN: ad-runner %s --target reference %{args}
-// RUN: ad-runner %s --target cpu %{args}
-// RUN: ad-runner %s --target gpu-sim %{args}
+// RUN: ad-runner %s --target reference --arg q=normal:1 --arg k=normal:2 --dim k.2=700
+// RUN: ad-runner %s --target cpu --arg q=normal:1 --arg k=normal:2 --dim k.2=700
+// RUN: ad-runner %s --target gpu-sim --arg q=normal:1 --arg k=normal:2 --dim k.2=700
 
 // The number of keys is open, so that only the written chunk bounds one: the largest number there is counts as any
 // other that is not below the number of keys. The GPU divides the keys of a query.
