@@ -215,6 +215,7 @@ private:
     return isInside ? code.select(isInside, number, end) : number;
   }
 
+  /// The keys at these places.
   Value inOrder(Value keys, Value places) {
     auto write = [&](const Code &code, ValueRange arguments) {
       Value count = sizesOfTensor(code.builder, loc, arguments[1]).front();
@@ -277,6 +278,7 @@ private:
     return linalg::FillOp::create(code.builder, loc, value, out).getResult(0);
   }
 
+  /// The result: each element with its run of updates.
   Value combine(Value begins, Value places) {
     auto write = [&](const Code &code, ValueRange arguments) {
       MLIRContext *context = code.builder.getContext();
@@ -320,6 +322,7 @@ private:
                      code.compare(arith::CmpIPredicate::slt, iteration, end));
   }
 
+  /// Where the update of this place is, for the element that is computed.
   SmallVector<Value> positionOfUpdate(const Code &code, Value place, ArrayRef<Value> shape) {
     SmallVector<Value> position(access.partRank());
     for (auto [axis, index] :
@@ -334,9 +337,10 @@ private:
   Location loc;
   ScatterOp op;
   IndexedAccess access;
-  Value update;
+  Value update;    ///< without a cast from 16 or 8 bits
   int64_t updates; ///< how many, of an element or of a slice of them; ShapedType::kDynamic if not known
-  Type keyType, placeType;
+  Type keyType;    ///< of numbers of elements
+  Type placeType;  ///< of places among the sorted updates
 };
 
 struct SortUpdates : NumericsPattern<ScatterOp> {
